@@ -104,10 +104,11 @@ class PlainAnswers:
     def _more(self, assignment: Assignment) -> Draft:
         """Passages that no earlier answer has quoted. The question is the same as then, so equal quotes are found."""
         said = "\n\n".join(exchange.answer for exchange in assignment.dialogue.window)
+        question = assignment.understood or assignment.question
         new = [
             fact
             for fact in assignment.facts.facts
-            if fact.passage and fact.kind is FactKind.PASSAGE and not _is_quoted(fact.passage, assignment.subject, said)
+            if fact.passage and fact.kind is FactKind.PASSAGE and not _is_quoted(fact.passage, question, said)
         ]
         facts = replace(assignment.facts, facts=tuple(new))
         draft = self.write(replace(assignment, facts=facts, small_talk=None))

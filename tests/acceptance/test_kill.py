@@ -96,7 +96,7 @@ async def sending_in_background(page: str, sent: list[Sending]) -> AsyncIterator
         yield sender
     finally:
         sender.cancel()
-        await asyncio.wait({sender})
+        await asyncio.wait({sender}, timeout=END_S)
 
 
 async def until_sent(page: str, sending: Sending) -> None:
@@ -134,7 +134,7 @@ async def test_nothing_is_lost_or_doubled_by_kill_9(baza: Installation, web: Web
     async with sending_in_background(baza.page, sendings(tmp_path, web.url("/rules"))) as sender:
         await kill_again_and_again(baza)
         async with baza.running():
-            await sender
+            await asyncio.wait_for(sender, END_S)
             await until_settled(baza)
             async with Person(baza.page) as you:
                 messages = await you.messages()

@@ -67,7 +67,7 @@ async def test_a_polite_question_is_searched_without_its_politeness() -> None:
 
 
 async def test_the_sentence_about_the_subject_is_quoted_and_not_one_that_only_holds_how() -> None:
-    long = "Узнайте, как связаться с Rust. " + "Это длинный рассказ о том, что бывает. " * 12
+    long = "Узнайте, как связаться с Rust. " + "Это длинный рассказ о том, как бывает. " * 12
     found = make_candidate(f"{long}Чтобы удалить Rust, выполните rustup self uninstall.", bm25=5.0)
     answer = await Turn(None, [found]).answer("как удалить rust")
     assert answer.text.startswith("**Чтобы удалить Rust, выполните rustup self uninstall.**")
