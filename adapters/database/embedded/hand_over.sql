@@ -28,7 +28,8 @@ begin
     union all
     select format('alter type %s owner to baza', t.oid::regtype)
     from pg_type t
-    where t.typtype in ('e', 'd') and t.typnamespace::regnamespace::text !~ '^pg_'
+    where (t.typtype in ('e', 'd') or exists (select from pg_class c where c.oid = t.typrelid and c.relkind = 'c'))
+      and t.typnamespace::regnamespace::text !~ '^pg_'
       and t.typnamespace <> 'information_schema'::regnamespace
       and not exists (select from pg_depend d where d.objid = t.oid and d.deptype = 'e')
   loop
