@@ -18,6 +18,7 @@ from aiogram import Bot
 
 from bot.handlers.asking import expect
 from bot.handlers.holdings import Lack, lack_of
+from bot.inbox import Turn
 from bot.keyboards import STOP, button, question_key, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
@@ -120,11 +121,15 @@ async def answer_question(
     services: Services,
     talk: Talk,
     dialogues: Dialogues,
+    turn: Turn | None = None,
     *,
     chosen: DocumentChoice | None = None,
 ) -> None:
     """Answer a question with its sources, after the turns of the dialogue that came before it; where the person has
-    `chosen` a document, from that alone."""
+    `chosen` a document, from that alone. `turn` is given up first: an answer takes long, and what the chat sends
+    meanwhile, as pressing «База», must work at once."""
+    if turn:
+        turn.release()
     only = None if chosen else await _only(bot, services, talk)
     limits = (chosen.id,) if chosen else (only.id,) if only else ()
     question = Question(

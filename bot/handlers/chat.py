@@ -68,9 +68,7 @@ async def _ask(
         noted = message.model_copy(update={"text": note, "entities": None})
         await take(receive(noted, talk.words), bot, services, talk)
         return
-    if turn:
-        turn.release()  # an answer takes long; pressing «База» meanwhile must work at once
-    await answer_question(message.text, bot, services, talk, dialogues)
+    await answer_question(message.text, bot, services, talk, dialogues, turn)
 
 
 async def answer_original(
@@ -90,9 +88,7 @@ async def answer_original(
     await acknowledge(query)
     if not await take_away(shown):
         return  # pressed twice: the first press is being answered
-    if turn:
-        turn.release()
-    await answer_question(original.text, bot, services, talk, dialogues)
+    await answer_question(original.text, bot, services, talk, dialogues, turn)
 
 
 async def _ask_by_caption(
@@ -105,9 +101,7 @@ async def _ask_by_caption(
     if not received.has_own_words:
         await _ask_back(received, bot, talk)
         return
-    if turn:
-        turn.release()
-    await answer_question(caption, bot, services, talk, dialogues)
+    await answer_question(caption, bot, services, talk, dialogues, turn)
 
 
 async def _ask_back(received: Received, bot: Bot, talk: Talk) -> None:

@@ -88,9 +88,7 @@ async def pick_choice(
     if label is None:
         return
     await _take_buttons_away(shown)
-    if turn:
-        turn.release()
-    await answer_question(label, bot, services, talk, dialogues)
+    await answer_question(label, bot, services, talk, dialogues, turn)
 
 
 async def clarify(
@@ -107,9 +105,7 @@ async def clarify(
     text = message.text or ""
     if subject and "?" not in text and (question := await _asked(subject, services, talk)):
         text = f"{question} {text}"
-    if turn:
-        turn.release()
-    await answer_question(text, bot, services, talk, dialogues)
+    await answer_question(text, bot, services, talk, dialogues, turn)
 
 
 async def pick_document(
@@ -128,10 +124,8 @@ async def pick_document(
         await acknowledge(query, talk.words.plain("question-gone"), alert=True)
         return
     await acknowledge(query)
-    if turn:
-        turn.release()
     chosen = DocumentChoice(id=DocumentId(callback_data.document), label=label)
-    await answer_question(question, bot, services, talk, dialogues, chosen=chosen)
+    await answer_question(question, bot, services, talk, dialogues, turn, chosen=chosen)
 
 
 async def ask_again(
@@ -145,9 +139,7 @@ async def ask_again(
 ) -> None:
     """«Показать ещё» and «По всем документам»: asked like any other question, in the language of the interface."""
     await acknowledge(query)
-    if turn:
-        turn.release()
-    await answer_question(talk.words.plain(ASKED_BY[query.data or ""]), bot, services, talk, dialogues)
+    await answer_question(talk.words.plain(ASKED_BY[query.data or ""]), bot, services, talk, dialogues, turn)
 
 
 async def ask_of_everything(query: CallbackQuery, shown: Message, services: Services, talk: Talk) -> None:
