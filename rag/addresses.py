@@ -91,7 +91,7 @@ def broken(written: str) -> str:
         return _broken_number(written)
     bare = _SCHEME.sub("", written).replace(":/", "[:]/").replace("@", "[at]")
     bare = re.sub(r"^tg:", "tg[:]", bare, flags=re.IGNORECASE)
-    return re.sub(r"(?<=\w)\.(?=\w)", "[.]", bare)
+    return re.sub(r"(?<=[\w-])\.(?=\w)", "[.]", bare)
 
 
 def _broken_number(written: str) -> str:

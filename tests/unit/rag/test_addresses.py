@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag.addresses import addresses, defanged, keys
@@ -77,6 +77,7 @@ def test_in_code_only_addresses_that_are_written_in_full_are_broken() -> None:
 
 
 @given(st.text(alphabet="ab.@/:+78 -()com", max_size=60))
+@example("-.aa")
 def test_nothing_pressable_is_left(text: str) -> None:
     broken = defanged(defanged(text, frozenset()), frozenset())
     assert not re.search(r"https?://|\w@\w+\.\w", broken)
