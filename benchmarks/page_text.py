@@ -19,8 +19,8 @@ from typing import Any
 from trafilatura import extract
 
 from ingestion.errors import SourceError
+from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.html import read_page
-from ingestion.parsers.page_charset import decode_page
 
 PEERS: Mapping[str, Callable[[bytes], str | None]] = {
     "trafilatura": extract,

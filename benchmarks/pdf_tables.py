@@ -18,7 +18,7 @@ import pypdfium2 as pdfium
 
 from ingestion.chunking.chunker import chunk_document
 from ingestion.chunking.pieces import document_text
-from ingestion.parsers.file_info import FileInfo, FileKind
+from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.pdf import parse
 from ingestion.records import BlockKind, Chunk, Document
 

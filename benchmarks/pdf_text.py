@@ -26,12 +26,10 @@ from pypdf import PdfReader
 from adapters.tesseract.program import find_tesseract
 from adapters.tesseract.recognizer import TesseractRecognizer
 from benchmarks.word_order import compare_words
-from ingestion.parsers.file_info import FileInfo, FileKind
-from ingestion.parsers.front_matter import split_front_matter
-from ingestion.parsers.markdown import parse_markdown
+from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.markdown import parse_markdown, split_front_matter, unwrap_template_marks
 from ingestion.parsers.pdf import parse
 from ingestion.parsers.process import ParseProcess
-from ingestion.parsers.template_marks import unwrap_template_marks
 from ingestion.records import FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 

@@ -20,10 +20,8 @@ from markdown_it import MarkdownIt
 
 from benchmarks.word_order import Found, compare_words
 from ingestion.errors import SourceError
-from ingestion.parsers.front_matter import split_front_matter
-from ingestion.parsers.markdown import parse_markdown
+from ingestion.parsers.markdown import parse_markdown, split_front_matter, unwrap_template_marks
 from ingestion.parsers.registry import parse_file
-from ingestion.parsers.template_marks import unwrap_template_marks
 
 TEXT_FORMATS = ("docx", "doc", "odt", "rtf", "epub")
 SHEET_FORMATS = ("csv", "xlsx", "xls", "ods")

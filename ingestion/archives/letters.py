@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from ingestion.archives.sink import Sink
-from ingestion.parsers.letter import attachments
+from ingestion.parsers.eml import attachments
 from ingestion.parsers.mime import open_letter
 
 

@@ -22,8 +22,7 @@ from ingestion.archives.letters import unpack_letter, unpack_outlook
 from ingestion.archives.records import Listing
 from ingestion.archives.sink import Sink, Stream, is_unmentioned, tidy_name
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.containers import ENCRYPTED_FLAG
-from ingestion.parsers.kinds import FileKind, glance
+from ingestion.parsers.kinds import ENCRYPTED_FLAG, FileKind, glance
 
 UTF8_FLAG = 0x800
 LOCAL_HEADER_BYTES = 30  # of a ZIP member, before its name (APPNOTE 4.3.7)

@@ -102,7 +102,7 @@ class _Claimed:
 def own_moment(parsed: Document, source: Source) -> datetime | None:
     """Midnight UTC of the document's day, the form in which parsers give days.
 
-    None for pages, which only their markup dates (`parsers.page_facts`): the day at their top may be today or another
+    None for pages, which only their markup dates (`parsers.html`): the day at their top may be today or another
     article's. None for recordings, which have no top, and archives, which have several. The name of a note is ignored:
     it is its first line.
     """

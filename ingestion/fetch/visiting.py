@@ -16,8 +16,8 @@ from ingestion.fetch.media import Content, is_text_file, media_type_of
 from ingestion.fetch.robot_tags import RobotTags
 from ingestion.fetch.robots import RobotsRules, fetch_robots
 from ingestion.fetch.web import download_name, make_readable
+from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileKind, glance
-from ingestion.parsers.page_charset import decode_page
 from ingestion.records import FetchedFile
 
 SHORTEST_WAIT_S = 1.0  # no page is begun with less time left

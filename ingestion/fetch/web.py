@@ -14,7 +14,7 @@ from ingestion.fetch.download import Download, Downloader
 from ingestion.fetch.links import sent_on_to
 from ingestion.fetch.media import Content, file_name, media_type_of
 from ingestion.fetch.urls import address_to_read, site_of
-from ingestion.parsers.page_charset import decode_page
+from ingestion.parsers.encodings import decode_page
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
 

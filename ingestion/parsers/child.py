@@ -23,10 +23,9 @@ from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import codec
+from ingestion.parsers.codec import Request, Task, Tell, reported_to
 from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.registry import parse_file
-from ingestion.parsers.reporting import Tell, reported_to
-from ingestion.parsers.request import Request, Task
 from sandbox.confinement import Layer, allow_reporting
 from sandbox.records import LINE_BYTES, from_line, to_line
 

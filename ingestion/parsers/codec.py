@@ -1,14 +1,18 @@
-"""Serialises a document, or the reason why there is none, as JSON lines: the output of the parsing process.
+"""What a reading process and the program that asks it say to each other: requests, progress, documents, failures.
 
-In: `Document`, `Picture` or `SourceError`. Out: lines, and back. A document takes many lines, so that neither side
-holds a book twice. The reading side trusts nothing: a wrong shape raises ValueError, and no code is ever loaded (no
-pickle).
+In: a `Request`; `Document`, `Picture` or `SourceError`. Out: lines of JSON, and back. A document takes many lines, so
+that neither side holds a book twice. The reading side trusts nothing: a wrong shape raises ValueError, and no code is
+ever loaded (no pickle). It imports no parser; what the process may do to the machine says its
+`sandbox.confinement.Confinement`.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 
@@ -23,15 +27,60 @@ from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Joined, Spool, Spooled, Writing
 from sandbox.records import from_line
 
+Tell = Callable[[int, int], None]
+"""Takes units done and units in total."""
+_listener: ContextVar[Tell | None] = ContextVar("listener", default=None)
 FILE_FAILURES = "file-"
 FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # accepted, of FailureCode.FILE_*
-
 LINE_CHARS = 100_000  # of a line, unless a single block is longer: a millisecond's work for the reading side
 FRAME_CHARS = 80  # about what a line needs for a block besides its text
-
 KINDS: Mapping[str, BlockKind] = {kind.value: kind for kind in BlockKind}
-
 JsonObject = Mapping[str, JsonValue]
+
+
+class Task(StrEnum):
+    """What a process does with a file."""
+
+    PARSE = "parse"  # answer: a document
+    DRAW_PAGE = "draw-page"  # of a PDF; answer: a picture
+    OPEN_PICTURE = "open-picture"  # a photo, or a page of a TIFF; answer: a picture, upright, in a plain format
+    UNPACK = "unpack"  # an archive, or a letter with its attachments; answer: a listing
+    CUT = "cut"  # blocks, which follow in lines, the last of them empty; answer: passages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A task; the fields below the first three each serve one."""
+
+    task: Task
+    path: str
+    name: str
+    output_bytes: int
+    media_type: str | None = None
+    page: int = 0  # from 0; for the tasks that make pictures
+    folder: str = ""  # exists and is empty; the unpacked files go there
+    members: int = 0  # files to unpack at most; the others are only listed
+    total_bytes: int = 0  # of all unpacked files
+    chunk_tokens: int = 0
+    overlap_tokens: int = 0
+    window_tokens: int = 0
+
+
+@contextmanager
+def reported_to(tell: Tell) -> Iterator[None]:
+    """While the block runs, `tell` receives what parsers report."""
+    token = _listener.set(tell)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report_pages(done: int, total: int) -> None:
+    """Called by a parser after each page; cheap when nobody listens."""
+    tell = _listener.get()
+    if tell is not None:
+        tell(done, total)
 
 
 @dataclass(frozen=True, kw_only=True)

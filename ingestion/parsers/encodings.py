@@ -1,6 +1,6 @@
-"""Decodes text files, including old Russian encodings.
+"""Decodes text files and pages, including old Russian encodings.
 
-In: bytes that are text of some kind. Out: text with `\\n` line ends and without NUL (PostgreSQL stores none); a file
+In: bytes that are text of some kind. Out: text with ` ` line ends and without NUL (PostgreSQL stores none); a file
 comes line by line. It does not decide whether bytes are text; `kinds` does.
 """
 
@@ -12,11 +12,12 @@ from pathlib import Path
 
 from ingestion.language import detect_language
 
+META_WITHIN_BYTES = 4096  # browsers search 1024; real pages declare it later
+_META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.IGNORECASE)
 SAMPLE_BYTES = 200_000
 WIDE_SAMPLE_BYTES = 4_096
 PIECE_BYTES = 1024 * 1024
 LONGEST_LINE_CHARS = 10_000_000  # a longer one is split into pieces
-
 BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is a prefix of it
@@ -31,7 +32,6 @@ WIDE_PLAIN_SHARE = 0.9
 CYRILLIC_HIGH_BYTE = b"\x04"  # the high byte of each letter in UTF-16; a single word has no zero byte
 WIDE_PLAIN_END = 0x700  # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic
 PUNCTUATION_PLACES = range(0x2000, 0x2122)
-
 CYRILLIC_ENCODINGS: Mapping[str, float] = {
     "cp1251": 2.5, "koi8-r": 1.0, "cp866": 1.0, "mac-cyrillic": 0.0, "iso8859-5": 0.0
 }  # fmt: skip
@@ -53,7 +53,6 @@ FEWEST_CYRILLIC = 0.7  # share of the characters above ASCII
 UTF8_VALID_FOR_EACH_BROKEN = 10
 LAST_RESORT = "cp1252"
 WESTERN_LANGUAGES = frozenset({"en", "de", "fr", "es", "it", "pt"})  # the languages cp1252 was made for
-
 _PAIR = re.compile(r"(?=([а-яё]{2}))")
 _ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
 _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
@@ -65,6 +64,24 @@ _STRANGE = re.compile(
     r"|[а-яё]\s[СРЧЎ](?=\s[а-яё])"  # a lone capital in the place of a dash
 )
 STRANGE_WEIGHT = 2.0  # in pairs
+
+
+def decode_page(body: bytes) -> str:
+    """Decode as UTF-8 if valid, else as the page declares, else by its letters."""
+    declared = _META_CHARSET.search(body[:META_WITHIN_BYTES])
+    if declared is None or body.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return decode_text(body)
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return _decode_as(declared.group(1).decode("ascii"), body)
+
+
+def _decode_as(charset: str, body: bytes) -> str:
+    try:
+        return body.decode(charset)
+    except (LookupError, UnicodeError):
+        return decode_text(body)
 
 
 def decode_text(data: bytes) -> str:

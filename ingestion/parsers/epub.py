@@ -13,9 +13,8 @@ from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markup import add_markup, decode_markup
 from ingestion.parsers.outline import Outline
-from ingestion.parsers.package import Package, resolve
 from ingestion.parsers.titles import choose_title
-from ingestion.parsers.xml_trees import Element, child, read_tree, words_of
+from ingestion.parsers.xml_trees import Element, Package, child, read_tree, resolve, words_of
 from ingestion.records import BlockKind, Document
 
 CONTAINER = "META-INF/container.xml"

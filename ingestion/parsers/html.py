@@ -1,44 +1,268 @@
 """Reads web pages: the main text without menus, advertisements and comments.
 
-In: an HTML file. Out: a `Document` with the page's own title, author and day. trafilatura extracts the main text; where
+In: an HTML file. Out: a `Document` with the page's own title, author and day, from its markup only: a guessed date is
+worse than none. Hidden text, where pages put words for machines, goes first; trafilatura extracts the main text; where
 it finds too little, the page's noscript content and summary are tried. Pages that show no text without scripts or a
 login are refused with that reason. trafilatura needs about 27 bytes of memory per byte, so pages longer than any
 article are read whole, like a book.
 """
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 
-from lxml.html import HtmlElement  # type: ignore[import-untyped] # lxml brings no types
-from trafilatura import bare_extraction
+from lxml.html import HtmlElement, fromstring, tostring  # type: ignore[import-untyped] # lxml brings no types
+from trafilatura import bare_extraction, extract_metadata, load_html
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
+from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markup import add_markup
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.page_body import read_body
-from ingestion.parsers.page_charset import decode_page
-from ingestion.parsers.page_facts import PageFacts, read_facts
-from ingestion.parsers.page_layouts import read_posts, remove_furniture
-from ingestion.parsers.page_tree import load_page, noscript_pages, words_of
-from ingestion.parsers.page_walls import REMARK_CHARACTERS, find_wall
 from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
 
+HIDDEN_SHARE = 0.5
+"""A hidden element with more than this share of the page's text is the page itself, hidden until a script has run."""
+FOLDS = 3
+"""This many hidden elements of one class are tabs, slides or answers that open on a tap: the page's own text."""
+WIDEST_SPAN_DIGITS = 2  # of a cell's span: no table on a screen has a hundred columns or rows
+_HIDDEN_STYLE = re.compile(
+    r"(^|;)\s*(display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(\.0+)?\s*(;|!|$)"
+    r"|font-size\s*:\s*0(px|em|rem|pt|%)?\s*(;|!|$)|text-indent\s*:\s*-\d{3,}|(left|top)\s*:\s*-\d{4,}px)",
+    re.IGNORECASE,
+)
+_COLOURS = re.compile(r"(?:^|;)\s*(color|background(?:-color)?)\s*:\s*([^;!]+)", re.IGNORECASE)
+_NEVER_PRUNED = frozenset({"html", "body", "main", "article"})
+EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # there were hardly any pages before
+AUTHOR_CHARACTERS = 100
+_NO_AUTHOR = re.compile(
+    r"no author|unknown|anonymous|admin(istrator)?|редакция|автор|guest|user|author|.*\b(says|edited by|comments?)\b.*"
+    r"|https?:.*|[\W\d_]*",
+    re.IGNORECASE,
+)
+_SEPARATORS = (" | ", " / ", " — ", " – ", " - ", " :: ", " · ", " » ")
+REMARK_CHARACTERS = 400
+"""A shorter text that mentions scripts, cookies or passwords is not the page's subject."""
+FEWEST_WORDS = 5
+SHELL_CHARACTERS = 80  # what remains of a page whose root a script fills: a name, "Loading…"
+_SCRIPT_REMARK = re.compile(
+    r"(enable|requires?|turn on|activate|without|need)\s+(you to\s+)?java ?script"
+    r"|java ?script\s+(is\s+)?(required|disabled)"
+    r"|(включит[еь]|без|требуется|необходим|отключ[её]н)\s+(поддержк\w+\s+)?java ?script"
+    r"|java ?script\s+(отключ|выключ)",
+    re.IGNORECASE,
+)
+_CLOSED_REMARK = re.compile(
+    r"(accept|use[sd]?|согласие|использу(ет|ем|ют)|примите)\s+(all\s+|our\s+|на\s+|файлы\s+|все\s+)*cookie"
+    r"|checking your browser|verify (that )?you are (a )?human|are you a robot|unusual traffic|access denied"
+    r"|подтвердите, что (вы не робот|запросы отправляли вы)|вы не робот|доступ (ограничен|запрещ[её]н)"
+    r"|(log|sign) in (to|with)|(you must|please) (log|sign) in|join (now|to view)"
+    r"|войдите|авторизуйтесь|войти через|вход в (личный кабинет|аккаунт|систему)|требуется авторизация",
+    re.IGNORECASE,
+)
+_ROOTS = (
+    "//*[self::div or self::main][contains(' root app __next __nuxt main-app app-root q-app ', concat(' ', @id, ' '))]"
+)
+_LOGIN_FIELD = "//input[translate(@type, 'PASWORD', 'pasword')='password']"
+FURNITURE = (
+    "//*[contains(concat(' ', @class, ' '), ' mw-editsection ')]",  # MediaWiki: "[edit]" beside headings
+    "//sup[contains(concat(' ', @class, ' '), ' reference ')]",  # MediaWiki: "[1]"
+    "//*[@id='toc' or @id='siteSub' or @id='catlinks']",  # MediaWiki: contents, "From Wikipedia", categories
+    "//relative-time",  # GitHub: when a file was last changed, which is not the day of the page
+)
+POSTS = (
+    "//div[contains(concat(' ', @class, ' '), ' tgme_widget_message_text ')]",  # Telegram: a channel's posts
+)
+SITES_OF_POSTS = frozenset({"Telegram"})  # if a page lacks the post itself, its summary has it
+_VOCABULARY = {"br": "lb", "pre": "code", "blockquote": "quote"}
+"""HTML tags -> trafilatura's, which `page_body` reads."""
 MEDIA_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer pages are exports of chats and one-page manuals
 ENOUGH_CHARACTERS = 250  # shorter main texts are compared with the page's other text
 STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
 WHOLE_SUMMARY_CHARACTERS = 300  # longer summaries are the text itself; search engines show 160
 TITLE_WITHIN_CHARS = 64 * 1024
-
 _PICTURE = re.compile(rb"data:[\w.+/-]{1,100};base64,[A-Za-z0-9+/=]{200,}")
 """Pictures embedded in saved pages: most of such a file, and useless to us."""
 _TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
+
+
+def load_page(text: str) -> HtmlElement | None:
+    """The tree without hidden elements; None when the text has no markup."""
+    tree = load_html(text)
+    if tree is None:
+        return None
+    _prune_hidden(tree)
+    _limit_spans(tree)
+    return tree
+
+
+def words_of(element: HtmlElement) -> str:
+    """All text of the element on one line, with blanks between blocks, without scripts and styles."""
+    pieces = element.xpath(".//text()[not(ancestor::script or ancestor::style or ancestor::template)]")
+    return " ".join(" ".join(map(str, pieces)).split())
+
+
+def noscript_pages(text: str) -> str:
+    """The page's <noscript> content as a page of its own, or an empty text."""
+    tree = load_html(text)
+    if tree is None:
+        return ""
+    inside = "".join(_markup(noscript) for noscript in tree.iter("noscript"))
+    return f"<html><body>{inside}</body></html>" if inside else ""
+
+
+def _markup(element: HtmlElement) -> str:
+    return (element.text or "") + "".join(tostring(child, encoding="unicode") for child in element)
+
+
+def _limit_spans(tree: HtmlElement) -> None:
+    """Drop absurd spans: a cell that claims a thousand columns and rows would be filled in place by place."""
+    for attribute in ("colspan", "rowspan"):
+        for cell in tree.xpath(f"//*[@{attribute}]"):
+            if len(cell.get(attribute).strip()) > WIDEST_SPAN_DIGITS:
+                del cell.attrib[attribute]
+
+
+def _prune_hidden(tree: HtmlElement) -> None:
+    hidden = [element for element in tree.xpath("//*[@hidden or @style]") if _is_hidden(element)]
+    if not hidden:
+        return
+    alike = Counter(map(_likeness, hidden))
+    most = len(words_of(tree)) * HIDDEN_SHARE
+    for element in hidden:
+        is_fold = alike[_likeness(element)] >= FOLDS
+        if is_fold or element.getparent() is None or len(words_of(element)) > most:
+            _show(element)
+        else:
+            element.drop_tree()
+
+
+def _show(element: HtmlElement) -> None:
+    """Unhide the element, so that trafilatura's own rules for hidden elements do not drop it."""
+    element.attrib.pop("style", None)
+    element.attrib.pop("hidden", None)
+
+
+def _likeness(element: HtmlElement) -> tuple[str, str]:
+    return str(element.tag), element.get("class", "")
+
+
+def _is_hidden(element: HtmlElement) -> bool:
+    if element.tag in _NEVER_PRUNED:
+        return False
+    style = element.get("style", "")
+    return element.get("hidden") is not None or bool(_HIDDEN_STYLE.search(style)) or _is_unreadable(style)
+
+
+def _is_unreadable(style: str) -> bool:
+    """White on white: text and background have the same colour."""
+    colours = {name.lower().removesuffix("-color"): value.strip().lower() for name, value in _COLOURS.findall(style)}
+    return "color" in colours and colours["color"] == colours.get("background")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFacts:
+    """Metadata of a page; None where nothing credible is stated."""
+
+    title: str | None
+    author: str | None
+    published_at: datetime | None
+    site: str | None
+    summary: str | None
+
+
+def read_facts(tree: HtmlElement) -> PageFacts:
+    """Read the metadata, without htmldate's extensive search, which would guess."""
+    stated = extract_metadata(tree, extensive=False)
+    return PageFacts(
+        title=_without_site(stated.title, stated.sitename) or stated.sitename or None,
+        author=_author(stated.author),
+        published_at=_day(stated.date),
+        site=stated.sitename or None,
+        summary=" ".join(stated.description.split()) if stated.description else None,
+    )
+
+
+def _without_site(title: str | None, site: str | None) -> str | None:
+    """`Rules | Bank` becomes `Rules` on the site Bank."""
+    for separator in _SEPARATORS if title and site else ():
+        head, found, tail = title.rpartition(separator)  # type: ignore[union-attr] # the line above
+        if found and head.strip() and tail.strip().casefold() == site.casefold():  # type: ignore[union-attr] # as above
+            return head.strip()
+    return title
+
+
+def _author(stated: str | None) -> str | None:
+    """The credible names; trafilatura's `A; B` becomes `A, B`."""
+    names = [name.strip() for name in (stated or "").split(";")]
+    believed = ", ".join(name for name in names if not _NO_AUTHOR.fullmatch(name))
+    return believed if 0 < len(believed) <= AUTHOR_CHARACTERS else None
+
+
+def _day(stated: str | None) -> datetime | None:
+    """The day from trafilatura's YYYY-MM-DD; None for January 1, which it also writes for a year without a day."""
+    try:
+        day = datetime.strptime(stated or "", "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    if (day.month, day.day) == (1, 1) or not EARLIEST <= day <= datetime.now(UTC) + timedelta(days=1):
+        return None
+    return day
+
+
+def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | None:
+    """`text` is the main text that was found, `remark` everything that the page shows, including its `<noscript>`."""
+    if len(text) >= REMARK_CHARACTERS:
+        return None
+    if _SCRIPT_REMARK.search(remark) or (len(text) < SHELL_CHARACTERS and _is_shell(tree, text)):
+        return FailureCode.FILE_NEEDS_SCRIPT
+    if _CLOSED_REMARK.search(remark) or tree.xpath(_LOGIN_FIELD):
+        return FailureCode.FILE_NEEDS_LOGIN
+    return None
+
+
+def _is_shell(tree: HtmlElement, text: str) -> bool:
+    """Whether a script builds the page: its root has hardly any words, or it has only a script."""
+    if not tree.xpath("//script"):
+        return False
+    roots = tree.xpath(_ROOTS)
+    return all(len(words_of(root).split()) < FEWEST_WORDS for root in roots) if roots else not text
+
+
+def remove_furniture(tree: HtmlElement) -> None:
+    """Remove the furniture in place."""
+    for rule in FURNITURE:
+        for element in tree.xpath(rule):
+            if element.getparent() is not None:
+                element.drop_tree()
+
+
+def read_posts(tree: HtmlElement, facts: PageFacts) -> tuple[Block, ...]:
+    """The posts of a page that consists of posts; empty for every other page."""
+    posts = [post for rule in POSTS for post in tree.xpath(rule)]
+    if posts:
+        return tuple(block for post in posts for block in _blocks_of(post))
+    if facts.site in SITES_OF_POSTS and facts.summary:
+        return (Block(kind=BlockKind.PARAGRAPH, text=facts.summary),)
+    return ()
+
+
+def _blocks_of(post: HtmlElement) -> Iterator[Block]:
+    body = fromstring("<div></div>")
+    for element in post.iter():
+        element.tag = _VOCABULARY.get(element.tag, element.tag)
+    post.tag = "p"
+    body.append(post)
+    yield from read_body(body)
 
 
 def accepts(file: FileInfo) -> bool:

@@ -1,11 +1,16 @@
 """Reads Markdown: headings with their paths, code kept whole, tables, lists; inline markup as plain text.
 
-In: a Markdown file. Out: a `Document`. markdown-it gives the block structure; this module turns tokens into blocks. The
-text is parsed in portions (`markdown_portions`) and the paragraphs one at a time, so a book is never held as tokens.
+In: a Markdown file. Out: a `Document`. markdown-it gives the block structure, in portions of whole blocks, since it
+takes about fifty times a text's size in memory: a block is settled once another has begun after it, so the last block
+of a portion is parsed again with the next one. Of the front matter `key: value` lines are read, other YAML is ignored.
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
@@ -15,20 +20,183 @@ from markdown_it.utils import EnvType
 
 from ingestion.language import language_of
 from ingestion.parsers.encodings import text_lines
-from ingestion.parsers.front_matter import FrontMatter, split_front_matter
 from ingestion.parsers.inline import render_inline, strip_tags
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.markdown_portions import Lines, Portion, read_portions
-from ingestion.parsers.outline import Outline
-from ingestion.parsers.tables import render_table
-from ingestion.parsers.template_marks import unwrap_template_marks
+from ingestion.parsers.outline import Outline, render_table
 from ingestion.parsers.titles import choose_title
 from ingestion.records import BlockKind, Document
 
+RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\{(?:linkto|link)\([^()\n]*\)\[[^\]\n]*?text=([^\]\n]+)\]\}", r"\1"),  # {linkto(#id)[text=words]}
+        (r"(?m)^\{cut\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}$", r"###### \1"),
+        (r"\{(?:heading|cut|tab)\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}", r"\1"),  # {heading(Words)[id=x]}
+        (r"\{(?:include|ifdef|ifndef|note|caption|counter)\([^\n{}]*?\)(?:\[[^\]\n]*\])?\}", ""),
+        (r"\{/(?:cut|ifdef|ifndef|note|tab|tabs|caption)\}|\{(?:tabs|note)\}", ""),
+        (r"\{\{#(?:rustdoc_include|include|playground)[^}\n]*\}\}", ""),  # mdBook: the text is in another file
+    )
+)
+"""Patterns to delete or unwrap, in order. `{var(name)}` stays: its name is informative, its value is elsewhere."""
+FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+PORTION_CHARS = 100_000
+LONGEST_PARAGRAPH_CHARS = 1_000_000  # a longer one ends after a line: nobody wrote it as one paragraph
+_DEFINITION = re.compile(r"^[\s>*+\-\d.)]*\[[^\]]+\]:", re.MULTILINE)  # of a link: `[name]: https://…`
+_ITEMS = {"bullet_list_open": "list_item_open", "ordered_list_open": "list_item_open", "table_open": "tr_open"}
+_CUT_ANYWHERE = frozenset({"paragraph_open", "blockquote_open"})
+_HEADER_LINES = 2  # of a table: the column names, and the rule under them
+Lines = Callable[[], Iterable[str]]
+"""Returns the text from its beginning at each call; lines have their ends."""
 ENDINGS = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 MEDIA_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 INDENT = "  "
 FRONT_MATTER_CHARS = 64 * 1024  # longer front matter is not recognised
+
+
+def unwrap_template_marks(text: str) -> str:
+    """Returns a text without such marks unchanged."""
+    if "{" not in text:
+        return text
+    for pattern, replacement in RULES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontMatter:
+    """The metadata of a Markdown file; None where nothing is stated."""
+
+    title: str | None = None
+    author: str | None = None
+    published_at: datetime | None = None
+
+
+def split_front_matter(text: str) -> tuple[FrontMatter, str]:
+    """A rule `---` at the top without any field after it is no front matter."""
+    found = FRONT_MATTER.match(text)
+    if found is None:
+        return FrontMatter(), text
+    fields = {key.lower(): _unquote(value) for key, value in FIELD.findall(found.group(1))}
+    if not fields:
+        return FrontMatter(), text
+    return _read_metadata(fields), text[found.end() :]
+
+
+def _read_metadata(fields: Mapping[str, str]) -> FrontMatter:
+    return FrontMatter(
+        title=fields.get("title") or None,
+        author=fields.get("author") or None,
+        published_at=_parse_date(fields.get("date", "")),
+    )
+
+
+def _unquote(value: str) -> str:
+    if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
+        return value
+    if value[0] == "'":
+        return value[1:-1].replace("''", "'")
+    try:
+        return str(json.loads(value))  # a double-quoted YAML scalar is nearly a JSON string
+    except ValueError:
+        return value[1:-1]
+
+
+def _parse_date(value: str) -> datetime | None:
+    try:
+        date = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portion:
+    """Consecutive blocks; `goes_on`: the first continues the list that ended the last portion."""
+
+    tokens: Sequence[Token]
+    goes_on: bool = False
+
+
+def read_portions(lines: Lines, parser: MarkdownIt, env: EnvType) -> Iterator[Portion]:
+    """`env` has all link definitions from the start, wherever they stand; `inline` needs it to read a paragraph."""
+    parser.disable("inline")
+    if any(map(_DEFINITION.match, lines())):
+        for _ in _portions(lines(), parser, env):
+            pass
+    return _portions(lines(), parser, env)
+
+
+def _portions(lines: Iterable[str], parser: MarkdownIt, env: EnvType) -> Iterator[Portion]:
+    held: list[str] = []
+    chars, enough = 0, PORTION_CHARS
+    goes_on = False
+    for line in lines:
+        if held and not held[-1].endswith("\n"):  # the next piece of a very long line
+            held[-1] += line
+        else:
+            held.append(line)
+        chars += len(line)
+        if chars < enough:
+            continue
+        tokens = _parse(held, parser, env)
+        settled = _settle(tokens, held)
+        if settled is not None:
+            yield Portion(tokens=settled.tokens, goes_on=goes_on)
+            held, goes_on = settled.rest, settled.goes_on
+        chars = sum(map(len, held))
+        enough = max(PORTION_CHARS, 2 * chars)  # so no more text is parsed again than is new
+    yield Portion(tokens=_parse(held, parser, env), goes_on=goes_on)
+
+
+def _parse(lines: Sequence[str], parser: MarkdownIt, env: EnvType) -> Sequence[Token]:
+    tokens = parser.parse("".join(lines), env)
+    env.pop("duplicate_refs", None)  # of definitions parsed again; unused
+    return tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Settled:
+    tokens: Sequence[Token]
+    rest: list[str]  # lines for the next portion
+    goes_on: bool = False
+
+
+def _settle(tokens: Sequence[Token], lines: list[str]) -> _Settled | None:
+    """The tokens that no further text can change; None when there are none."""
+    last = _last(tokens, lambda token: token.level == 0 and token.map is not None)
+    if last is None:
+        return None
+    if last > 0:
+        return _Settled(tokens=tokens[:last], rest=lines[_line(tokens[last]) :])
+    whole = tokens[0]
+    if whole.type in _ITEMS:
+        return _settle_items(tokens, lines, item_type=_ITEMS[whole.type])
+    if whole.type in _CUT_ANYWHERE and sum(map(len, lines)) > LONGEST_PARAGRAPH_CHARS:
+        return _Settled(tokens=tokens, rest=[])
+    return None
+
+
+def _settle_items(tokens: Sequence[Token], lines: list[str], *, item_type: str) -> _Settled | None:
+    """All items of the list, or rows of the table, but the last; the next portion of a table repeats its header."""
+    is_table = item_type == "tr_open"
+    level = 2 if is_table else 1
+    last = _last(tokens, lambda token: token.type == item_type and token.level == level)
+    if last is None or _line(tokens[last]) <= _line(tokens[0]) + _HEADER_LINES * is_table:
+        return None
+    line = _line(tokens[last])
+    begin = _line(tokens[0])
+    header = lines[begin : begin + _HEADER_LINES] if is_table else []
+    return _Settled(tokens=[*tokens[:last], tokens[-1]], rest=[*header, *lines[line:]], goes_on=not is_table)
+
+
+def _last(tokens: Sequence[Token], is_wanted: Callable[[Token], bool]) -> int | None:
+    return next((place for place in range(len(tokens) - 1, -1, -1) if is_wanted(tokens[place])), None)
+
+
+def _line(token: Token) -> int:
+    """The block's first line."""
+    return token.map[0] if token.map else 0
 
 
 def accepts(file: FileInfo) -> bool:

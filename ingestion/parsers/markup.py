@@ -1,19 +1,22 @@
 """Turns HTML that is all text into blocks: chapters of books, bodies of letters, tables exported as documents.
 
-In: markup without menus and advertisements (`html` reads web pages). Out: headings, paragraphs, lists, tables and code
-on an outline; only invisible content is left out. Nothing is loaded.
+In: markup without menus and advertisements (`html` reads web pages), such as that saved as .doc or .xls. Out: headings,
+paragraphs, lists, tables and code on an outline; only invisible content is left out. Nothing is loaded.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings no types
 
-from ingestion.parsers.outline import INDENT, Outline
-from ingestion.parsers.page_charset import decode_page
-from ingestion.parsers.tables import render_table
+from ingestion.language import language_of
+from ingestion.parsers.encodings import decode_page
+from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.parsers.titles import choose_title
 from ingestion.parsers.xml_trees import Element, local_name
-from ingestion.records import BlockKind
+from ingestion.records import BlockKind, Document
 
 _UNREAD_TEXT = "script style head template noscript iframe object svg select button input audio video rt"
 UNREAD = frozenset(_UNREAD_TEXT.split())
@@ -25,13 +28,13 @@ BLOCKS = frozenset(_BLOCKS_TEXT.split())
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LISTS = frozenset({"ul", "ol", "menu"})
 FEWEST_TABLE_CELLS = 2  # in each direction; smaller tables are for layout, as in letters
-
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]+)[\"']")
 _BLANKS = re.compile(r"[ \t\r\n\f\u200b]+")
 _SPACES = re.compile(r" {2,}")
 _AROUND_BREAKS = re.compile(r" *\n *")
 _UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|pt|em)?\s*(?:;|$)", re.I)
+ENDINGS = frozenset({".doc", ".docx", ".rtf", ".odt", ".xls", ".xlsx"})
 
 
 def decode_markup(data: bytes) -> str:
@@ -201,3 +204,17 @@ def _first_number(element: Element) -> int:
 
 def _is_unseen(element: Element) -> bool:
     return element.get("hidden") is not None or bool(_UNSEEN.search(element.get("style", "")))
+
+
+def accepts(file: FileInfo) -> bool:
+    """HTML with the extension of an Office file."""
+    return file.kind is FileKind.HTML and file.ending in ENDINGS
+
+
+def parse(path: Path, info: FileInfo) -> Document:
+    """Raises no errors of its own."""
+    outline = Outline()
+    add_markup(outline, decode_markup(path.read_bytes()))
+    blocks = outline.finish()
+    language = language_of(blocks)
+    return Document(title=choose_title(None, blocks, name=info.name), blocks=blocks, language=language)

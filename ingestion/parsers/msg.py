@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.eml import letter_document
+from ingestion.parsers.eml import Bodies, letter_document
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.letter import Bodies
 from ingestion.records import Document
 
 TEXT_ENCODING_FAILURES = (UnicodeDecodeError, LookupError)

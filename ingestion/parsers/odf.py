@@ -1,28 +1,221 @@
-"""Reads OpenDocument texts, sheets and presentations (ODT, ODS, ODP and their templates).
+"""Reads OpenDocument: texts in their order, sheets as tables, slides by their frames.
 
-In: an archive of one of the three types. Out: a `Document`: a text with heading levels, lists, tables and notes; sheets
-as tables with row numbers; slides with titles and notes. Tracked deletions are skipped.
+In: an ODT, ODS or ODP file. Out: a `Document`. It uses structure, not appearance; the style tells whether a list is
+numbered. Pictures and formulas are not read.
 """
 
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.odf_flow import OdfReader
-from ingestion.parsers.odf_sheets import read_rows
-from ingestion.parsers.outline import Outline
-from ingestion.parsers.package import Package
-from ingestion.parsers.sheets import add_sheet
+from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.parsers.sheets import MOST_COLUMNS, SheetRow, add_sheet
 from ingestion.parsers.titles import choose_title
-from ingestion.parsers.xml_trees import Element, attribute, local_name, words_of
-from ingestion.records import Document
+from ingestion.parsers.xml_trees import Element, Package, attribute, child, local_name, words_of
+from ingestion.records import BlockKind, Document
 
+_UNREAD_TEXT = (
+    "tracked-changes sequence-decls forms annotation table-of-content alphabetical-index settings "
+    "object object-ole image note-citation script event-listeners"
+)
+UNREAD = frozenset(_UNREAD_TEXT.split())
+MOST_BLANKS = 100  # that one element may represent
+WIDEST_SPAN = 100  # columns
+DEEPEST_HEADING = 10
+_BLANKS = re.compile(r"[ \t\r\n]+")
+MOST_COPIES = 100  # of a cell with content, in a row
+MOST_COPIED_CELLS = 2_000  # of a row with content, including its identical repetitions; a file may claim billions
+ROW_GROUPS = frozenset({"table-row-group", "table-header-rows", "table-rows"})
+CELLS = frozenset({"table-cell", "covered-table-cell"})
+UNREAD_IN_CELL = "annotation"
 CONTENT = "content.xml"
 META = "meta.xml"
 MANIFEST = "META-INF/manifest.xml"
 KINDS = frozenset({FileKind.ODT, FileKind.ODS, FileKind.ODP})
+
+
+class OdfReader:
+    """Reads elements one after another; counts numbered lists."""
+
+    def __init__(self, outline: Outline, content: Element) -> None:
+        """`content` is the root, for its list styles."""
+        self._outline = outline
+        self._ordered = _ordered_levels(content)
+        self._depth = 0
+        self._steps: Mapping[str, Callable[[Element], None]] = {
+            "h": self._read_heading,
+            "p": self._read_paragraph,
+            "list": self._read_list,
+            "table": self._read_table,
+        }
+
+    def read(self, element: Element) -> None:
+        """The element with its content."""
+        name = local_name(element)
+        if name and name not in UNREAD:
+            self._steps.get(name, self.read_inside)(element)
+
+    def read_inside(self, element: Element) -> None:
+        """The content of an element, such as a section, frame, text box or group."""
+        for inner in element:
+            self.read(inner)
+
+    def _read_heading(self, element: Element) -> None:
+        level = attribute(element, "outline-level") or "1"
+        self._outline.add_heading(_text(element), min(int(level), DEEPEST_HEADING) if level.isdecimal() else 1)
+
+    def _read_paragraph(self, element: Element) -> None:
+        self._outline.add(BlockKind.PARAGRAPH, _text(element))
+        self._read_hanging(element)
+
+    def _read_hanging(self, element: Element) -> None:
+        """Notes referenced in a paragraph, and text boxes anchored in it."""
+        for note in element.iter("{*}note"):
+            mark, body = words_of(child(note, "note-citation")), words_of(child(note, "note-body"))
+            self._outline.add(BlockKind.PARAGRAPH, f"[{mark}] {body}")
+        for box in element.iter("{*}text-box"):
+            self.read_inside(box)
+
+    def _read_list(self, element: Element, *, style: str = "", depth: int = 0) -> None:
+        style = attribute(element, "style-name") or style
+        is_ordered = (style, depth + 1) in self._ordered
+        number = 0
+        for item in element:
+            if local_name(item) not in ("list-item", "list-header"):
+                continue
+            number += 1
+            bullet = f"{number}. " if is_ordered else "- "
+            self._read_item(item, INDENT * depth + bullet, style=style, depth=depth)
+        if depth == 0:
+            self._outline.flush()
+
+    def _read_item(self, item: Element, bullet: str, *, style: str, depth: int) -> None:
+        """The item's paragraphs, each on one line, then its nested lists; a heading in a list is a heading."""
+        for inner in item:
+            name = local_name(inner)
+            if name == "list":
+                self._read_list(inner, style=style, depth=depth + 1)
+            elif name == "p":
+                self._outline.add_line(BlockKind.LIST, bullet + " ".join(_text(inner).split()))
+                bullet = " " * len(bullet)
+            else:
+                self.read(inner)
+
+    def _read_table(self, element: Element) -> None:
+        self._outline.add(BlockKind.TABLE, render_table([_cells(row) for row in _table_rows(element)]))
+
+
+def _ordered_levels(content: Element) -> frozenset[tuple[str, int]]:
+    return frozenset(
+        (attribute(style, "name") or "", int(attribute(level, "level") or 0))
+        for style in content.iter("{*}list-style")
+        for level in style.iterchildren("{*}list-level-style-number")
+        if attribute(level, "num-format")
+    )
+
+
+def _table_rows(table: Element) -> Iterator[Element]:
+    """Rows of the table, without those of nested tables."""
+    for element in table:
+        if local_name(element) == "table-row":
+            yield element
+        elif local_name(element) in ("table-header-rows", "table-rows", "table-row-group"):
+            yield from _table_rows(element)
+
+
+def _cells(row: Element) -> list[str]:
+    """Texts of the cells; a merged cell's text is in its first place."""
+    cells: list[str] = []
+    for cell in row:
+        name = local_name(cell)
+        if name in ("table-cell", "covered-table-cell"):
+            repeated = attribute(cell, "number-columns-repeated") or "1"
+            count = min(int(repeated), WIDEST_SPAN) if repeated.isdecimal() and len(repeated) < 9 else 1
+            lines = (_text(line) for line in cell.iter("{*}p", "{*}h"))
+            cells.extend([" ".join(filter(None, lines)) if name == "table-cell" else ""] * count)
+    return cells
+
+
+def _text(element: Element) -> str:
+    return "".join(_pieces(element)).strip()
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    """The text of a paragraph; blanks, tabs and line breaks are elements."""
+    yield _blanks(element.text)
+    for inner in element:
+        name = local_name(inner)
+        if name == "s":
+            count = attribute(inner, "c") or "1"
+            yield " " * min(int(count), MOST_BLANKS) if count.isdecimal() and len(count) < 9 else " "
+        elif name == "tab":
+            yield "\t"
+        elif name == "line-break":
+            yield "\n"
+        elif name == "note":
+            yield f"[{words_of(child(inner, 'note-citation'))}]"
+        elif name and name not in UNREAD and name not in ("text-box", "frame"):
+            yield from _pieces(inner)
+        yield _blanks(inner.tail)
+
+
+def _blanks(text: str | None) -> str:
+    """Collapse blanks and line ends of the markup into one blank."""
+    return _BLANKS.sub(" ", text or "")
+
+
+def read_rows(table: Element) -> Iterator[SheetRow]:
+    """Rows with content, with the row numbers that the program shows."""
+    number = 1
+    for row in _rows(table):
+        copies = _count(row, "number-rows-repeated")
+        cells, has_values = _read_cells(row)
+        for copy in range(min(copies, max(1, MOST_COPIED_CELLS // len(cells))) if cells else 0):
+            yield SheetRow(number=number + copy, cells=cells, has_values=has_values)
+        number += copies
+
+
+def _rows(container: Element) -> Iterator[Element]:
+    for element in container:
+        if local_name(element) == "table-row":
+            yield element
+        elif local_name(element) in ROW_GROUPS:
+            yield from _rows(element)
+
+
+def _read_cells(row: Element) -> tuple[dict[int, str], bool]:
+    """Texts by column, and whether there is a number or date among them."""
+    cells: dict[int, str] = {}
+    has_values = False
+    column = 0
+    for cell in row:
+        if local_name(cell) not in CELLS or column >= MOST_COLUMNS:
+            continue
+        copies = _count(cell, "number-columns-repeated")
+        text, kind = _cell_text(cell), attribute(cell, "value-type") or "string"
+        if text:
+            cells.update(dict.fromkeys(range(column, min(column + min(copies, MOST_COPIES), MOST_COLUMNS)), text))
+            has_values = has_values or kind != "string"
+        column += copies
+    return cells, has_values
+
+
+def _cell_text(cell: Element) -> str:
+    """The displayed text; dates in ISO format."""
+    date = attribute(cell, "date-value")
+    if date is not None:
+        return date.replace("T", " ").removesuffix(" 00:00:00").removesuffix(":00" if "T" in date else "")
+    lines = (words_of(line) for line in cell if local_name(line) not in ("", UNREAD_IN_CELL))
+    return "\n".join(filter(None, lines))
+
+
+def _count(element: Element, name: str) -> int:
+    stated = attribute(element, name) or "1"
+    return int(stated) if stated.isdecimal() and len(stated) < 10 else 1
 
 
 def accepts(file: FileInfo) -> bool:

@@ -1,4 +1,4 @@
-"""Tracks the heading path while a document is read from top to bottom.
+"""Tracks the heading path while a document is read from top to bottom, renders tables, and cuts long blocks.
 
 In: headings with their levels, blocks and lines of lists or code in order. Out: blocks whose locators carry the path
 and the rest of the place. The lines above a table that name it or its unit become its first lines, so that every
@@ -6,16 +6,19 @@ passage of the table repeats them. It knows no format.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from domain.locator import Locator
+from ingestion.chunking.tables import HEADER
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, written_chars
-from ingestion.parsers.large_blocks import in_blocks
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind
 from ingestion.spool import Spool
 
+LONGEST_ROW_CELLS = 1_000  # a damaged file may claim millions
+LARGEST_HEADER_SHARE = 0.1  # of a block: a longer header is not repeated
+SEARCHED_CHARS = LARGEST_BLOCK_CHARS // 2  # before the limit, for a place to cut
 INDENT = "  "  # per level of a list
 MOST_NAMES = 3  # paragraphs above a table that become part of it
 LONGEST_NAME_CHARS = 200
@@ -26,8 +29,56 @@ NAMES_TABLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Matched against the whole paragraph: «Таблица 2. Тарифы», «Цены на мебель:», «(тыс. руб.)»."""
-
 MOST_CHARS = 50 * 1024 * 1024  # of a document: more bytes than a parsing process may send (`kept`)
+
+
+def render_table(rows: Sequence[Sequence[str]], *, has_head: bool = True) -> str:
+    """Pads short rows with empty cells; drops rows and columns without text. A rule marks the first as a head."""
+    cells = [[_tidy(cell) for cell in row[:LONGEST_ROW_CELLS]] for row in rows]
+    cells = [row for row in cells if any(row)]
+    if not cells:
+        return ""
+    width = max(len(row) for row in cells)
+    padded = [row + [""] * (width - len(row)) for row in cells]
+    kept = [column for column in range(width) if any(row[column] for row in padded)]
+    lines = ["| " + " | ".join(row[column] for column in kept) + " |" for row in padded]
+    if has_head:
+        lines.insert(1, "|" + " --- |" * len(kept))
+    return "\n".join(lines)
+
+
+def _tidy(cell: str) -> str:
+    return " ".join(cell.split()).replace("|", "\\|")
+
+
+def in_blocks(text: str, kind: BlockKind) -> Iterator[str]:
+    """The text itself when it is short enough."""
+    if len(text) <= LARGEST_BLOCK_CHARS:
+        yield text
+        return
+    header = _header(text) if kind is BlockKind.TABLE else ""
+    start = 0
+    while start < len(text):
+        lead = header if start else ""
+        end = _end(text, start, LARGEST_BLOCK_CHARS - len(lead))
+        yield lead + text[start:end].strip("\n")
+        start = end
+
+
+def _header(text: str) -> str:
+    found = HEADER.match(text, 0, int(LARGEST_BLOCK_CHARS * LARGEST_HEADER_SHARE))
+    return f"{found[0]}\n" if found else ""
+
+
+def _end(text: str, start: int, room: int) -> int:
+    end = start + room
+    if end >= len(text):
+        return len(text)
+    for mark in ("\n", " "):
+        found = text.rfind(mark, end - SEARCHED_CHARS, end)
+        if found > start:
+            return found + 1
+    return end
 
 
 class Outline:

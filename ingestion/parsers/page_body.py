@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from lxml.etree import _Element  # type: ignore[import-untyped] # lxml brings no types
 
-from ingestion.parsers.outline import Outline
-from ingestion.parsers.tables import render_table
+from ingestion.parsers.outline import Outline, render_table
 from ingestion.records import Block, BlockKind
 
 UNSTATED_LEVEL = 3  # of a heading without a level, such as the summary of a <details>

@@ -14,6 +14,7 @@ from pathlib import Path
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
+from ingestion.parsers.codec import report_pages
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.pdf_headings import HeadingLooks, level_of
@@ -23,7 +24,6 @@ from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble, Stated
 from ingestion.parsers.pdf_quality import is_readable, is_shifted, mend_encoding
 from ingestion.parsers.pdf_second import PdfLocked, PdfUnreadable, SecondReader
 from ingestion.parsers.pdf_text import build_paragraphs, paragraph_spool
-from ingestion.parsers.reporting import report_pages
 from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import Spool

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
 from statistics import median
 
+from ingestion.parsers.outline import render_table
 from ingestion.parsers.pdf_lines import PageLine, Segment
 from ingestion.parsers.pdf_rows import FEWEST_ROWS, ROW_NUMBER, VALUE, Row, read_rows
-from ingestion.parsers.tables import render_table
 
 # How far a table reaches; distances and widths in font sizes
 FARTHEST_ROW = 3.4  # from one baseline to the next

@@ -24,12 +24,13 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import (
     DocumentLines,
     PagesRead,
+    Request,
+    Task,
     block_lines,
     decode_listing,
     decode_picture_head,
     raise_failure,
 )
-from ingestion.parsers.request import Request, Task
 from ingestion.progress import Progress
 from ingestion.records import Block, Document, FetchedFile
 from sandbox.confinement import Confinement

@@ -16,12 +16,20 @@ from typing import IO
 
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.number_formats import BUILT_IN, GENERAL, NumberFormat, plain_number, read_format, show_number
 from ingestion.parsers.outline import Outline
-from ingestion.parsers.package import Package
-from ingestion.parsers.sheets import LETTERS, SheetRow, add_sheet
+from ingestion.parsers.sheets import (
+    BUILT_IN,
+    GENERAL,
+    LETTERS,
+    NumberFormat,
+    SheetRow,
+    add_sheet,
+    plain_number,
+    read_format,
+    show_number,
+)
 from ingestion.parsers.titles import choose_title
-from ingestion.parsers.xml_trees import Element, attribute, child, read_tree, stream_elements, words_of
+from ingestion.parsers.xml_trees import Element, Package, attribute, child, read_tree, stream_elements, words_of
 from ingestion.records import Block, Document
 
 WORKBOOK = "xl/workbook.xml"

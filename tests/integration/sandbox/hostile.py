@@ -173,7 +173,7 @@ def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[
     """The reading process, with this code in the place of every parser and unpacker."""
     from ingestion.archives.records import Listing
     from ingestion.parsers import child, codec
-    from ingestion.parsers.request import Task
+    from ingestion.parsers.codec import Task
     from ingestion.records import Block, BlockKind, Document
     from sandbox.records import to_line
 

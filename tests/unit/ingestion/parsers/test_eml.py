@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.parsers.letter import attachments, bodies
+from ingestion.parsers.eml import attachments, bodies
 from ingestion.parsers.mime import open_letter
 from ingestion.records import BlockKind, Document
 from tests.unit.ingestion.parsers.packages import letter

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.containers import LARGEST_DIRECTORY_BYTES
-from ingestion.parsers.kinds import FileKind, glance, inspect_file
+from ingestion.parsers.kinds import LARGEST_DIRECTORY_BYTES, FileKind, glance, inspect_file
 from tests.unit.ingestion.parsers.files import write_docx
 from tests.unit.ingestion.parsers.ole2 import compound_file
 from tests.unit.ingestion.parsers.packages import (

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.parsers.mime import open_letter
-from ingestion.parsers.mime_coding import PIECE_BYTES
+from ingestion.parsers.mime import PIECE_BYTES, open_letter
 from tests.unit.ingestion.parsers.packages import letter
 
 CODINGS = ("base64", "quoted-printable", "8bit")

@@ -1,14 +1,17 @@
-"""Which lines above a table belong to it."""
+"""What all parsers build a document with: heading paths, tables, and blocks that are not too long."""
 
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.locator import Locator
-from ingestion.parsers.outline import MOST_NAMES, Outline
-from ingestion.records import Block, BlockKind
+from ingestion.parsers.outline import MOST_NAMES, Outline, in_blocks, render_table
+from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind
 
 ROWS = "| a |\n| --- |\n| 1 |"
+piece = st.sampled_from(["слово ", "да.\n", "x" * 30_000, "| a | b |\n", " "])
 
 
 def blocks(*paragraphs: str, place: Locator | None = None) -> list[Block]:
@@ -52,3 +55,36 @@ def test_a_name_without_a_table_stays_a_paragraph() -> None:
     outline.name_table("Прайс")
     outline.add_heading("Раздел", 1)
     assert [block.text for block in outline.finish()] == ["Прайс", "Раздел"]
+
+
+def test_short_rows_are_filled_up() -> None:
+    assert render_table([["a", "b"], ["1"]]) == "| a | b |\n| --- | --- |\n| 1 |  |"
+
+
+def test_empty_rows_and_columns_are_left_out() -> None:
+    assert render_table([["", "a", ""], ["", "", ""], ["", "1", ""]]) == "| a |\n| --- |\n| 1 |"
+
+
+def test_a_cell_is_one_line_and_its_bars_are_no_borders() -> None:
+    assert render_table([["a\nb | c"]]) == "| a b \\| c |\n| --- |"
+
+
+def test_a_table_without_text_is_nothing() -> None:
+    assert render_table([["", " "], []]) == ""
+
+
+@given(st.lists(piece, max_size=40).map("".join), st.sampled_from(BlockKind), st.integers(1, 40))
+def test_every_part_fits_and_all_words_are_there(text: str, kind: BlockKind, times: int) -> None:
+    parts = list(in_blocks(text * times, kind))
+    assert all(len(part) <= LARGEST_BLOCK_CHARS for part in parts)
+    assert "".join("".join(parts).split()) == "".join((text * times).split())
+
+
+def test_each_part_of_a_table_has_its_header() -> None:
+    table = render_table([["Товар", "Цена"], *([["Стол", str(number)] for number in range(8_000)])])
+    first, *others = in_blocks(table, BlockKind.TABLE)
+    header = "| Товар | Цена |\n| --- | --- |\n"
+    assert others
+    assert all(part.startswith(header) for part in (first, *others))
+    rows = [line for part in (first, *others) for line in part.removeprefix(header).split("\n")]
+    assert rows == table.removeprefix(header).split("\n")

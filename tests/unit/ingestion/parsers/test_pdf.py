@@ -7,8 +7,8 @@ import pytest
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import pdf_pages
+from ingestion.parsers.codec import reported_to
 from ingestion.parsers.registry import parse_file
-from ingestion.parsers.reporting import reported_to
 from ingestion.records import BlockKind, Document
 from tests.unit.ingestion.parsers.files import write_pdf
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.errors import FailureCode
-from ingestion.parsers.rtf_tokens import read_tokens
+from ingestion.parsers.rtf import read_tokens
 from ingestion.records import BlockKind
 from tests.unit.ingestion.parsers.reading import read_bytes, refusal, told
 
