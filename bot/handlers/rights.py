@@ -6,6 +6,7 @@ In: the person of an update, and the document. Out: yes or no. In a private chat
 from aiogram import Bot
 from aiogram.enums import ChatMemberStatus
 from aiogram.exceptions import TelegramAPIError
+from aiogram.types import ResultChatMemberUnion
 
 from bot.talk import Talk
 from domain.documents import DocumentCard
@@ -38,6 +39,11 @@ async def is_in_group(bot: Bot, group: ChatId, person: UserId) -> bool:
         member = await bot.get_chat_member(group, person)
     except TelegramAPIError:
         return False
+    return is_inside(member)
+
+
+def is_inside(member: ResultChatMemberUnion) -> bool:
+    """Whether somebody is in a group, as Telegram tells it; who is restricted may have left."""
     return member.status not in _OUTSIDE and getattr(member, "is_member", True)
 
 

@@ -1,17 +1,18 @@
 """Sharing a base: links, who has joined by them, joining and leaving; and opening a base in a group.
 
-In: buttons of a base, t.me/<bot>?start=join-…, and Telegram's word that somebody left a group. Out: messages. A link's
-secret is shown once and stored as a hash.
+In: buttons of a base, t.me/<bot>?start=join-…, and Telegram's word that somebody, or the bot itself, left a group, or
+that a topic has another name. Out: messages. A link's secret is shown once and stored as a hash.
 """
 
 from aiogram import Bot, F, Router
+from aiogram.enums import ChatType
 from aiogram.exceptions import TelegramAPIError
 from aiogram.filters import CommandObject, CommandStart
-from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+from aiogram.types import CallbackQuery, ChatMemberUpdated, InlineKeyboardMarkup, Message
 
 from bot.handlers.bases import say_open
 from bot.handlers.filters import has_message
-from bot.handlers.rights import is_administrator
+from bot.handlers.rights import is_administrator, is_inside
 from bot.keyboards import button, rows
 from bot.replies.bases import (
     BaseAction,
@@ -31,7 +32,7 @@ from bot.replies.bases import (
 from bot.replies.sending import Place, acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
-from domain.bases import ListedBase, Role, new_secret
+from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
 from domain.errors import BaseClosed
 from domain.ids import BaseId, ChatId, MessageId, UserId
 from domain.tokens import token_hash
@@ -43,6 +44,9 @@ def build_router() -> Router:
     """It comes before the menu, whose /start takes any parameter."""
     router = Router(name="sharing")
     router.message.register(left, F.left_chat_member)
+    router.message.register(name_topic, F.forum_topic_edited.name)
+    router.chat_member.register(member_changed)  # told to administrators only; in large groups nobody else is told
+    router.my_chat_member.register(member_changed, F.chat.type != ChatType.PRIVATE)
     router.message.register(join, CommandStart(deep_link=True, magic=F.args.startswith(JOIN)))
     router.callback_query.register(begin_sharing, BaseAction.filter(F.what == "share"), has_message)
     router.callback_query.register(share, ShareBase.filter(), has_message)
@@ -158,6 +162,22 @@ async def left(message: Message, services: Services) -> None:
     """Somebody left a group, or was taken out: its bases are closed to them."""
     if message.left_chat_member:
         await services.bases.leave_group(ChatId(message.chat.id), UserId(message.left_chat_member.id))
+
+
+async def member_changed(event: ChatMemberUpdated, bot: Bot, services: Services) -> None:
+    """The same by an update of its own. Where the bot itself is out, nobody can be asked for any more."""
+    gone = event.new_chat_member
+    if not is_inside(gone):
+        person = None if gone.user.id == bot.id else UserId(gone.user.id)
+        await services.bases.leave_group(ChatId(event.chat.id), person)
+
+
+async def name_topic(message: Message, services: Services, talk: Talk) -> None:
+    """A topic has another name, and so has its own base."""
+    name = (message.forum_topic_edited and message.forum_topic_edited.name) or ""
+    if talk.place.thread:
+        own = await services.people.open_base(talk.place.chat, thread=talk.place.thread, member=talk.person)
+        await services.bases.rename(own, name[:NAME_CHARACTERS])
 
 
 async def show_groups(

@@ -97,12 +97,13 @@ class OnlyAddressed(BaseMiddleware):
 
 
 def is_addressed(message: Message, me: User) -> bool:
-    """Whether a group's message is meant for `me`, or tells that somebody has left, who then may not read its base."""
+    """Whether a group's message is meant for `me`, or tells that somebody has left, who then may not read its base, or
+    that a topic has another name, which its base then has, too."""
     text = message.text or message.caption or ""
     if command := _COMMAND.match(message.text or "") if message.forward_origin is None else None:
         name, bot = command["name"], command["bot"]
         return _is_name_of(bot, me) if bot else name in COMMANDS
-    if message.left_chat_member:
+    if message.left_chat_member or message.forum_topic_edited:
         return True
     replied = message.reply_to_message
     if replied and replied.from_user and replied.from_user.id == me.id:

@@ -78,9 +78,9 @@ class ReadState(BaseMiddleware):
 
 
 def _topic(event: TelegramObject) -> str | None:
-    """The name of the topic that a message is in, where Telegram tells it: with the message that began the topic."""
-    began = event.reply_to_message if isinstance(event, Message) else None
-    return began.forum_topic_created.name if began and began.forum_topic_created else None
+    """The name of the topic that a message is in, where Telegram tells it: in the message that began the topic."""
+    told = (event, event.reply_to_message) if isinstance(event, Message) else ()
+    return next((each.forum_topic_created.name for each in told if each and each.forum_topic_created), None)
 
 
 def _place(chat: Chat, thread_id: int | None, event: TelegramObject) -> Place:

@@ -84,8 +84,8 @@ class BaseStore:
         """Telegram says that the person is in the group whose base it is; False when they have not written there."""
         return bool(await self._transport.call("confirm_member", p_user=user, p_group_base=base))
 
-    async def leave_group(self, chat: ChatId, member: UserId) -> None:
-        """The person is not in the group any more."""
+    async def leave_group(self, chat: ChatId, member: UserId | None) -> None:
+        """The person, or (None) the bot itself, is not in the group any more."""
         await self._transport.call("leave_group", p_chat=chat, p_member=member)
 
     async def invite(self, base: BaseId, secret_hash: str, *, role: Role, once: bool, days: int | None) -> Invitation:

@@ -16,6 +16,8 @@ begin
     values (case when p_chat > 0 then 'private' else 'group' end, p_chat, topic, p_topic)
     on conflict (chat_id, thread_id) where chat_id is not null do nothing;
     select * into strict its_base from bases where chat_id = p_chat and thread_id = topic;
+  elsif its_base.name is null and p_topic is not null then
+    update bases b set name = p_topic where b.id = its_base.id returning b.* into its_base;
   end if;
   insert into base_members as m (base_id, user_id, role, name) values (its_base.id, p_chat, 'owner', p_name)
   on conflict (base_id, user_id) do update set name = excluded.name where m.name is distinct from p_name and p_name is not null;
@@ -48,14 +50,21 @@ as $$
 $$;
 comment on function confirm_member is 'Telegram says that somebody who wrote in a group is still there.';
 
-create or replace function leave_group(p_chat bigint, p_member bigint)
+create or replace function leave_group(p_chat bigint, p_member bigint default null)
 returns table (base_id uuid)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select left_base.id from (select b.id from bases b where b.chat_id = p_chat) left_base
-    cross join lateral remove_member(left_base.id::text, p_member) removed
+  select gone.base_id from (
+      select b.id as base_id, m.user_id from bases b join base_members m on m.base_id = b.id
+      where b.chat_id = p_chat and p_chat < 0 and m.role <> 'owner' and m.user_id = coalesce(p_member, m.user_id)
+      union all
+      select m.base_id, m.user_id from base_members m
+      where p_member is null and p_chat < 0 and m.user_id = p_chat and m.role <> 'owner') gone
+    cross join lateral remove_member(gone.base_id::text, gone.user_id) removed
 $$;
-comment on function leave_group is 'Somebody is not in a group any more: the bases of its topics are closed to them.';
+comment on function leave_group is
+  'Somebody is not in a group any more: the bases of its topics are closed to them. Without `p_member` Baza itself was '
+  'taken out: they are closed to everybody elsewhere, and the bases that its administrators opened there to the group.';
 
 create or replace function open_named_base(p_name text)
 returns setof bases

@@ -214,6 +214,21 @@ async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_o
     assert (await mine.people.go_home(UserId(GROUP))).base_id == own
 
 
+async def test_a_group_that_the_bot_was_taken_out_of_closes_its_bases_and_those_opened_there(
+    mine: DatabaseStores, work: BaseId
+) -> None:
+    own = await mine.people.open_base(GROUP, thread=None, member=BORIS, name="Дом")
+    await mine.people.state(UserId(GROUP), base=own, language="ru")
+    with acting_for(ANNA):
+        await mine.bases.bind(work, GROUP, thread=None, name="Дом")
+    await mine.bases.leave_group(GROUP, None)
+    assert await mine.bases.all(BORIS) == []
+    with acting_for(ANNA):
+        assert await mine.bases.members(work) == []
+    with acting_for(UserId(GROUP)), pytest.raises(BaseClosed):
+        await mine.library.count(work)
+
+
 async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: DatabaseStores, work: BaseId) -> None:
     home = await open_base(mine)
     await mine.people.state(ANNA, base=home, language="ru")
