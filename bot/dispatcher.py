@@ -31,8 +31,8 @@ from bot.services import Services
 
 
 def build_dispatcher(services: Services) -> Dispatcher:
-    """A new dispatcher with its own routers. It subscribes only to messages and button presses (the stop button of a
-    draft included); edited messages and channel posts never arrive."""
+    """A new dispatcher with its own routers. It subscribes only to messages, button presses (the stop button of a draft
+    included) and who leaves a group; edited messages and channel posts never arrive."""
     dispatcher = Dispatcher(disable_fsm=True, services=services, dialogues=Dialogues())
     dispatcher.errors.register(fallback.apologise)
 

@@ -266,5 +266,5 @@ async def test_other_bots_and_channels_are_not_answered() -> None:
 
 
 async def test_edited_messages_are_not_even_asked_for() -> None:
-    wanted = ["callback_query", "message", "stopped_message_generation"]
+    wanted = ["callback_query", "chat_member", "message", "my_chat_member", "stopped_message_generation"]
     assert sorted(Person().dispatcher.resolve_used_update_types()) == wanted
