@@ -6,6 +6,7 @@ GET  /people/{user}/events                             server-sent events
 POST /people/{user}/uploads                            multipart "file" -> {"file_id", "name", "size"}
 GET  /people/{user}/chats/{chat}/messages              ?before=&limit= -> {"messages", "more"}
 POST /people/{user}/chats/{chat}/messages              what `speaking.say` takes -> {"messages"}
+POST /people/{user}/chats/{chat}/forwarded             what `speaking.forward` takes -> {"message"}
 POST /people/{user}/chats/{chat}/messages/{id}         {"text"} -> {"message"}
 POST /people/{user}/chats/{chat}/messages/{id}/press   {"row", "column"} -> {"query_id"}
 POST /people/{user}/chats/{chat}/drafts/{id}/stop      the button on a draft
@@ -52,6 +53,7 @@ class PeopleApi:
             web.post("/people/{user}/uploads", self._upload),
             web.get(_CHAT, self._history),
             web.post(_CHAT, self._say),
+            web.post("/people/{user}/chats/{chat}/forwarded", self._forward),
             web.post(_CHAT + "/{message}", self._edit),
             web.post(_CHAT + "/{message}/press", self._press),
             web.post("/people/{user}/chats/{chat}/drafts/{draft}/stop", self._stop_draft),
@@ -90,6 +92,10 @@ class PeopleApi:
     async def _say(self, request: web.Request) -> web.Response:
         said = speaking.say(self._exchange, _room(request), _user(request), await _body(request))
         return web.json_response({"messages": said})
+
+    async def _forward(self, request: web.Request) -> web.Response:
+        room, user = _room(request), _user(request)
+        return web.json_response({"message": speaking.forward(self._exchange, room, user, await _body(request))})
 
     async def _edit(self, request: web.Request) -> web.Response:
         message = self._message(request)

@@ -77,6 +77,7 @@ class Message:
     preview: str | None = None  # link_preview_options as canonical JSON
     edited: int | None = None
     reaction: str | None = None
+    origin: str | None = None  # where it was forwarded from: a MessageOrigin as canonical JSON
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""A person's actions in a chat: write, send files, edit, press a button. In: decoded requests. Out: messages and ids.
+"""A person's actions in a chat: write, send files, forward, edit, press a button.
+
+In: decoded requests. Out: messages and ids.
 
 Texts are trimmed and checked as by Telegram's own clients; entities are those that Telegram detects by itself.
 """
@@ -8,12 +10,14 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad, read_number
+from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad, canonical, read_number
 from localchat.exchange import Exchange
-from localchat.records import ROOM_BY_ID, Attachment, FileKind, FormattedText, Json, Message, Room, StoredFile
+from localchat.records import ACCOUNTS, ROOM_BY_ID, Attachment, FileKind, FormattedText, Json, Message, Room, StoredFile
 from localchat.text import tidy, utf16_length
+from localchat.wire import account_json
 
 ALBUM_FILES = 10
+CHANNEL_ID = -1_002_000_000_002  # of every channel that something is said to come from
 _PHOTO_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 _VOICE_TYPES = frozenset({"audio/ogg", "audio/opus"})
 
@@ -44,6 +48,46 @@ def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]
     written = replace(first, text=formatted.text, entities=formatted.entities)
     messages = _messages(written, files, as_file=bool(said.get("as_file")), captioned=said.get("captioned"))
     return [exchange.post(message) for message in messages]
+
+
+def forward(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]) -> Json:
+    """`{"chat_id", "message_id", "kind", "name"}` -> the new message: what was said there, and by whom. As `kind`
+    "hidden_user" or "channel" it comes from somebody of that name who is not in these chats."""
+    source = read_room_of(read_number(said.get("chat_id"), "chat_id"), user_id)
+    found = exchange.messages.find(source.chat_id, read_number(said.get("message_id"), "message_id"))
+    if found is None:
+        raise bad("message to forward not found")
+    origin = _origin(str(said.get("kind") or "user"), " ".join(str(said.get("name") or "").split()), found)
+    return exchange.post(
+        Message(
+            chat_id=room.chat_id,
+            message_id=0,
+            sender_id=user_id,
+            date=exchange.now(),
+            text=found.text,
+            entities=found.entities,
+            attachment=found.attachment,
+            origin=canonical(origin) if origin else found.origin,
+        )
+    )
+
+
+def _origin(kind: str, name: str, found: Message) -> Json | None:
+    """Telegram's MessageOrigin; None where that of a message forwarded before stays."""
+    if kind != "user" and not name:
+        raise bad("the sender has no name")
+    if kind == "hidden_user":
+        return {"type": kind, "date": found.date, "sender_user_name": name}
+    if kind == "channel":
+        channel = {"id": CHANNEL_ID, "type": "channel", "title": name}
+        return {"type": kind, "date": found.date, "chat": channel, "message_id": found.message_id}
+    if kind != "user":
+        raise bad("kind is user, hidden_user or channel")
+    return (
+        None
+        if found.origin
+        else {"type": kind, "date": found.date, "sender_user": account_json(ACCOUNTS[found.sender_id])}
+    )
 
 
 def parts_of(text: str, units: int) -> list[str]:

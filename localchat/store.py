@@ -20,7 +20,7 @@ create table if not exists settings (key text primary key, value text not null) 
 create table if not exists messages (
     chat_id integer not null, message_id integer not null, sender_id integer not null, date integer not null,
     text text not null, entities text not null, kind text, file_id text, album text, reply_to integer, quote text,
-    markup text, preview text, edited integer, reaction text, primary key (chat_id, message_id)
+    markup text, preview text, edited integer, reaction text, origin text, primary key (chat_id, message_id)
 ) strict;
 create table if not exists counters (name text primary key, value integer not null) strict;
 create table if not exists updates (
@@ -44,12 +44,14 @@ def open_store(folder: Path) -> sqlite3.Connection:
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = normal")  # a power cut may lose the last message, never the file
     connection.executescript(_TABLES)
+    with suppress(sqlite3.OperationalError):  # it is there; folders of before 23 November 2026 lack it
+        connection.execute("alter table messages add column origin text")
     return connection
 
 
 _COLUMNS = (
     "chat_id", "message_id", "sender_id", "date", "text", "entities", "kind", "file_id", "album", "reply_to", "quote",
-    "markup", "preview", "edited", "reaction",
+    "markup", "preview", "edited", "reaction", "origin",
 )  # fmt: skip
 _PLAIN = tuple(name for name in _COLUMNS if name not in ("entities", "kind", "file_id"))
 _SELECT = """

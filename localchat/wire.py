@@ -45,6 +45,7 @@ def message_json(message: Message, *, replied: Message | None = None, language: 
         chat=room_json(ROOM_BY_ID[message.chat_id]),
         **{"from": account_json(ACCOUNTS[message.sender_id], language=language)},
         edit_date=message.edited,
+        forward_origin=json.loads(message.origin) if message.origin else None,
         media_group_id=message.album,
         reply_to_message=message_json(replied) if replied else None,
         quote=quote,

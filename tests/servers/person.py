@@ -119,6 +119,11 @@ class Person:
         ids = [await self._upload(path) for path in paths]
         return await self._say({"text": caption or "", "files": ids, "as_file": as_file, "captioned": captioned})
 
+    async def forward(self, said: Seen, kind: str = "user", name: str = "") -> None:
+        """Forward a message of this chat into it, as by somebody of that name unless `kind` is «user»."""
+        body = {"chat_id": self.chat_id, "message_id": said.message_id, "kind": kind, "name": name}
+        await self._post(f"{self._base}/chats/{self.chat_id}/forwarded", body)
+
     async def edit(self, said: Seen, text: str) -> None:
         """Change an own message."""
         await self._post(f"{self._chat}/{said.message_id}", {"text": text})

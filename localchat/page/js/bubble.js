@@ -22,6 +22,7 @@ function bubbleNode(message, scene, mine) {
   const text = message.text ?? message.caption ?? "";
   const attachment = attachmentNode(message);
   if (scene.group && !mine) bubble.append(nameNode(message.from));
+  if (message.forward_origin) bubble.append(el("span", { class: "forwarded" }, t.from(originName(message.forward_origin))));
   if (message.reply_to_message) bubble.append(replyNode(message.reply_to_message, scene, message.quote?.text));
   if (attachment) bubble.append(attachment);
   if (message.photo && !text) bubble.classList.add("bare");
@@ -50,6 +51,8 @@ function metaNode(message, mine) {
 }
 
 const nameNode = (account) => el("span", { class: `name${account.is_bot ? "" : ` tone-${tone(account.id)}`}` }, account.first_name);
+
+export const originName = (origin) => origin.sender_user?.first_name ?? origin.sender_user_name ?? origin.chat.title;
 
 /** The short form of a message above its answer; a click leads to it. */
 export function replyNode(message, scene, quoted) {

@@ -5,7 +5,7 @@ import { Commands } from "./commands.js";
 import { Composer } from "./composer.js";
 import { $, el, icon } from "./dom.js";
 import { Keyboard } from "./keyboard.js";
-import { startMenu } from "./menu.js";
+import { forwarding, startMenu } from "./menu.js";
 import { actAs, get, listen, post } from "./net.js";
 import { copy } from "./richtext.js";
 import { Room } from "./room.js";
@@ -177,9 +177,20 @@ function deeds(message) {
   const own = message.from.id === state.me;
   return [
     ["reply", t.reply, () => composer.reply(message)],
+    ["forward", t.forward, () => forward(message)],
     ...(text ? [["copy", t.copy, () => copy(text, actions)]] : []),
     ...(own && text ? [["pen", t.edit, () => composer.edit(message)]] : []),
   ];
+}
+
+async function forward(message) {
+  const chats = state.view.chats.filter((one) => one.people.includes(state.me));
+  const said = await forwarding(message, chats);
+  if (!said) return;
+  try {
+    await post(`/chats/${said.to}/forwarded`, { ...said, chat_id: state.chatId, message_id: message.message_id });
+    if (said.to !== state.chatId) await openChat(said.to);
+  } catch { toast(t.failed); }
 }
 
 const messageOf = (node) => (node ? room.history.message(Number(node.dataset.id)) : undefined);

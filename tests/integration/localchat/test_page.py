@@ -235,3 +235,17 @@ async def test_the_page_speaks_english_to_others(browser: Browser, chat: LocalCh
     await page.goto(chat.page_url)
     await expect(page.get_by_text("This is a local chat, not Telegram.")).to_be_visible()
     await context.close()
+
+
+async def test_a_message_is_forwarded_by_its_menu_as_from_a_channel(page: Page, chat: LocalChat) -> None:
+    await page.locator("#text").fill("Собрание перенесли на вторник.")
+    await page.locator("#text").press("Enter")
+    await page.locator(".message.mine .bubble").click(button="right")
+    await page.get_by_role("menuitem", name="Переслать").click()
+    await page.get_by_label("Куда").select_option("Группа")
+    await page.get_by_label("От кого").select_option("Канал")
+    await page.get_by_label("Имя или название").fill("Наш двор")
+    await page.get_by_role("button", name="Переслать").click()
+    await expect(page.locator("#chat-name")).to_have_text("Группа")
+    await expect(page.locator(".message.mine").last).to_contain_text("Переслано от Наш двор")
+    await expect(page.locator(".message.mine").last).to_contain_text("на вторник")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,26 @@ async def test_a_dispatcher_answers_messages_and_presses(bot: Bot, you: Person) 
         await you.wait_for("Выберите режим")
         answer = await you.wait_for_answer(await you.press("База"))
     assert (answer.text, answer.alert) == ("выбрано: mode:base", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "name"),
+    [
+        ("user", "sender_user.first_name", "Вы"),
+        ("hidden_user", "sender_user_name", "Двор"),
+        ("channel", "chat.title", "Двор"),
+    ],
+)
+async def test_a_forwarded_message_says_where_it_comes_from(
+    bot: Bot, you: Person, kind: str, field: str, name: str
+) -> None:
+    await you.forward(await you.say("Собрание перенесли на вторник."), kind, "Двор")
+    await you.forward((await you.messages())[-1])
+
+    said, *forwarded = [update.message for update in await bot.get_updates()]
+
+    assert [attrgetter(f"forward_origin.{field}")(each) for each in forwarded] == [name] * 2  # forwarded again, too
+    assert {each.text for each in forwarded if each} == {said and said.text}
 
 
 async def test_an_update_comes_again_until_it_is_acknowledged(bot: Bot, you: Person) -> None:
