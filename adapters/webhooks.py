@@ -22,8 +22,7 @@ from adapters.database.errors import DatabaseError
 from adapters.database.stores.webhooks import DueMessage, WebhookStore
 from domain.errors import DatabaseAway
 from ingestion.errors import IngestionError
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.network import GuardedTransport
+from ingestion.fetch.guard import AddressGuard, GuardedTransport
 
 AGAIN_S = (5, 60, 300, 1800, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600)
 ANSWER_S = 15.0

@@ -41,8 +41,7 @@ from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.ports import TelegramFiles, Transcriber
 from ingestion.reading.archives import ArchiveReader
-from ingestion.reading.reader import FileReader
-from ingestion.reading.recordings import RecordingReader
+from ingestion.reading.reader import FileReader, RecordingReader
 from ingestion.worker import Worker
 from rag.conversation import Conversation
 from rag.ports import ChatModel, QuestionAnalyzer, Reranker

@@ -1,15 +1,65 @@
-"""What the place of a file and its sender add to what was read in it: title, author, day, caption.
+"""What is said of a document without reading a file: a note's document, hashes, and what place and sender add.
 
-In: a parsed `Document`, and where it came from. Out: the document that is stored. It reads nothing.
+In: a NOTE source, or a parsed `Document` and where it came from. Out: the document that is stored (title, author, day,
+caption), and a hash that recognises the same words again: of a page without the words that change at every visit. A
+note is plain text and not Markdown: people who type "#1" or "*" mean just that.
 """
 
+import hashlib
+import re
+import unicodedata
 from dataclasses import replace
 
 from domain.documents import SourceType
-from ingestion.dating.own_day import own_moment
+from ingestion.dating import own_moment
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.encodings import tidy_text
+from ingestion.parsers.text import read_text
 from ingestion.parsers.titles import choose_author, choose_title
-from ingestion.records import About, Block, BlockKind, Document, FetchedFile, Source
+from ingestion.records import BLOCK_SEPARATOR, About, Block, BlockKind, Document, FetchedFile, Source
 from ingestion.spool import joined
+
+VOLATILE_LINE_CHARACTERS = 120  # longer lines are prose, where "two comments" is content
+_NUMBER = r"\d[\d\s.,]*+(?:k|m|тыс\.?|млн\.?|к)?"  # possessive: backtracking over a line of blanks would take 0.2 s
+_UNIT = r"(?:sec|min|hour|day|week|month|year|сек|мин|час|дн|день|дня|недел|месяц|год|лет)\w*\.?"
+_COUNTED = (
+    r"(?:views?|comments?|likes?|shares?|replies|reads?|followers?|subscribers?|votes?|stars?|downloads?"
+    r"|просмотр\w*|комментари\w*|лайк\w*|ответ(?:а|ов)?|прочтени\w*|подписчик\w*|голос(?:а|ов)?|скачивани\w*|репост\w*)"
+)
+_VOLATILE = re.compile(
+    rf"\b(?:{_NUMBER}\s*{_UNIT}\s*(?:ago|назад)|(?:just now|только что|minute ago|минуту назад|час назад)"
+    rf"|{_NUMBER}\s*{_COUNTED}|{_COUNTED}\s*:?\s*\(?{_NUMBER}\)?|(?:today|yesterday|сегодня|вчера)(?:\s*(?:at|в))?\s*\d?\d:\d\d)",
+    re.IGNORECASE,
+)
+
+
+def read_note(source: Source) -> Document:
+    """Raises SourceError FILE_EMPTY when there are no words."""
+    document = read_text(tidy_text(source.text or ""), name=source.identifier)
+    if not document.blocks:
+        raise SourceError(FailureCode.FILE_EMPTY, name=source.identifier)
+    return document
+
+
+def hash_note(source: Source) -> str:
+    """Hash of name and words. A typed note is named after its first line; rows of a corpus have names of their own."""
+    return hash_words(f"{source.identifier}\n{source.text or ''}")
+
+
+def hash_words(text: str) -> str:
+    """SHA-256 (hex) of the text in NFC, with every run of white space as one blank."""
+    words = " ".join(unicodedata.normalize("NFC", text).split())
+    return hashlib.sha256(words.encode("utf-8", errors="replace")).hexdigest()
+
+
+def hash_page(parsed: Document) -> str:
+    """SHA-256 (hex) of the page's lines without their volatile words."""
+    text = BLOCK_SEPARATOR.join(block.text for block in parsed.blocks)
+    return hash_words("\n".join(map(_settled, text.split("\n"))))
+
+
+def _settled(line: str) -> str:
+    return _VOLATILE.sub("", line) if len(line) <= VOLATILE_LINE_CHARACTERS else line
 
 
 def with_about(parsed: Document, file: FetchedFile) -> Document:

@@ -20,8 +20,7 @@ from datetime import datetime
 from markdown_it import MarkdownIt
 
 from domain.documents import Lane, SourceType
-from ingestion.fetch.urls import normalise_url
-from ingestion.fetch.video_hosts import is_video_host
+from ingestion.fetch.urls import is_video_host, normalise_url
 from ingestion.parsers.inline import render_inline
 from ingestion.records import Source
 

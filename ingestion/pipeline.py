@@ -16,17 +16,14 @@ from urllib.parse import urlsplit
 
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
-from ingestion.about import with_about, with_source
+from ingestion.about import hash_note, hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.computing import SHORT_CHARS, compute
 from ingestion.errors import FailureCode, SourceError, Unchanged
 from ingestion.fetch.media import HTML_TYPE
 from ingestion.indexing import CHUNKS_A_BATCH, Indexer
-from ingestion.metering import Outcome, Unmetered
-from ingestion.note import hash_note, read_note
-from ingestion.page_hash import hash_page
 from ingestion.parsers.titles import choose_title
-from ingestion.ports import Embedder, TermAnalyzer, WorkMeter, WorkQueue
+from ingestion.ports import Embedder, Outcome, TermAnalyzer, Unmetered, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import (
     Block,

@@ -6,13 +6,13 @@ answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from math import inf
 from pathlib import Path
 from typing import Protocol
 
 from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId, FileId
-from ingestion.metering import Outcome
 from ingestion.records import (
     Batch,
     Block,
@@ -31,6 +31,25 @@ from ingestion.records import (
 )
 
 
+class Outcome(StrEnum):
+    """How one attempt at a document ended."""
+
+    READY = "ready"
+    KNOWN = "known"  # the base has its content or its name, or it was a saved link: nothing was read
+    FAILED = "failed"
+    POSTPONED = "postponed"
+
+
+class Unmetered:
+    """Meets `ingestion.ports.WorkMeter`; ignores every call."""
+
+    def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
+        """Does nothing."""
+
+    def document_ended(self, outcome: Outcome, code: str = "") -> None:
+        """Does nothing."""
+
+
 class Embedder(Protocol):
     """Turns windows of one document into vectors (late chunking)."""
 
@@ -41,7 +60,7 @@ class Embedder(Protocol):
 
     @property
     def window_tokens(self) -> int:
-        """The largest window, in tokens (see `ingestion.chunking.tokens`)."""
+        """The largest window, in tokens (see `ingestion.chunking.windows`)."""
         ...
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
@@ -275,7 +294,7 @@ class DocumentText(Protocol):
 
 
 class WorkMeter(Protocol):
-    """Counts the work for metrics; `ingestion.metering.Unmetered` counts nothing."""
+    """Counts the work for metrics; `ingestion.ports.Unmetered` counts nothing."""
 
     def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
         """A document spent this many seconds in this stage, whether it went on or ended there."""

@@ -15,8 +15,7 @@ from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
 from domain.ids import BaseId
 from ingestion.errors import LeaseLost
-from ingestion.metering import Unmetered
-from ingestion.ports import WorkMeter, WorkQueue
+from ingestion.ports import Unmetered, WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument
 
 REPORT_EVERY_S = 1.0  # Telegram lets a bot edit a chat's messages about once a second

@@ -16,14 +16,12 @@ from typing import Protocol
 
 from domain.documents import SourceType
 from domain.ids import DocumentId
-from ingestion.about import with_about, with_source
+from ingestion.about import hash_note, read_note, with_about, with_source
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.computing import SHORT_CHARS
 from ingestion.errors import HoldsLink, ServiceError, SourceError, Unchanged
 from ingestion.indexing import CHUNKS_A_BATCH, Indexer
-from ingestion.metering import Outcome
-from ingestion.note import hash_note, read_note
-from ingestion.ports import WorkMeter, WorkQueue
+from ingestion.ports import Outcome, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import Block, ClaimedDocument, Document, FetchedFile, WholeDocument
 from ingestion.scratch import document_folder

@@ -1,13 +1,15 @@
-"""Claims documents, runs the pipeline on them, and decides what happens after failures.
+"""Claims documents, runs the pipeline on them under their leases, and decides what happens after failures.
 
-In: the queue and the pipeline. Out: documents that are ready, failed, or back in the queue for a retry. A worker may be
-killed at any moment: another one claims its documents when their leases expire. It knows nothing of the stages.
+In: the queue and the pipeline. Out: documents that are ready, failed, or back in the queue for a retry, later each
+time. A worker may be killed at any moment: another one claims its documents when their leases expire. When a lease is
+lost first, the work is cancelled; a database that does not answer is tolerated until the lease would have expired
+anyway. It knows nothing of the stages.
 """
 
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
@@ -18,20 +20,83 @@ from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
 from ingestion.intake import link_of
-from ingestion.lease import work_under_lease
-from ingestion.metering import Outcome, Unmetered
-from ingestion.patience import next_attempt_in_s
-from ingestion.ports import WorkMeter, WorkQueue
+from ingestion.ports import Outcome, Unmetered, WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument, Failure
 
+LONGEST_S = 3600.0
+REFUSED_S = 600.0  # a wrong key or an empty balance waits for a person; asking often does not help
+JITTER = 0.2  # spreads the retries of documents that failed together
+_PAGE_ATTEMPTS = 3  # the person is watching, and a site that is down now mostly stays down for long
+_ATTEMPTS = {
+    FailureCode.PAGE_NOT_FOUND_HOST: _PAGE_ATTEMPTS,
+    FailureCode.PAGE_UNREACHABLE: _PAGE_ATTEMPTS,
+    FailureCode.PAGE_STATUS: _PAGE_ATTEMPTS,
+    FailureCode.PAGE_TOO_SLOW: _PAGE_ATTEMPTS,
+}
+RENEWALS_A_LEASE = 3  # two in a row may fail before the lease expires
 UNEXPECTED_TRIES = 3  # within one claim, the first try included
 UNEXPECTED_PAUSE_S = 0.5
 GRACE_S = 10.0
 TOGETHER = 16  # notes or small files of one base that share their calls and a process
 SHORT_PLACES = 2  # a note takes milliseconds, and the time of a call where an embedder is asked
 UPKEEP_EVERY_S = 600.0
-
 log = structlog.get_logger()
+
+
+def next_attempt_in_s(
+    error: ServiceError, *, attempt: int, attempts: int, backoff_s: float, chance: float
+) -> float | None:
+    """Seconds until attempt `attempt + 1`; None when this was the last. `chance` is a random number from 0 to 1."""
+    if attempt >= min(attempts, _ATTEMPTS.get(error.code, attempts)):
+        return None
+    if error.retry_after_s is not None:
+        return min(error.retry_after_s, LONGEST_S) * (1 + JITTER * chance)  # never sooner than the service asked for
+    first_s = max(backoff_s, REFUSED_S) if error.code is FailureCode.SERVICE_REFUSED else backoff_s
+    # With 2 ** 30 any first pause exceeds an hour; higher powers would only overflow.
+    return min(first_s * 2.0 ** min(attempt - 1, 30), LONGEST_S) * (1 + JITTER * (2 * chance - 1))
+
+
+async def work_under_lease(
+    work: Coroutine[None, None, None], queue: WorkQueue, documents: Sequence[ClaimedDocument], *, lease_s: int
+) -> None:
+    """Await `work`, renewing the leases meanwhile. Raises LeaseLost, and whatever the work raises."""
+    working = asyncio.create_task(work)
+    keeping = asyncio.create_task(_keep(queue, documents, lease_s=lease_s))
+    try:
+        await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            keeping.result()  # `_keep` only ends by raising
+        await working
+    finally:
+        working.cancel()
+        keeping.cancel()
+        await asyncio.gather(working, keeping, return_exceptions=True)
+
+
+async def _keep(queue: WorkQueue, documents: Sequence[ClaimedDocument], *, lease_s: int) -> None:
+    """Renew the leases until cancelled. Raises LeaseLost when none is held any more."""
+    held_until = monotonic() + lease_s
+    while True:
+        await asyncio.sleep(lease_s / RENEWALS_A_LEASE)
+        try:
+            async with asyncio.timeout(max(held_until - monotonic(), 0)):
+                asked_at = monotonic()
+                documents = [each for each in documents if await _renewed(queue, each, lease_s=lease_s)]
+            held_until = asked_at + lease_s
+        except (DatabaseAway, TimeoutError) as error:
+            if monotonic() >= held_until:
+                raise LeaseLost(f"{documents[0].id}: not renewed in time") from error
+            structlog.get_logger().warning("renewal_failed", document=documents[0].id, reason=str(error))
+        if not documents:
+            raise LeaseLost("no document is held any more")
+
+
+async def _renewed(queue: WorkQueue, document: ClaimedDocument, *, lease_s: int) -> bool:
+    try:
+        await queue.renew(document, lease_s=lease_s)
+    except LeaseLost:  # ended, cancelled or deleted
+        return False
+    return True
 
 
 class Pipeline(Protocol):

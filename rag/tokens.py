@@ -1,7 +1,7 @@
 """How much of a model's context a text takes, without the model's own tokenizer.
 
 In: text. Out: an estimate that is too high rather than too low. It serves budgets, never billing. The chunker uses
-another estimate (`ingestion.chunking.tokens`): that one is for encoders, whose vocabularies need fewer tokens for
+another estimate (`ingestion.chunking.windows`): that one is for encoders, whose vocabularies need fewer tokens for
 Russian, and it must be additive wherever a text is cut.
 """
 

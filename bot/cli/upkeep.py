@@ -28,7 +28,7 @@ from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from ingestion.errors import IngestionError
-from ingestion.fetch.video_guard import PORTS
+from ingestion.fetch.addresses import PORTS
 from localchat.server import page_url
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
-from ingestion.metering import Outcome
+from ingestion.ports import Outcome
 from rag.metering import ModelCall, TurnMetrics
 
 Resting = Callable[[], Mapping[str, bool]]

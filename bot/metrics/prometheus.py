@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from bot.metrics.measures import Measures, Resting
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
-from ingestion.metering import Outcome
+from ingestion.ports import Outcome
 from rag.metering import ModelCall, StepMetrics, TurnMetrics
 
 TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)

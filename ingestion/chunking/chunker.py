@@ -1,26 +1,118 @@
 """Packs a document into passages: paragraphs up to a token budget, with an overlap of whole sentences.
 
 In: a parsed document. Out: chunks in reading order, each a contiguous stretch of the document's text; before it, a
-table's header may be repeated. It does not count tokens exactly (see `tokens`), reads no files, and does not know which
-model embeds the passages.
+table's header may be repeated. It does not count tokens exactly (see `windows`), reads no files, and does not know
+which model embeds the passages.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ingestion.chunking.locating import join_locators, must_part
-from ingestion.chunking.pieces import Piece
-from ingestion.chunking.stretch import Stretch
-from ingestion.chunking.tokens import HUNDREDTHS
-from ingestion.records import Block, BlockKind, Chunk, Document, Span
+from domain.locator import Locator
+from ingestion.chunking.pieces import Knife, Piece
+from ingestion.chunking.windows import HUNDREDTHS
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Document, Span
 
+STRETCH_CHARS = 100_000  # read at once: some thousand pieces
 SECTION_FILL = 1 / 3
 """A heading starts a new passage when the current one is at least this full; shorter sections share a passage."""
-
 BORDER_FILL = 2 / 3
 """A passage that would end inside a paragraph, list or table ends before it, if at least this full then."""
-
 SMALLEST_CHUNK_TOKENS = 16
 OVERLAPPING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
+
+
+def must_part(before: Locator, after: Locator) -> bool:
+    """No passage spans two files, pages of a site, slides or sheets: a citation could not say where it stands."""
+    if (before.member, before.url) != (after.member, after.url):
+        return True
+    if before.slide is not None and before.slide != after.slide:
+        return True
+    return before.row is not None and before.headings != after.headings
+
+
+def join_locators(locators: Sequence[Locator], *, own: Sequence[Locator]) -> Locator:
+    """From the first page (row, second) to the last; the headings shared by all `own` pieces (not the overlap)."""
+    first = locators[0]
+    page, page_end = _range((locator.page, locator.page_end) for locator in locators)
+    row, row_end = _range((locator.row, locator.row_end) for locator in locators)
+    starts = [locator.start_s for locator in locators if locator.start_s is not None]
+    ends = [locator.end_s for locator in locators if locator.end_s is not None]
+    return Locator(
+        page=page,
+        page_end=page_end,
+        start_s=min(starts, default=None),
+        end_s=max(ends, default=None),
+        slide=next((locator.slide for locator in locators if locator.slide is not None), None),
+        row=row,
+        row_end=row_end,
+        member=first.member,
+        url=first.url,
+        headings=_shared_path([locator.headings for locator in own]),
+    )
+
+
+def _range(places: Iterable[tuple[int | None, int | None]]) -> tuple[int | None, int | None]:
+    """The first and the last place; the last is None when it equals the first."""
+    known = [(first, last or first) for first, last in places if first is not None]
+    if not known:
+        return None, None
+    low, high = min(first for first, _ in known), max(last for _, last in known)
+    return low, high if high != low else None
+
+
+def _shared_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The longest common prefix of the paths: for two short sections, the section that holds both."""
+    shared = paths[0]
+    for path in paths[1:]:
+        while shared != path[: len(shared)]:
+            shared = shared[:-1]
+    return shared
+
+
+class Stretch:
+    """Empty at first; `move_on` reads the blocks."""
+
+    def __init__(self, blocks: Iterable[Block], *, piece_tokens: int) -> None:
+        """`piece_tokens` is the size of the largest piece."""
+        self.pieces: list[Piece] = []
+        self.is_last = False  # no piece comes after these
+        self._blocks = iter(blocks)
+        self._knife = Knife(piece_tokens=piece_tokens)
+        self._text = ""
+        self._start = 0  # offset of `_text` in the document's text
+        self._end = 0
+        self._begins: list[int] = []  # for each piece, the offset of its block in the document's text
+
+    def text(self, start: int, end: int) -> str:
+        """The document's text from `start` to `end`, which must lie in the blocks of `pieces`."""
+        return self._text[start - self._start : end - self._start]
+
+    def move_on(self, behind: int) -> None:
+        """Drop the first `behind` pieces and read on."""
+        del self.pieces[:behind]
+        texts = [self._kept_text()]
+        read = 0
+        while read < STRETCH_CHARS:
+            block = next(self._blocks, None)
+            if block is None:
+                self.is_last = True
+                break
+            pieces = self._knife.cut(block)
+            self.pieces.extend(pieces)
+            self._begins.extend([self._end] * len(pieces))
+            texts += (block.text, BLOCK_SEPARATOR)
+            self._end += len(block.text) + len(BLOCK_SEPARATOR)
+            read += len(block.text) + len(BLOCK_SEPARATOR)
+        self._text = "".join(texts)
+
+    def _kept_text(self) -> str:
+        """The text from the first block that still has a piece on: a table's header is there."""
+        behind = len(self._begins) - len(self.pieces)
+        del self._begins[:behind]
+        first = self._begins[0] if self._begins else self._end
+        kept = self._text[first - self._start :]
+        self._start = first
+        return kept
 
 
 def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:

@@ -1,15 +1,18 @@
 """Merges several readings of a document into what is stored: one entity for all its names, facts with their passages.
 
 In: extracts, the base's entities with the same keys, the document's passages. Out: `NewEntities`. A name in another
-form or alphabet means the same entity if the types are equal, or if one of the types is only a guess. Pure.
+form or alphabet means the same entity if the types are equal, or if one of the types is only a guess; its keys are all
+words, their prefixes, a person's surname, a document's kind with its number, and a single ordinary word counts only
+where it is written as a name. What a document's structure states is never removed; what the model repeats is. Pure.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, product
 
-from ingestion.entities.keys import NameKey, part_keys, whole_keys
+from domain.names import NameWord
 from ingestion.entities.ports import NameReader
 from ingestion.entities.records import (
     EntityName,
@@ -22,17 +25,92 @@ from ingestion.entities.records import (
     NewFact,
     PassageSpan,
     RegisteredEntity,
+    Relation,
     Statement,
 )
-from ingestion.entities.repeats import SURE, without_repeats
 
+PART_WEIGHT = 0.8  # «АЛОР» for «АЛОР Брокер»: likely, but less sure than the whole name
+MOST_SPELLINGS = 8  # combinations kept for one sequence of words
+MOST_WORDS = 6  # of a name; the whole key of a longer one has only its first words
+SHORTEST_PART = 3  # letters
+NUMBER_WORDS = 3  # words that a number may consist of: «45-П/2025»
+SURE = 1.0  # confidence of facts from structure; only less certain facts may be removed
+_WORD = re.compile(r"\w+")
 OPEN = 0.6  # a THING below this confidence has an unknown type
 GUESSED = 0.8  # below this confidence a name is a finder's guess; a model, in contrast, has read the sentence
 LONGEST_NAME = 200  # characters; a longer one may exceed an index row (2,700 bytes), and then nothing would be stored
 MOST_ENTITIES = 1_000  # of one document
 MOST_FACTS = 3_000
-
 _QUOTED = re.compile(r"[«„“\"]([^»“”\"]+)[»“”\"]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameKey:
+    """One key of a name."""
+
+    key: str
+    weight: float
+    as_name: bool
+
+
+def spellings(words: Sequence[NameWord]) -> tuple[str, ...]:
+    """Keys of a sequence of words, the most probable first."""
+    return tuple(" ".join(parts) for parts in islice(product(*(word.keys for word in words)), MOST_SPELLINGS))
+
+
+def whole_keys(words: Sequence[NameWord]) -> Iterator[NameKey]:
+    """Keys of the name as a whole."""
+    is_plain = len(words) == 1 and words[0].is_ordinary
+    for key in spellings(words[:MOST_WORDS]):
+        yield NameKey(key=key, weight=1.0, as_name=is_plain)
+
+
+def part_keys(words: Sequence[NameWord], kind: EntityType) -> Iterator[NameKey]:
+    """Keys of its prefixes, of a person's surname, and of its first word with the number."""
+    whole = words[:MOST_WORDS]
+    parts = [whole[:length] for length in range(1, len(whole))]
+    parts += _numbered(words)
+    if kind is EntityType.PERSON:
+        parts += [whole[-1:]] if len(whole) > 1 else []
+    for part in parts:
+        if len(part) == 1 and (part[0].is_ordinary or len(part[0].form) < SHORTEST_PART):
+            continue
+        for key in spellings(part):
+            yield NameKey(key=key, weight=PART_WEIGHT, as_name=False)
+
+
+def _numbered(words: Sequence[NameWord]) -> list[Sequence[NameWord]]:
+    """The first word with the first number, alone and with the words that may belong to the number."""
+    place = next((place for place, word in enumerate(words) if word.form[0].isdigit()), 0)
+    if place < 2:  # it is a prefix already, or there is no number
+        return []
+    longest = min(NUMBER_WORDS, len(words) - place)
+    return [(words[0], *words[place : place + length]) for length in range(1, longest + 1)]
+
+
+def without_repeats(facts: Iterable[NewFact]) -> list[NewFact]:
+    """Of two facts where one has all words of the other, the more certain stays, else the longer."""
+    groups: dict[tuple[str, Relation], list[NewFact]] = {}
+    for fact in facts:
+        groups.setdefault((fact.canonical, fact.relation), []).append(fact)
+    kept = [fact for group in groups.values() for fact in _distinct(group)]
+    return sorted(kept, key=lambda fact: fact.position)
+
+
+def _distinct(group: Sequence[NewFact]) -> list[NewFact]:
+    kept: list[tuple[NewFact, frozenset[str]]] = []
+    for fact in sorted(group, key=lambda each: (-each.confidence, -len(each.text))):
+        words = frozenset(_WORD.findall(fact.text.casefold()))
+        if fact.confidence >= SURE or not any(_says(other, held, fact, words) for other, held in kept):
+            kept.append((fact, words))
+    return [fact for fact, _ in kept]
+
+
+def _says(other: NewFact, held: frozenset[str], fact: NewFact, words: frozenset[str]) -> bool:
+    """Whether `other` covers `fact`. A sure list item («Python») also covers a quotation of its whole list."""
+    if fact.object not in (None, other.object):
+        return False
+    return words <= held or (other.confidence >= SURE and fact.object is not None and held <= words)
 
 
 @dataclass(kw_only=True)

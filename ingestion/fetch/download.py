@@ -3,12 +3,14 @@
 In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_* error: SourceError where a retry is
 useless, ServiceError where the other side may recover. Redirects from https to http are followed as browsers do:
 nothing secret is sent, and the person sees the final address. Of the content it inspects only the first bytes, because
-pages, files and robots.txt have different limits.
+pages, files and robots.txt have different limits; it decompresses in bounded steps, so that a zip bomb hits the limit
+and not the memory.
 """
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,14 +21,17 @@ import httpx
 
 from domain.waiting import retry_after_s
 from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
-from ingestion.fetch.body import ArrivingBody, DownloadLimits, Unwanted
-from ingestion.fetch.decoding import ACCEPTED, UndecodableBody, decode_body
 from ingestion.fetch.files import HashedFile, Oversize, megabytes
 from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.media import Content, is_wanted
-from ingestion.fetch.robot_tags import ROBOT, RobotTags, read_headers
+from ingestion.fetch.links import ROBOT, RobotTags, read_headers
+from ingestion.fetch.media import HEAD_BYTES, Content, is_wanted, may_be_document, recognise
 from ingestion.records import Edition
 
+STEP_BYTES = 1 << 18
+ACCEPTED = "gzip"
+_PLAIN = frozenset({"", "identity"})
+_ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib detects which by the header
 REDIRECTS = 5
 CONNECT_S = 10.0
 READ_S = 15.0  # between two pieces; the total deadline applies too
@@ -37,10 +42,115 @@ HEADERS = {
     "Accept-Language": "ru,en;q=0.8,*;q=0.5",
     "Accept-Encoding": ACCEPTED,
 }
-
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED = 304
 _HEALING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DownloadLimits:
+    """Limits for one address. Bytes are counted after decompression."""
+
+    total_s: float  # for a page; files get more, see `file_patience`
+    page_bytes: int
+    file_bytes: int = 0  # 0: no files
+    file_patience: float = 4.0  # a file may take this many times the seconds of a page
+    documents_only: bool = False  # only files that may hold text: no pictures, recordings, archives
+    cut: bool = False  # truncate a body at the limit instead of refusing it
+
+    @property
+    def most_bytes(self) -> int:
+        """The limit while the kind of the body is unknown."""
+        return max(self.page_bytes, self.file_bytes)
+
+
+class Unwanted(Exception):
+    """A body of a kind that was not requested; the message is its declared type."""
+
+
+class ArrivingBody:
+    """A body that is being received."""
+
+    def __init__(self, file: HashedFile, media_type: str, limits: DownloadLimits) -> None:
+        self.head = b""
+        self.content: Content | None = None  # None until enough bytes have come
+        self._file = file
+        self._media_type = media_type
+        self._limits = limits
+
+    def take(self, piece: bytes) -> bool:
+        """Write a piece; False when the limit is reached and the rest is not wanted. Raises Oversize, Unwanted."""
+        if self.content is None:
+            self.head = (self.head + piece)[:HEAD_BYTES]
+            if len(self.head) == HEAD_BYTES:
+                self._recognise()
+        room = self._limit_bytes() - self._file.size_bytes
+        if len(piece) <= room:
+            self._file.write(piece)
+            return True
+        if not self._limits.cut:
+            raise Oversize(self._limit_bytes())
+        self._file.write(piece[:room])
+        return False
+
+    def finish(self) -> Content:
+        """The kind of the content. Raises Unwanted."""
+        return self.content or self._recognise()
+
+    def _recognise(self) -> Content:
+        self.content = recognise(self._media_type, self.head)
+        if self.content is Content.FILE and not self._is_wanted_file():
+            raise Unwanted(self._media_type)
+        return self.content
+
+    def _is_wanted_file(self) -> bool:
+        return self._limits.file_bytes > 0 and (not self._limits.documents_only or may_be_document(self._media_type))
+
+    def _limit_bytes(self) -> int:
+        if self.content is None:
+            return self._limits.most_bytes
+        return self._limits.file_bytes if self.content is Content.FILE else self._limits.page_bytes
+
+
+class UndecodableBody(Exception):
+    """A coding that was not requested, or bytes that do not match it."""
+
+
+async def decode_body(raw: AsyncIterable[bytes], *, content_encoding: str) -> AsyncIterator[bytes]:
+    """The decompressed body. Raises UndecodableBody."""
+    feed = _decoder(content_encoding)
+    async for piece in raw:
+        for decoded in feed(piece):
+            yield decoded
+
+
+def _decoder(content_encoding: str) -> Callable[[bytes], Iterator[bytes]]:
+    coding = content_encoding.strip().lower()
+    if coding in _PLAIN:
+        return lambda piece: iter((piece,))
+    if coding in _ZIPPED:
+        return _Unzipper().feed
+    raise UndecodableBody(f"content-encoding {coding[:40]}")
+
+
+class _Unzipper:
+    """Decompresses one body, which may be several gzip members in a row."""
+
+    def __init__(self) -> None:
+        self._zip = zlib.decompressobj(_GZIP_OR_ZLIB)
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """The decompressed piece, step by step: when the consumer stops iterating, decompression stops."""
+        while piece:
+            if self._zip.eof:
+                self._zip = zlib.decompressobj(_GZIP_OR_ZLIB)
+            try:
+                decoded = self._zip.decompress(piece, STEP_BYTES)
+            except zlib.error as error:
+                raise UndecodableBody(str(error)) from error
+            if decoded:
+                yield decoded
+            piece = self._zip.unused_data if self._zip.eof else self._zip.unconsumed_tail
 
 
 @dataclass(frozen=True, kw_only=True)

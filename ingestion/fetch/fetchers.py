@@ -1,33 +1,175 @@
-"""Chooses the fetcher for a source by its type; notes need none (`ingestion.note`).
+"""Chooses the fetcher for a source by its type; files that Telegram, the API or this computer hold are fetched here.
 
-In: a `ClaimedDocument` and the folder made for it. Out: a `FetchedFile` in that folder. `open_fetchers` builds the
-fetchers that the worker uses, and closes their network.
+In: a `ClaimedDocument` and the folder made for it. Out: a `FetchedFile` in that folder, so that later stages read
+exactly what was hashed. A file that holds only a link (desktops make them when an address is dragged out of a browser)
+counts as its address. Notes need no fetcher (`ingestion.about`). `open_fetchers` builds the fetchers that the worker
+uses, and closes their network.
 """
 
+import asyncio
+import codecs
+import html
+import os
+import re
+import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Protocol
 
 from domain.documents import SourceType
-from ingestion.errors import HoldsLink
-from ingestion.fetch.body import DownloadLimits
+from domain.ids import BaseId
+from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
-from ingestion.fetch.download import Downloader
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.kept import KeptFetcher
-from ingestion.fetch.local import LocalFetcher
-from ingestion.fetch.network import GuardedTransport
-from ingestion.fetch.saved_link import saved_link
-from ingestion.fetch.telegram import TelegramFetcher
-from ingestion.fetch.video_hosts import is_video_host
+from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.files import READ_BYTES, HashedFile, Oversize, hash_file, megabytes
+from ingestion.fetch.guard import AddressGuard, GuardedTransport
+from ingestion.fetch.urls import is_video_host, normalise_url
 from ingestion.fetch.web import WebFetcher
 from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source
 
+COPY_NAME = "file"
+DOWNLOAD_NAME = "upload"
+LARGEST_BYTES = 64 * 1024  # some carry an icon
+SECTIONS = frozenset({b"[internetshortcut]", b"[desktop entry]"})
+ADDRESS_KEY = b"url="
+PROPERTY_LIST_ENDINGS = frozenset({".webloc"})
+BINARY_LIST = b"bplist"
+_XML_PROPERTY = re.compile(rb"<key>\s*URL\s*</key>\s*<string>\s*([^<\s]+)\s*</string>")
+_BINARY_TEXT = re.compile(rb"https?://[\x21-\x7e]+", re.IGNORECASE)  # in a binary list no letter follows a text
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
+
+
+class KeptFetcher:
+    """Copies kept files into the document's folder."""
+
+    def __init__(self, files: KeptFiles, *, limit_bytes: int) -> None:
+        self._files = files
+        self._limit_bytes = limit_bytes
+
+    async def fetch(self, base: BaseId, source: Source, folder: Path) -> FetchedFile:
+        """Raises SourceError FILE_GONE or FILE_TOO_LARGE, ServiceError when the storage is away."""
+        if source.kept_file is None:
+            raise SourceError(FailureCode.FILE_GONE, name=source.identifier, detail="no kept file")
+        target = folder / COPY_NAME
+        try:
+            with HashedFile(target, limit_bytes=self._limit_bytes) as copy:
+                async for piece in self._files.read(base, source.kept_file):
+                    copy.write(piece)
+        except Oversize as error:
+            limit_mb = megabytes(self._limit_bytes)
+            raise SourceError(FailureCode.FILE_TOO_LARGE, name=source.identifier, limit_mb=limit_mb) from error
+        return FetchedFile(
+            path=target,
+            name=source.identifier,
+            media_type=source.media_type,
+            size_bytes=copy.size_bytes,
+            sha256=copy.sha256,
+        )
+
+
+class LocalFetcher:
+    """Copies files of this machine."""
+
+    def __init__(self, *, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
+        """Copy the file at `source.identifier`. Raises SourceError FILE_GONE, FILE_UNSUPPORTED or FILE_TOO_LARGE."""
+        name = Path(source.identifier).name
+        try:
+            return await asyncio.to_thread(self._copy, source, folder / COPY_NAME)
+        except Oversize as error:
+            limit_mb = megabytes(self._limit_bytes)
+            raise SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=limit_mb) from error
+
+    def _copy(self, source: Source, target: Path) -> FetchedFile:
+        name = Path(source.identifier).name
+        descriptor = _open(source.identifier)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not an ordinary file")
+        with os.fdopen(descriptor, "rb") as original, HashedFile(target, limit_bytes=self._limit_bytes) as copy:
+            while piece := original.read(READ_BYTES):
+                copy.write(piece)
+        return FetchedFile(
+            path=target, name=name, media_type=source.media_type, size_bytes=copy.size_bytes, sha256=copy.sha256
+        )
+
+
+def _open(path: str) -> int:
+    try:
+        # Without O_NONBLOCK, opening a named pipe would wait forever for its writer.
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+        raise SourceError(FailureCode.FILE_GONE, name=Path(path).name, detail=type(error).__name__) from error
+
+
+class TelegramFetcher:
+    """Downloads sent files. In a worker without a bot token `files` is None: it leaves files to other workers."""
+
+    def __init__(self, files: TelegramFiles | None, *, limit_bytes: int) -> None:
+        self._files = files
+        self._limit_bytes = limit_bytes
+
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
+        """Raises SourceError FILE_TOO_LARGE or FILE_GONE, ServiceError when Telegram is away."""
+        if self._files is None:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service="Telegram", detail="this worker has no bot token")
+        if source.file_id is None:
+            raise SourceError(FailureCode.FILE_GONE, name=source.identifier, detail="no file_id")
+        self._refuse_over_limit(source, source.size_bytes or 0)
+        path = folder / DOWNLOAD_NAME
+        await self._files.download(source.file_id, path, limit_bytes=self._limit_bytes)
+        size_bytes = path.stat().st_size
+        self._refuse_over_limit(source, size_bytes)
+        return FetchedFile(
+            path=path,
+            name=source.identifier,
+            media_type=source.media_type,
+            size_bytes=size_bytes,
+            sha256=await asyncio.to_thread(hash_file, path),
+        )
+
+    def _refuse_over_limit(self, source: Source, size_bytes: int) -> None:
+        if size_bytes > self._limit_bytes:
+            limit_mb = megabytes(self._limit_bytes)
+            raise SourceError(FailureCode.FILE_TOO_LARGE, name=source.identifier, limit_mb=limit_mb)
+
+
+def saved_link(file: FetchedFile) -> str | None:
+    """The web address, in the form of `normalise_url`; None for other addresses (files, mail). Raises OSError."""
+    if file.size_bytes > LARGEST_BYTES:
+        return None
+    content = file.path.read_bytes().removeprefix(codecs.BOM_UTF8).strip()
+    address = _of_shortcut(content) or _of_property_list(content, file.name)
+    return normalise_url(address.decode("utf-8", errors="replace")) if address else None
+
+
+def _of_shortcut(content: bytes) -> bytes | None:
+    """The first `URL=` in the section about the link."""
+    if not content.startswith(b"["):
+        return None
+    is_about_link = False
+    for line in map(bytes.strip, content.splitlines()):
+        if line.startswith(b"["):
+            is_about_link = line.lower() in SECTIONS
+        elif is_about_link and line[: len(ADDRESS_KEY)].lower() == ADDRESS_KEY:
+            return line[len(ADDRESS_KEY) :].strip()
+    return None
+
+
+def _of_property_list(content: bytes, name: str) -> bytes | None:
+    if PurePath(name).suffix.lower() not in PROPERTY_LIST_ENDINGS:
+        return None
+    if content.startswith(BINARY_LIST):
+        found = _BINARY_TEXT.search(content)
+        return found.group() if found else None
+    found = _XML_PROPERTY.search(content)
+    return html.unescape(found.group(1).decode("utf-8", errors="replace")).encode() if found else None
 
 
 class SourceFetcher(Protocol):

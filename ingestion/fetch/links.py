@@ -1,22 +1,28 @@
-"""Finds a page's links, the address it refreshes to, and its wishes for robots.
+"""Finds a page's links, the address it refreshes to, and what it asks of robots, in its markup and its headers.
 
-In: the text of a page. Out: `PageLinks`, limited in number, or an address. It scans for tags in one linear pass and
-builds no tree: parsing hostile markup belongs in the parsing process, and a link that the scan misses costs only one
-page.
+In: the text of a page; X-Robots-Tag headers. Out: `PageLinks`, limited in number, or an address; `RobotTags`. It scans
+for tags in one linear pass and builds no tree: parsing hostile markup belongs in the parsing process, and a link that
+the scan misses costs only one page. Directives that do not concern following or indexing are ignored.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
 from urllib.parse import urljoin
 
-from ingestion.fetch.robot_tags import ROBOT_NAMES, RobotTags, read_tag
 from ingestion.fetch.urls import normalise_url
 
+ROBOT = "Baza"  # our name in robots.txt, headers and pages
+ROBOT_NAMES = frozenset({"robots", ROBOT.lower()})  # in meta elements: all robots, and us
+_NO_FOLLOW = frozenset({"nofollow", "none"})
+_NO_INDEX = frozenset({"noindex", "none"})
+_SEPARATORS = re.compile(r"[\s,]+")
+_NAMED = re.compile(r"\s*([a-z][\w-]*)\s*:", re.IGNORECASE)
+_WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+"""Directives written with a colon, like the names of robots."""
 MOST_LINKS = 2000  # of one page; a million would be a trap, or a sitemap
 MOST_ANCHORS = 8000  # read per page; normalising an address takes 0.2 ms
-
 _TAG = re.compile(
     r"<!--|<(/?)(a|base|link|meta|nav|header|footer|aside|script|style|template)\b([^<>]{0,4096})>", re.IGNORECASE
 )
@@ -29,6 +35,37 @@ _REFRESH = re.compile(r"\s*(\d++)[\d.]*+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)
 """Possessive: with backtracking, a long number would be split at each of its digits."""
 SOON_S = 5  # seconds; a page that refreshes later is there to be read
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotTags:
+    """Whether links may be followed, and whether the page may be kept."""
+
+    follow: bool = True
+    index: bool = True
+
+    def __and__(self, other: "RobotTags") -> "RobotTags":
+        """Allows what both allow."""
+        return RobotTags(follow=self.follow and other.follow, index=self.index and other.index)
+
+
+def read_tag(content: str) -> RobotTags:
+    """`noindex, nofollow` allows neither."""
+    wishes = frozenset(_SEPARATORS.split(content.lower()))
+    return RobotTags(follow=wishes.isdisjoint(_NO_FOLLOW), index=wishes.isdisjoint(_NO_INDEX))
+
+
+def read_headers(values: Iterable[str]) -> RobotTags:
+    """All X-Robots-Tag headers of one response; `otherbot: noindex` does not apply to us."""
+    tags = RobotTags()
+    for value in values:
+        named = _NAMED.match(value)
+        robot = named.group(1).lower() if named else ""
+        if not named or robot in _WITH_VALUES:
+            tags &= read_tag(value)
+        elif robot in ROBOT_NAMES:
+            tags &= read_tag(value[named.end() :])
+    return tags
 
 
 @dataclass(frozen=True, kw_only=True)

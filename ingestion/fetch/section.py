@@ -1,23 +1,36 @@
-"""Decides which addresses belong to the section that a person asked for, and which are the same page.
+"""Decides which addresses belong to the section that a person asked for, which are one page, and which robots may read.
 
-In: the address of the section's first page and its links. Out: a `Section` that admits or refuses addresses, and keys
-that are equal for the same page. Pure; it knows neither robots.txt nor the network.
+In: the address of the section's first page and its links. Out: a `Section` that admits or refuses addresses, keys that
+are equal for the same page, and the site's `RobotsRules` (RFC 9309): a site whose rules cannot be fetched because it is
+in trouble is not crawled; one that has none, or refuses to show them, sets no limits.
 """
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from ingestion.fetch.links import Link
+from protego import Protego
 
+from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.links import ROBOT, Link
+
+ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
+LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off
+_NAME = "robots.txt"
+_NO_HOST = frozenset(
+    {FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID, FailureCode.PAGE_NOT_FOUND_HOST}
+)
+_NO_RULES = frozenset({FailureCode.PAGE_STATUS, FailureCode.PAGE_TYPE, FailureCode.PAGE_TOO_MANY_REDIRECTS})
+"""A refusal (4xx) and endless redirects mean that there are no rules: RFC 9309, 2.3.1.2 and 2.3.1.3."""
 FEWEST_PAGES_BELOW = 2  # this many pages under `/blog/` make `/blog` a section of its own
 QUERIES_OF_A_PATH = 10  # different queries per path; calendars and sort orders are endless
 DEEPEST_PATH = 12  # path segments
 REPEATED_SEGMENT = 3  # `/a/b/a/b/a/b`: a relative link that leads back into itself
-
 _DOCUMENT_ENDINGS = ".pdf .doc .docx .docm .rtf .odt .xls .xlsx .xlsm .ods .csv .ppt .pptx .ppsx .odp .epub .fb2"
 _NO_PAGE_ENDINGS = (
     ".jpg .jpeg .png .gif .webp .svg .ico .bmp .css .js .json .xml .rss .atom .zip .gz .rar .7z .tar .exe .dmg .apk "
@@ -32,6 +45,43 @@ _SAME_PAGE = frozenset(_SAME_PAGE_PARAMETERS.split())
 """Parameters that change the session or the view, but not the content."""
 _INDEX = re.compile(r"(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
 _SESSION_IN_PATH = re.compile(r";(?:jsessionid|phpsessid)=[^/?]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotsRules:
+    """The rules of one host."""
+
+    rules: Protego | None  # None: the host has none
+    closed: bool = False  # the site is in trouble: read only the page that a person asked for
+
+    def allow(self, url: str) -> bool:
+        """Whether we may read this page."""
+        return not self.closed and (self.rules is None or self.rules.can_fetch(url, ROBOT))
+
+    @property
+    def delay_s(self) -> float:
+        """Seconds between two requests, as the site asks, up to LONGEST_DELAY_S."""
+        stated = self.rules.crawl_delay(ROBOT) if self.rules is not None else None
+        return min(float(stated or 0.0), LONGEST_DELAY_S)
+
+
+async def fetch_robots(downloader: Downloader, url: str, folder: Path) -> RobotsRules:
+    """The rules of the host of `url`. Raises SourceError PAGE_ADDRESS_* and PAGE_NOT_FOUND_HOST."""
+    parts = urlsplit(url)
+    target = folder / _NAME
+    try:
+        await downloader.download(f"{parts.scheme}://{parts.netloc}/{_NAME}", target, limits=ROBOTS_LIMITS)
+    except ServiceError:
+        return RobotsRules(rules=None, closed=True)
+    except SourceError as error:
+        if error.code in _NO_HOST:
+            raise
+        return RobotsRules(rules=None, closed=error.code not in _NO_RULES)
+    return RobotsRules(rules=await asyncio.to_thread(_parse, target))
+
+
+def _parse(path: Path) -> Protego:
+    return Protego.parse(path.read_bytes().decode("utf-8", errors="replace"))
 
 
 @dataclass(frozen=True, kw_only=True)

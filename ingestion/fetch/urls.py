@@ -1,10 +1,11 @@
-"""Normalises addresses of pages as people write them.
+"""Normalises addresses of pages as people write them, and tells links to videos of known hosts from links to pages.
 
 In: an address from a message or the command line. Out: one canonical URL, so that the same page sent twice has one
-name; None for what is no web address. It resolves nothing and connects to nothing.
+name; None for what is no web address. Hosts are data. It resolves nothing and connects to nothing.
 """
 
 import re
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -14,7 +15,6 @@ TRACKING_PARAMETERS = frozenset(
     {"fbclid", "gclid", "dclid", "yclid", "ysclid", "msclkid", "mc_cid", "mc_eid", "igshid", "_openstat", "twclid"}
 )
 TRACKING_PREFIXES = ("utm_",)
-
 READABLE_FORMS = (
     # A channel's post shows its text only in the frame for embedding in other sites.
     (
@@ -23,9 +23,21 @@ READABLE_FORMS = (
     ),
 )
 """Pages whose text is at another address of the same host: (pattern, replacement)."""
-
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"[^/?#:]+\.[^/?#:]+:\d{1,5}(?:[/?#]|$)")
+VIDEO_PATHS = {
+    "youtube.com": r"/(watch|shorts/|live/|embed/).*",
+    "youtu.be": r"/[\w-]{6,}",
+    "vimeo.com": r"/(\d+|channels/[^/]+/\d+).*",
+    "rutube.ru": r"/(video|shorts|live/video)/.+",
+    "vk.com": r"/(video|clip)[-\d].*",
+    "vkvideo.ru": r"/(video|clip)[-\d].*",
+    "dzen.ru": r"/(video/watch|shorts)/.+",
+    "ok.ru": r"/(video|live)/\d+.*",
+    "twitch.tv": r"/(videos/\d+|[^/]+/clip/.+)",
+}
+"""Host -> pattern of its video paths; the subdomains `www`, `m` and `music` count as the host."""
+_SUBDOMAIN = re.compile(r"^(www|m|music)\.")
 
 
 def normalise_url(text: str) -> str | None:
@@ -67,3 +79,13 @@ def _without_tracking(query: bytes) -> bytes | None:
 def _is_tracking(parameter: str) -> bool:
     name = parameter.split("=", 1)[0].lower()
     return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
+
+
+def is_video_host(url: str) -> bool:
+    """Whether `url` is a video of one of the hosts above."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    paths = VIDEO_PATHS.get(_SUBDOMAIN.sub("", (parts.hostname or "").lower()))
+    return parts.scheme in ("http", "https") and paths is not None and re.fullmatch(paths, parts.path) is not None

@@ -1,7 +1,7 @@
 """Fetches a video's captions or sound, with yt-dlp in a limited process of its own.
 
-In: a LINK source whose host is in `video_hosts`. Out: a `FetchedFile` with the host's metadata, or the reason why there
-is none. `video_choice` decides what to fetch, `video_guard` what the process may do.
+In: a LINK source to a known host (`urls.is_video_host`). Out: a `FetchedFile` with the host's metadata, or the reason
+why there is none. `video_child` decides what to fetch, `addresses` where it may connect.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ import structlog
 
 from domain.documents import DocumentStatus, Medium
 from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.addresses import PORTS, PROGRAMS
 from ingestion.fetch.files import hash_file, megabytes
 from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.video_guard import PORTS, PROGRAMS
 from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted, read_message
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source

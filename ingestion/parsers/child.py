@@ -18,7 +18,6 @@ from types import FrameType
 import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
 
 from domain.locator import JsonValue
-from ingestion.archives.unpack import unpack
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
@@ -26,6 +25,7 @@ from ingestion.parsers import codec
 from ingestion.parsers.codec import Request, Task, Tell, reported_to
 from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.registry import parse_file
+from ingestion.parsers.unpack import unpack
 from sandbox.confinement import Layer, allow_reporting
 from sandbox.records import LINE_BYTES, from_line, to_line
 

@@ -21,12 +21,18 @@ import orjson
 from domain.documents import Medium, UnreadPart
 from domain.locator import JsonValue, Locator
 from domain.portions import in_portions
-from ingestion.archives.records import Listing
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Joined, Spool, Spooled, Writing
 from sandbox.records import from_line
 
+LARGEST_TOTAL_BYTES = 512 * 1024 * 1024
+LARGEST_RATIO = 200
+"""Largest ratio of unpacked to packed bytes, over all files: text reaches 20, sheets and logs 100."""
+RATIO_FREE_BYTES = 32 * 1024 * 1024  # below this size the ratio is not checked
+MOST_MEMBERS = 1_000
+LARGEST_MEMBER_BYTES = 128 * 1024 * 1024
+LONGEST_NAME = 300
 Tell = Callable[[int, int], None]
 """Takes units done and units in total."""
 _listener: ContextVar[Tell | None] = ContextVar("listener", default=None)
@@ -36,6 +42,25 @@ LINE_CHARS = 100_000  # of a line, unless a single block is longer: a millisecon
 FRAME_CHARS = 80  # about what a line needs for a block besides its text
 KINDS: Mapping[str, BlockKind] = {kind.value: kind for kind in BlockKind}
 JsonObject = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """A file that was inside."""
+
+    name: str  # with its folders; only shown to people
+    number: int  # its name in the folder
+    size_bytes: int
+    sha256: str  # hex
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The result for every file inside; files that the system left there (`.DS_Store`) are omitted."""
+
+    members: tuple[Member, ...]
+    refused: tuple[str, ...] = ()  # too large, too many, or impossible to decompress
+    encrypted: tuple[str, ...] = ()
 
 
 class Task(StrEnum):

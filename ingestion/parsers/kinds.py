@@ -83,7 +83,7 @@ class FileKind(StrEnum):
     TEXT = "text"
     ARCHIVE = "archive"  # no parser: `ingestion.reading.archives` reads its files one by one
     IMAGE = "image"  # no parser: read by `ingestion.reading.pictures`
-    MEDIA = "media"  # sound or video, no parser: read by `ingestion.reading.recordings`
+    MEDIA = "media"  # sound or video, no parser: read by `ingestion.reading.reader`
 
 
 @dataclass(frozen=True, kw_only=True)

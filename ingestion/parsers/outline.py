@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from domain.locator import Locator
-from ingestion.chunking.tables import HEADER
+from ingestion.chunking.pieces import HEADER
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, written_chars
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind

@@ -18,11 +18,12 @@ from typing import Self, TypeVar
 import structlog
 
 from domain.documents import DocumentStatus
-from ingestion.archives.records import LARGEST_MEMBER_BYTES, Listing
 from ingestion.chunking.passages import PassageLines, Passages, PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import (
+    LARGEST_MEMBER_BYTES,
     DocumentLines,
+    Listing,
     PagesRead,
     Request,
     Task,

@@ -14,16 +14,17 @@ from typing import Protocol, TypeVar
 
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
-from ingestion.archives.records import (
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.codec import (
+    BLOCKS,
     LARGEST_RATIO,
     LARGEST_TOTAL_BYTES,
     MOST_MEMBERS,
     RATIO_FREE_BYTES,
     Listing,
     Member,
+    gather_blocks,
 )
-from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from ingestion.spool import Spool, joined

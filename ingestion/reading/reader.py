@@ -1,18 +1,113 @@
 """Reads a file on disk with the reader that its content needs.
 
 In: `FetchedFile`. Out: `Document`; progress is reported by page or second. Text formats are parsed, pictures and pages
-without text recognised, recordings transcribed. What this installation cannot read raises an error with the reason.
+without text recognised, recordings transcribed (of a video only the sound, each paragraph with its time), and of a
+section of a site the pages, then each document that they link to as a chapter. What this installation cannot read
+raises an error with the reason; what could not be read of a site is listed by address.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from time import monotonic
 from typing import Protocol
 
+from domain.documents import DocumentStatus, Medium, UnreadPart
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.codec import BLOCKS, gather_blocks
+from ingestion.parsers.crawled import chapter
 from ingestion.parsers.kinds import FileKind, glance
+from ingestion.parsers.titles import choose_title
+from ingestion.ports import Transcriber
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance, ReadMember
-from ingestion.reading.sites import read_section
-from ingestion.records import Document, FetchedFile
+from ingestion.records import Block, Document, FetchedFile
+from ingestion.speech import to_paragraphs
+from ingestion.spool import Spool, joined
+
+ReadFile = Callable[[FetchedFile, Progress], Awaitable[Document]]
+"""`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
+READING_S = 600.0
+"""After this time no further document of a section is begun: fifty scans could take hours."""
+_NOTHING_TO_MISS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT, FailureCode.FILE_WITHOUT_WORDS})
+
+
+class RecordingReader:
+    """Reads voice notes, audio and video."""
+
+    def __init__(self, transcriber: Transcriber) -> None:
+        self._transcriber = transcriber
+
+    async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
+        """The transcript as a document.
+
+        Raises SourceError (FILE_WITHOUT_SPEECH, and the transcriber's), ServiceError, LeaseLost.
+        """
+
+        async def heard(done_s: float, total_s: float) -> None:
+            await progress.report(DocumentStatus.LISTENING, done=round(done_s), total=round(total_s))
+
+        await progress.report(DocumentStatus.LISTENING)
+        transcript = await self._transcriber.transcribe(file.path, name=file.name, heard=heard)
+        blocks = to_paragraphs(transcript.utterances)
+        if not blocks:
+            raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=file.name)
+        return Document(
+            title=choose_title(transcript.title, (), name=file.name),
+            blocks=blocks,
+            language=transcript.language,
+            medium=Medium.VIDEO if transcript.has_picture else Medium.AUDIO,
+            duration_s=transcript.duration_s,
+        )
+
+
+async def read_section(file: FetchedFile, progress: Progress, *, read_pages: ReadFile, read: ReadFile) -> Document:
+    """Raises SourceError FILE_WITHOUT_TEXT when neither pages nor documents have text; ServiceError."""
+    section = await _pages(file, progress, read_pages)
+    unread = list(section.unread)
+    until = monotonic() + READING_S
+    chapters: list[Document] = []  # without their blocks
+    gathered: Spool[Block] = Spool(file.path.parent, BLOCKS)
+    for done, attached in enumerate(file.attached):
+        await progress.report(DocumentStatus.PARSING, done=done, total=len(file.attached))
+        if monotonic() > until:
+            unread.append(UnreadPart(name=attached.url or attached.name, code=FailureCode.FILE_TOO_SLOW))
+        elif (document := await _read_one(attached, progress, read, unread)) is not None:
+            gather_blocks(chapter(document, url=attached.url or ""), gathered)
+            chapters.append(replace(document, blocks=()))
+    if not section.blocks and not chapters:
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=file.name, detail=f"{len(unread)} parts unread")
+    is_one_document = not section.blocks and len(chapters) == 1
+    return replace(
+        section,
+        title=chapters[0].title if is_one_document else section.title,
+        blocks=joined(section.blocks, gathered.finish()),
+        language=section.language or next((document.language for document in chapters), None),
+        parts=(section.parts or 0) + len(chapters),
+        unread=tuple(unread),
+    )
+
+
+async def _pages(file: FetchedFile, progress: Progress, read_pages: ReadFile) -> Document:
+    """The pages as a document; empty when they have no text, since a section may be a mere list of documents."""
+    try:
+        return await read_pages(file, progress)
+    except SourceError as error:
+        if error.code is not FailureCode.FILE_WITHOUT_TEXT:
+            raise
+        return Document(title=file.name, blocks=())
+
+
+async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unread: list[UnreadPart]) -> Document | None:
+    """The document, titled with its file name; None, listed in `unread` if it matters, when it cannot be read."""
+    try:
+        document = replace(await read(file, progress.muted()), title=file.name)
+    except SourceError as error:
+        if error.code not in _NOTHING_TO_MISS:
+            unread.append(UnreadPart(name=file.url or file.name, code=error.code))
+        return None
+    unread.extend(document.unread)
+    return document
 
 
 class Parse(Protocol):
@@ -36,7 +131,7 @@ class Pictures(Protocol):
 
 
 class Recordings(Protocol):
-    """See `ingestion.reading.recordings.RecordingReader`."""
+    """See `ingestion.reading.reader.RecordingReader`."""
 
     async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
         """The transcript. Raises SourceError, ServiceError."""

@@ -26,8 +26,7 @@ from ingestion.ports import Transcript
 from ingestion.progress import Progress
 from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.pictures import PictureReader, RecognitionLimits
-from ingestion.reading.reader import FileReader
-from ingestion.reading.recordings import RecordingReader
+from ingestion.reading.reader import FileReader, RecordingReader
 from ingestion.records import (
     ClaimedDocument,
     Document,

@@ -171,9 +171,8 @@ ACTS: dict[str, Callable[[Targets], object]] = {
 
 def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[str]) -> None:
     """The reading process, with this code in the place of every parser and unpacker."""
-    from ingestion.archives.records import Listing
     from ingestion.parsers import child, codec
-    from ingestion.parsers.codec import Task
+    from ingestion.parsers.codec import Listing, Task
     from ingestion.records import Block, BlockKind, Document
     from sandbox.records import to_line
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingestion import pipeline
-from ingestion.page_hash import hash_page
+from ingestion.about import hash_page
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.reading import reader
 from ingestion.records import Document, FetchedFile

@@ -9,8 +9,8 @@ import pytest
 
 from domain.documents import SourceType
 from domain.ids import DocumentId
+from ingestion.about import hash_note, hash_words
 from ingestion.errors import FailureCode, ServiceError
-from ingestion.note import hash_note, hash_words
 from ingestion.records import ClaimedDocument, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, claimed, note
 from tests.unit.ingestion.test_pipeline import LONG_TEXT, FileFetcher, make_pipeline

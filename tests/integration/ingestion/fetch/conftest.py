@@ -9,10 +9,8 @@ import pytest
 
 from domain.documents import SourceType
 from ingestion.errors import IngestionError
-from ingestion.fetch.body import DownloadLimits
-from ingestion.fetch.download import Downloader
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.network import GuardedTransport
+from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from ingestion.fetch.web import WebFetcher
 from ingestion.records import Edition, FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, FakeResolver, LoopbackConnector, progress_of

@@ -35,8 +35,7 @@ DOORS = {
     "adapters/webhooks.py",  # through the crawler's guard
     "adapters/local/fetching.py",
     "localchat/api/updates.py",
-    "ingestion/fetch/guard.py",  # resolves names
-    "ingestion/fetch/network.py",  # the crawler's only one
+    "ingestion/fetch/guard.py",  # resolves names; the crawler's only one
     "sandbox/pool.py",  # a socket pair to a child
 }
 OPENING = re.compile(

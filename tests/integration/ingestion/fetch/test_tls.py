@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import FailureCode, ServiceError, SourceError
-from ingestion.fetch.body import DownloadLimits
-from ingestion.fetch.download import Downloader
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.network import GuardedTransport
+from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from tests.fakes.ingestion import FakeResolver, LoopbackConnector
 from tests.servers.web import Reply, serve_web
 

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.documents import SourceType
-from ingestion.fetch.body import DownloadLimits
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
-from ingestion.fetch.download import Downloader
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.network import GuardedTransport
+from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from ingestion.records import FetchedFile, Source
 from ingestion.site_file import SitePage, Unread, read_site
 from tests.fakes.ingestion import FakeQueue, progress_of

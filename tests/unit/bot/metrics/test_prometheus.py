@@ -14,7 +14,7 @@ from bot.metrics.prometheus import PrometheusMeasures
 from bot.settings import Settings
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
-from ingestion.metering import Outcome
+from ingestion.ports import Outcome
 from rag.metering import CheckCounts, ModelCall, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
 
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.locator import Locator
-from ingestion.chunking.chunker import chunk_document, cut_chunks
-from ingestion.chunking.pieces import document_text
-from ingestion.chunking.tables import find_header
-from ingestion.chunking.tokens import estimate_tokens
+from ingestion.chunking.chunker import chunk_document, cut_chunks, join_locators, must_part
+from ingestion.chunking.pieces import document_text, find_header
+from ingestion.chunking.windows import estimate_tokens
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
 from tests.unit.ingestion.chunking.documents import DOCUMENTS, cut_document, document_of, heading, paragraph, table
 
@@ -38,7 +37,7 @@ def test_nothing_but_whitespace_is_lost(document: Document, budgets: tuple[int, 
 @given(DOCUMENTS, BUDGETS)
 def test_a_document_read_block_by_block_is_cut_alike(document: Document, budgets: tuple[int, int]) -> None:
     whole = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
-    with patch("ingestion.chunking.stretch.STRETCH_CHARS", 1):
+    with patch("ingestion.chunking.chunker.STRETCH_CHARS", 1):
         assert chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1]) == whole
 
 
@@ -225,3 +224,41 @@ def test_a_megabyte_takes_seconds() -> None:
 def test_senseless_budgets_are_refused(chunk: int, overlap: int) -> None:
     with pytest.raises(ValueError, match="chunk_tokens"):
         chunk_document(document_of("Раз."), chunk_tokens=chunk, overlap_tokens=overlap)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Locator(member="а.txt"), Locator(member="б.txt")),
+        (Locator(), Locator(member="б.txt")),
+        (Locator(url="https://a.example/1"), Locator(url="https://a.example/2")),
+        (Locator(slide=1), Locator(slide=2)),
+        (Locator(row=9, headings=("Май",)), Locator(headings=("Июнь",))),
+    ],
+)
+def test_no_passage_spans_two_places(before: Locator, after: Locator) -> None:
+    assert must_part(before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Locator(page=1), Locator(page=2)),
+        (Locator(), Locator(slide=1)),  # a caption and the first slide
+        (Locator(headings=("Май",)), Locator(row=1, headings=("Май",))),
+        (Locator(start_s=0.0, end_s=2.0), Locator(start_s=2.0, end_s=4.0)),
+    ],
+)
+def test_what_goes_on_may_share_a_passage(before: Locator, after: Locator) -> None:
+    assert not must_part(before, after)
+
+
+def test_rows_pages_and_seconds_run_from_the_first_to_the_last() -> None:
+    parts = [Locator(row=2, page=1, start_s=1.0, end_s=2.0), Locator(row=5, row_end=7, page=3, start_s=2.0, end_s=9.0)]
+    joined = join_locators(parts, own=parts)
+    assert joined == Locator(row=2, row_end=7, page=1, page_end=3, start_s=1.0, end_s=9.0)
+
+
+def test_file_page_and_slide_stay_known() -> None:
+    place = Locator(member="а.zip/б.pptx", url="https://a.example", slide=3)
+    assert join_locators([place, place], own=[place]) == place

@@ -6,8 +6,7 @@ import pytest
 
 from adapters.entities.names import NameForms
 from domain.ids import ChunkId
-from ingestion.entities.keys import spellings
-from ingestion.entities.merging import gather, merge
+from ingestion.entities.merging import gather, merge, spellings
 from ingestion.entities.records import (
     EntityName,
     EntityType,

@@ -7,10 +7,8 @@ import httpx
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.fetch.body import DownloadLimits
-from ingestion.fetch.download import Downloader
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.network import GuardedTransport
+from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from tests.fakes.ingestion import FakeResolver, UnreachableConnector
 
 PAYLOADS = Path(__file__).parents[5] / "shared/data/ssrf/payload_urls.txt"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fetch.links import MOST_LINKS, scan_links, sent_on_to
+from ingestion.fetch.links import MOST_LINKS, RobotTags, read_headers, read_tag, scan_links, sent_on_to
 
 URL = "https://site.example/docs/"
 
@@ -99,3 +99,38 @@ def test_no_markup_makes_the_scan_fail(html: str) -> None:
 )
 def test_where_a_page_sends_its_reader(tag: str, address: str | None) -> None:
     assert sent_on_to(f"<html><head>{tag}</head></html>", url=URL) == address
+
+
+@pytest.mark.parametrize(
+    ("values", "follow", "index"),
+    [
+        ((), True, True),
+        (("noindex",), True, False),
+        (("NOINDEX, NoFollow",), False, False),
+        (("none",), False, False),
+        (("all",), True, True),
+        (("noarchive", "nofollow"), False, True),
+        (("otherbot: noindex, nofollow",), True, True),
+        (("baza: noindex",), True, False),
+        (("unavailable_after: 25 Jun 2030 15:00:00 GMT, noindex",), True, False),
+        (("max-snippet:-1, nofollow",), False, True),
+    ],
+)
+def test_a_header_is_kept_when_it_names_us_or_nobody(values: tuple[str, ...], *, follow: bool, index: bool) -> None:
+    assert read_headers(values) == RobotTags(follow=follow, index=index)
+
+
+def test_all_meta_elements_of_a_page_hold() -> None:
+    html = '<meta name="robots" content="nofollow"><meta name=Baza content="noindex"><a href=a>x</a>'
+    found = scan_links(html, url=URL)
+    assert (found.tags, found.links) == (RobotTags(follow=False, index=False), ())
+
+
+def test_a_page_that_does_not_want_to_be_kept_still_shows_the_way() -> None:
+    found = scan_links('<meta name="robots" content="noindex"><a href=a>x</a>', url=URL)
+    assert not found.tags.index
+    assert [link.url for link in found.links] == [f"{URL}a"]
+
+
+def test_wishes_of_other_kinds_change_nothing() -> None:
+    assert read_tag("index, follow, max-image-preview:large") == RobotTags()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingestion.errors import FailureCode
-from ingestion.fetch.video_choice import CODES, Captions, Trouble, choose_captions, classify_trouble, read_info
+from ingestion.fetch.video_child import CODES, Captions, Trouble, choose_captions, classify_trouble, read_info
 
 VTT = [{"ext": "json3", "url": "x"}, {"ext": "vtt", "url": "x", "name": "x"}]
 UNREADABLE = [{"ext": "json", "url": "x"}]

@@ -3,10 +3,9 @@
 import struct
 from pathlib import Path
 
-from ingestion.archives.letters import unpack_outlook
-from ingestion.archives.sink import Sink
 from ingestion.errors import FailureCode
 from ingestion.parsers.kinds import FileKind, glance
+from ingestion.parsers.unpack import Sink, unpack_outlook
 from tests.unit.ingestion.parsers.ole2 import compound_file
 from tests.unit.ingestion.parsers.reading import read, refusal, told
 

@@ -8,8 +8,8 @@ import pytest
 
 from domain.documents import DocumentStatus, Medium
 from domain.locator import Locator
-from ingestion.archives.records import Listing, Member
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.codec import Listing, Member
 from ingestion.progress import Progress
 from ingestion.reading.archives import MOST_UNREAD_INSIDE, Allowance, ArchiveReader
 from ingestion.records import Block, BlockKind, Document, FetchedFile

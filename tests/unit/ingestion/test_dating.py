@@ -1,5 +1,3 @@
-"""Whose day it is: of the document, of another one, or of something that is only told."""
-
 import calendar
 import time
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -9,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.documents import SourceType
-from ingestion.dating.own_day import EARLIEST, LINE_CHARACTERS, TOP_CHARACTERS, own_day, own_moment
+from ingestion.dating import EARLIEST, LINE_CHARACTERS, TOP_CHARACTERS, own_day, own_moment
 from ingestion.records import Block, BlockKind, Document, Source
 
 TODAY = date(2026, 11, 21)

@@ -1,39 +1,47 @@
 """Unpacks ZIP and TAR archives, compressed single files and letters, member by member, into a folder.
 
-In: a path. Out: a `Listing` of what the folder holds afterwards. Links, devices and folders are skipped, names are
-never paths, and nothing is inflated beyond what the sink takes. It runs in the confined process of
-`ingestion.parsers.child`.
+In: a path. Out: a `Listing` of what the folder holds afterwards: files 1, 2, 3 …, within limits of count and bytes.
+Links, devices and folders are skipped, names are never paths, and nothing is inflated beyond what the sink takes. Of a
+letter only attachments are written, not its text, pictures shown in it, signatures and invitations. It runs in the
+confined process of `ingestion.parsers.child`; `ingestion.reading.archives` reads the documents, one by one.
 """
 
 import bz2
 import gzip
+import hashlib
+import io
 import lzma
 import math
 import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
-from ingestion.archives.letters import unpack_letter, unpack_outlook
-from ingestion.archives.records import Listing
-from ingestion.archives.sink import Sink, Stream, is_unmentioned, tidy_name
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.codec import LARGEST_MEMBER_BYTES, LONGEST_NAME, Listing, Member
+from ingestion.parsers.eml import attachments
 from ingestion.parsers.kinds import ENCRYPTED_FLAG, FileKind, glance
+from ingestion.parsers.mime import open_letter
 
+PIECE_BYTES = 256 * 1024
+MOST_NAMED = 1_000  # of the files not taken: 20 MB can claim a million, and the receipt carries the names
+UNMENTIONED_FOLDERS = frozenset({"__MACOSX", ".git", ".svn"})
+UNMENTIONED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "winmail.dat", ".gitignore", ".gitkeep"})
+"""Files that systems leave in folders."""
 UTF8_FLAG = 0x800
 LOCAL_HEADER_BYTES = 30  # of a ZIP member, before its name (APPNOTE 4.3.7)
 UNIX_MODE_SHIFT = 16  # of a ZIP member's external attributes
 PACKED_READERS = ((b"\x1f\x8b\x08", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\xfd7zXZ\0", lzma.LZMAFile))
 PACKED_ENDINGS = frozenset({".gz", ".bz2", ".xz"})
 TAR_OVERHEAD_BYTES = 16 * 1024 * 1024  # headers and padding beside the files
-
 Reader = Callable[[Path], object]
 """The file classes of gzip, bz2 and lzma read alike but share no type."""
-
 UNPACKING_DAMAGE = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -46,6 +54,121 @@ UNPACKING_DAMAGE = (
     RuntimeError,
 )
 """What broken archives raise; NotImplementedError: a compression method that Python does not know."""
+
+
+class Stream(Protocol):
+    """A source that is read piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; empty at the end."""
+        ...
+
+
+@dataclass(kw_only=True)
+class Sink:
+    """Takes one file after another."""
+
+    folder: Path
+    members: int
+    total_bytes: int
+    written: list[Member] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    encrypted: list[str] = field(default_factory=list)
+
+    def take(self, name: str, *, stated_bytes: int, stream: Callable[[], Stream]) -> None:
+        """Write a file; one too large, or one too many, is only listed. Content that was taken already is dropped."""
+        shown = tidy_name(name)
+        if is_unmentioned(shown):
+            return
+        limit = min(LARGEST_MEMBER_BYTES, self.total_bytes)
+        if len(self.written) >= self.members or stated_bytes > limit:
+            self.refused.append(shown)
+            return
+        self._write(shown, _pieces(stream()), limit)
+
+    def listing(self) -> Listing:
+        """Everything taken and listed; if there are too many names, the last one tells how many more."""
+        return Listing(members=tuple(self.written), refused=_named(self.refused), encrypted=_named(self.encrypted))
+
+    def _write(self, name: str, pieces: Iterator[bytes], limit: int) -> None:
+        number = len(self.written) + 1
+        path = self.folder / str(number)
+        digest, size = hashlib.sha256(), 0
+        with path.open("wb") as target:
+            for piece in pieces:
+                size += len(piece)
+                self.total_bytes = max(0, self.total_bytes - len(piece))  # even when the file turns out damaged
+                if size > limit:  # the size stated in the archive was wrong
+                    break
+                digest.update(piece)
+                target.write(piece)
+        member = Member(name=name, number=number, size_bytes=size, sha256=digest.hexdigest())
+        if size > limit:
+            self.refused.append(name)
+        elif all(member.sha256 != other.sha256 for other in self.written):
+            self.written.append(member)
+
+
+def _named(names: Sequence[str]) -> tuple[str, ...]:
+    left = len(names) - MOST_NAMED
+    return tuple(names) if left <= 0 else (*names[:MOST_NAMED], f"… (+{left})")
+
+
+def tidy_name(name: str) -> str:
+    """The name for people: without control characters, parent folders and drive letters."""
+    parts = "".join(character if character.isprintable() else " " for character in name).replace("\\", "/").split("/")
+    kept = [part.strip() for part in parts if part.strip() not in ("", ".", "..")]
+    return "/".join(kept)[-LONGEST_NAME:] or "?"
+
+
+def is_unmentioned(name: str) -> bool:
+    """Whether the system, and no person, put the file there."""
+    *folders, file = name.split("/")
+    return file in UNMENTIONED_FILES or file.startswith("._") or not UNMENTIONED_FOLDERS.isdisjoint(folders)
+
+
+def _pieces(stream: Stream) -> Iterator[bytes]:
+    while piece := stream.read(PIECE_BYTES):
+        yield piece
+
+
+def unpack_letter(path: Path, sink: Sink) -> None:
+    """Take the attachments of an EML file in order; a letter inside the letter is one of them."""
+    for attached in attachments(open_letter(path)):
+        stream = partial(_Stream, attached.pieces)
+        sink.take(attached.name, stated_bytes=attached.size_bytes, stream=stream)
+
+
+def unpack_outlook(path: Path, sink: Sink) -> None:
+    """Take the attachments of an MSG file. Letters and objects embedded in Outlook's own format are only listed."""
+    # Imported here: the import takes 160 ms, and few files are of this kind.
+    from oxmsg import Message
+
+    for attachment in Message.load(str(path)).attachments:
+        name = attachment.file_name or "?"
+        if attachment.file_bytes is None:
+            sink.refused.append(name)
+        else:
+            _take(sink, name, attachment.file_bytes)
+
+
+def _take(sink: Sink, name: str, content: bytes) -> None:
+    sink.take(name, stated_bytes=len(content), stream=lambda: io.BytesIO(content))
+
+
+class _Stream:
+    """A stream over pieces of any size."""
+
+    def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
+        self._pieces = pieces()
+        self._held = b""
+
+    def read(self, size: int) -> bytes:
+        """Meets `sink.Stream`."""
+        if not self._held:
+            self._held = next(self._pieces, b"")
+        given, self._held = self._held[:size], self._held[size:]
+        return given
 
 
 def unpack(path: Path, *, name: str, folder: Path, members: int, total_bytes: int) -> Listing:

@@ -1,5 +1,3 @@
-"""Unpacking: what is inside lands under numbers, within limits, and a name is only a name."""
-
 import bz2
 import gzip
 import io
@@ -13,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.archives.sink import MOST_NAMED, PIECE_BYTES, Sink, tidy_name
-from ingestion.archives.unpack import unpack_packed, unpack_zip
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.unpack import MOST_NAMED, PIECE_BYTES, Sink, tidy_name, unpack_packed, unpack_zip
 from tests.unit.ingestion.parsers.packages import write_archive
 
 

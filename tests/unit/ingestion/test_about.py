@@ -1,13 +1,45 @@
-"""By what a page is known to be unchanged."""
+"""Notes, and the hashes that recognise the same words again."""
 
 import time
 
 import pytest
 
-from ingestion.page_hash import hash_page
+from ingestion.about import hash_page, hash_words, read_note
+from ingestion.errors import FailureCode, SourceError
 from ingestion.records import Block, BlockKind, Document
+from tests.fakes.ingestion import note
 
 WORDS = "Арендатор вносит плату не позднее пятого числа."
+
+
+def test_a_note_is_kept_word_for_word_and_is_no_markup() -> None:
+    (block,) = read_note(note("#1\n*не разметка*")).blocks
+    assert block.text == "#1\n*не разметка*"
+
+
+def test_paragraphs_of_a_note_are_blocks_whatever_its_line_ends() -> None:
+    assert [block.text for block in read_note(note("Раз\r\n\r\nдва\rтри\0")).blocks] == ["Раз", "два\nтри"]
+
+
+def test_what_looks_like_a_file_is_text_in_a_note() -> None:
+    (block,) = read_note(note("%PDF-1.7 <html>")).blocks
+    assert block.text == "%PDF-1.7 <html>"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0"])
+def test_a_note_without_words_is_empty(text: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        read_note(note(text))
+    assert caught.value.code is FailureCode.FILE_EMPTY
+
+
+def test_the_language_of_a_note_is_known() -> None:
+    assert read_note(note("Плату вносят не позднее пятого числа.")).language == "ru"
+
+
+def test_the_hash_of_words_knows_no_spacing_and_no_composition() -> None:
+    assert hash_words("Ёлка  и\nшар ") == hash_words("Е\u0308лка и шар")
+    assert hash_words("а б") != hash_words("аб")
 
 
 def _hash(*paragraphs: str) -> str:
