@@ -30,14 +30,6 @@ SYSTEM_FILES = (
     *("/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/X11/fonts"),  # for drawing pages of PDFs
     *("/dev/null", "/dev/zero", "/dev/urandom", "/sys/devices/system/cpu"),
 )
-NETWORK_FILES = (
-    "/etc/resolv.conf",
-    "/etc/hosts",
-    "/etc/nsswitch.conf",
-    "/etc/gai.conf",
-    "/etc/ssl",
-    "/usr/share/ca-certificates",
-)
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")  # run before any program
 
 
@@ -62,7 +54,6 @@ class Confinement:
     writes: tuple[str, ...] = ()  # folders in which it makes files
     runs: tuple[str, ...] = ()  # programs that it may become
     may_fork: bool = False  # and start beside itself
-    ports: tuple[int, ...] = ()  # TCP ports that it may connect to; without any it makes no sockets
     address_bytes: int | None = None  # of address space
     data_bytes: int | None = None  # of private memory, for programs that map more than they use
     cpu_s: int | None = None
@@ -129,10 +120,9 @@ def _limit_resources(wanted: Confinement) -> None:
 def _ruleset(wanted: Confinement) -> int | None:
     try:
         return landlock.make_ruleset(
-            reads=[*python_files(), *map(Path, wanted.reads), *map(Path, NETWORK_FILES if wanted.ports else ())],
+            reads=[*python_files(), *map(Path, wanted.reads)],
             writes=map(Path, wanted.writes),
             runs=map(Path, (*wanted.runs, *LOADERS) if wanted.runs else ()),
-            ports=wanted.ports,
         )
     except OSError:
         return None
@@ -171,7 +161,6 @@ def _droppable() -> Iterator[int]:
 def _filter_calls(wanted: Confinement) -> None:
     seccomp.enter_filter(
         pid=os.getpid(),
-        network=bool(wanted.ports),
         program=bool(wanted.runs),
         processes=wanted.may_fork,
     )

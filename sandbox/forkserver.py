@@ -42,7 +42,6 @@ class Opening:
     """What the children do, and where."""
 
     entry: str  # "package.module:function", a `Serve`
-    network: bool  # they reach the host's network
     namespaces: bool  # those that the kernel grants are entered
 
 
@@ -160,7 +159,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent closes the socket
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
     opening = from_line(sys.argv[1].encode(), Opening)
-    layers = enter_namespaces(network=opening.network) if opening.namespaces else frozenset()
+    layers = enter_namespaces() if opening.namespaces else frozenset()
     with contextlib.suppress(OSError):
         kernel.hide_process()
     module, _, function = opening.entry.partition(":")

@@ -1,6 +1,6 @@
-"""Landlock: which files a process may still open, and to which TCP ports it may connect.
+"""Landlock: which files a process may still open; it connects to no TCP port.
 
-In: paths and ports. Out: a ruleset that the process enters for good (`restrict_self`). Older kernels know fewer rights:
+In: paths. Out: a ruleset that the process enters for good (`restrict_self`). Older kernels know fewer rights:
 what they lack is left out. Source: Documentation/userspace-api/landlock.rst and include/uapi/linux/landlock.h.
 """
 
@@ -25,7 +25,7 @@ BIND_TCP, CONNECT_TCP = 1, 2
 ABSTRACT_SOCKETS, SIGNALS = 1, 2
 
 _VERSION_FLAG = 1
-_RULE_PATH, _RULE_PORT = 1, 2
+_RULE_PATH = 1
 
 
 def abi() -> int:
@@ -36,7 +36,7 @@ def abi() -> int:
         return 0
 
 
-def make_ruleset(*, reads: Iterable[Path], writes: Iterable[Path], runs: Iterable[Path], ports: Iterable[int]) -> int:
+def make_ruleset(*, reads: Iterable[Path], writes: Iterable[Path], runs: Iterable[Path]) -> int:
     """A descriptor of rules: `reads` and `writes` are files or folders with all below, `runs` programs.
 
     Paths that do not exist are left out. Raises OSError where there is no Landlock.
@@ -52,9 +52,6 @@ def make_ruleset(*, reads: Iterable[Path], writes: Iterable[Path], runs: Iterabl
     for paths, rights in ((reads, READING), (writes, WRITING), (runs, EXECUTE | READ_FILE)):
         for path in paths:
             _allow_path(ruleset, path, rights & handled)
-    if version >= NET_ABI:
-        for port in ports:
-            syscall(LANDLOCK_ADD_RULE, ruleset, _RULE_PORT, struct.pack("=QQ", CONNECT_TCP, port), 0)
     return ruleset
 
 

@@ -1,7 +1,7 @@
 """Namespaces of its own for a process and all that it forks: user, network, processes, IPC.
 
-In: which are wanted. Out: the layers that this kernel grants, and the process itself as the first one of its process
-namespace: when it ends, the kernel ends everything in it. Sources: unshare(2), user_namespaces(7), pid_namespaces(7).
+Out: the layers that this kernel grants, and the process itself as the first one of its process namespace: when it ends,
+the kernel ends everything in it. Sources: unshare(2), user_namespaces(7), pid_namespaces(7).
 """
 
 import os
@@ -14,16 +14,15 @@ from sandbox.confinement import Layer
 NEWIPC, NEWUSER, NEWPID, NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
 
 
-def enter_namespaces(*, network: bool) -> frozenset[Layer]:
+def enter_namespaces() -> frozenset[Layer]:
     """Call it in a process of one thread that nobody else waits for by its children: afterwards this is a child of the
-    process that was started, which waits for it and ends as it does. `network`: the host's network is kept.
-    """
+    process that was started, which waits for it and ends as it does."""
     held = set()
     if os.geteuid() != 0:
         if not _own_users():
             return frozenset()
         held.add(Layer.USER)
-    if not network and _unshared(NEWNET | NEWIPC):
+    if _unshared(NEWNET | NEWIPC):
         held.add(Layer.NETWORK)
     if _unshared(NEWPID):
         _fork_first()

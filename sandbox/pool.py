@@ -85,7 +85,6 @@ class Pool:
     """Children that all run the same entry point; `async with` or `close` ends them."""
 
     entry: str  # see `forkserver.Opening`
-    network: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)  # further ones of the environment
 
     _running: _Running | None = None
@@ -157,7 +156,7 @@ class Pool:
                 "-P",  # a file in the working folder must not shadow a module
                 "-c",
                 START.format(folder=str(Path(sandbox.__file__).parent.parent)),
-                to_line(Opening(entry=self.entry, network=self.network, namespaces=NAMESPACES)).decode().strip(),
+                to_line(Opening(entry=self.entry, namespaces=NAMESPACES)).decode().strip(),
                 stdin=theirs.fileno(),
                 stdout=asyncio.subprocess.DEVNULL,
                 env={**_clean_environment(os.environ), **self.variables},

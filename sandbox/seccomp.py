@@ -1,8 +1,8 @@
 """seccomp: which system calls a process may still make.
 
 In: what a kind of process needs. Out: a filter that the process enters for good. It is a list of what is allowed:
-computing and files (Landlock says which), sockets that are open already, threads. New sockets, programs and processes
-only where asked for; never ptrace, other processes' memory and signals, mounts, namespaces, keys, bpf, io_uring.
+computing and files (Landlock says which), sockets that are open already, threads. Programs and processes only where
+asked for; never new sockets, ptrace, other processes' memory and signals, mounts, namespaces, keys, bpf, io_uring.
 
 Sources: Documentation/userspace-api/seccomp_filter.rst, bpf(4); numbers from arch/x86/entry/syscalls/syscall_64.tbl
 and include/uapi/asm-generic/unistd.h. libseccomp and its Python binding would add a C library that is not on every
@@ -16,7 +16,6 @@ from functools import cache
 
 from sandbox.kernel import PR_SET_SECCOMP, machine, prctl
 
-AF_INET, AF_INET6 = 2, 10
 EPERM, ENOSYS = 1, 38
 
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # include/uapi/linux/audit.h
@@ -44,19 +43,21 @@ getresgid=120,150 getpgrp=111,- getpgid=121,155 getsid=124,156 getrlimit=97,163 
 sysinfo=99,179 uname=63,160 getrandom=318,278 futex=202,98 futex_waitv=449,449 set_robust_list=273,99
 get_robust_list=274,100 set_tid_address=218,96 rseq=334,293 membarrier=324,283 arch_prctl=158,- exit=60,93
 exit_group=231,94 wait4=61,260 waitid=247,95
-sendto=44,206 recvfrom=45,207 sendmsg=46,211 recvmsg=47,212 shutdown=48,210 getsockopt=55,209 setsockopt=54,208
+recvfrom=45,207 recvmsg=47,212 shutdown=48,210 getsockopt=55,209 setsockopt=54,208
 getsockname=51,204 getpeername=52,205
 """
-_NETWORK = "connect=42,203 sendmmsg=307,269 recvmmsg=299,243"  # to the name server several queries go at once
 _PROGRAM = "execve=59,221"
-_PROCESSES = "fork=57,- vfork=58,-"
-_CHECKED = "ioctl=16,29 prctl=157,167 prlimit64=302,261 clone=56,220 kill=62,129 tgkill=234,131 socket=41,198"
+_PROCESSES = "fork=57,- vfork=58,- socketpair=53,199"  # a pair reaches nobody else
+_CHECKED = """
+ioctl=16,29 prctl=157,167 prlimit64=302,261 clone=56,220 kill=62,129 tgkill=234,131 sendto=44,206 sendmsg=46,211
+"""
 _MISSING = "clone3=435,435"  # its flags are in memory, where no filter sees them; libraries then use clone
 
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how many bytes wait, blocking, CLOEXEC
 _PRCTLS = (3, 15, 16, 23, 0x53564D41)  # names of threads and memory, and what only looks
 _CLONE_THREAD = 0x00010000
 _CLONE_NAMESPACES = 0x7E020080  # CLONE_NEW*: user_namespaces(7), time_namespaces(7)
+_MSG_FASTOPEN = 0x20000000  # sending that connects, where connect(2) is refused
 _NEWEST = 450  # calls from this number on are unknown to us, and libraries know how to do without them
 _X32 = 0x40000000  # the same calls under other numbers
 
@@ -74,25 +75,25 @@ def is_known() -> bool:
 
 def prepare() -> None:
     """Make the usual filter ahead of its use."""
-    _of_kind(network=False, program=False, processes=False)
+    _of_kind(program=False, processes=False)
 
 
-def enter_filter(*, pid: int, network: bool, program: bool, processes: bool) -> None:
+def enter_filter(*, pid: int, program: bool, processes: bool) -> None:
     """Allow this thread and all that it starts only the calls named above. Raises OSError.
 
-    `network`: new internet sockets. `program`: become another program. `processes`: start processes. `pid` is the
+    `program`: become another program. `processes`: start processes. `pid` is the
     caller's own, the only one to which it may send signals (abort(3) does).
     """
-    code = _of_kind(network=network, program=program, processes=processes) + _encode(_of_process(pid))
+    code = _of_kind(program=program, processes=processes) + _encode(_of_process(pid))
     buffer = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
     prctl(PR_SET_SECCOMP, 2, header)
 
 
 @cache
-def _of_kind(*, network: bool, program: bool, processes: bool) -> bytes:
-    names = _NUMBERS + _NETWORK * network + " " + _PROGRAM * (program or processes) + " " + _PROCESSES * processes
-    return _encode([*_beginning(), *_allowed(names), *_checked(network=network, processes=processes)])
+def _of_kind(*, program: bool, processes: bool) -> bytes:
+    names = _NUMBERS + _PROGRAM * (program or processes) + " " + _PROCESSES * processes
+    return _encode([*_beginning(), *_allowed(names), *_checked(processes=processes)])
 
 
 def _beginning() -> Iterator[Instruction]:
@@ -109,14 +110,14 @@ def _allowed(names: str) -> Iterator[Instruction]:
         yield from _when(number, [(_RETURN, 0, 0, _ALLOW)])
 
 
-def _checked(*, network: bool, processes: bool) -> Iterator[Instruction]:
+def _checked(*, processes: bool) -> Iterator[Instruction]:
     number = _numbers(_CHECKED)
     yield from _when(number["ioctl"], _if_one_of(_IOCTLS, argument=1))
     yield from _when(number["prctl"], _if_one_of(_PRCTLS, argument=0))
     yield from _when(number["prlimit64"], _if_one_of((0,), argument=0))  # of itself
-    yield from _when(number["clone"], _if_no_namespace() if processes else _if_thread())
-    if network:
-        yield from _when(number["socket"], _if_one_of((AF_INET, AF_INET6), argument=0))
+    yield from _when(number["clone"], _if_without(_CLONE_NAMESPACES, argument=0) if processes else _if_thread())
+    yield from _when(number["sendto"], _if_without(_MSG_FASTOPEN, argument=3))
+    yield from _when(number["sendmsg"], _if_without(_MSG_FASTOPEN, argument=2))
     (missing,) = _numbers(_MISSING).values()
     yield from _when(missing, [(_RETURN, 0, 0, _ERROR | ENOSYS)])
 
@@ -146,8 +147,8 @@ def _if_thread() -> list[Instruction]:
     return [*masked, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | EPERM)]
 
 
-def _if_no_namespace() -> list[Instruction]:
-    masked = [_load(0), (_AND, 0, 0, _CLONE_NAMESPACES), (_EQUAL, 0, 1, 0)]
+def _if_without(flags: int, *, argument: int) -> list[Instruction]:
+    masked = [_load(argument), (_AND, 0, 0, flags), (_EQUAL, 0, 1, 0)]
     return [*masked, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | EPERM)]
 
 

@@ -28,11 +28,9 @@ from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from ingestion.errors import IngestionError
-from ingestion.fetch.addresses import PORTS
 from localchat.server import page_url
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
-from sandbox import landlock
 from sandbox.probe import probe_layers
 
 FREE_BYTES = 2**30  # with less than a gigabyte free the embedded database soon cannot write
@@ -101,7 +99,6 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
 async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     yield _disk(settings, words)
     yield await _sandbox(words)
-    yield _videos(words)
     yield _pictures(settings, words)
     yield await _speech(settings, words)
     yield await _telegram(settings, words)
@@ -149,14 +146,6 @@ async def _sandbox(words: Words) -> Finding:
         return Finding(service="sandbox", state=State.WORKS, advice=words.plain("doctor-sandbox-holds", held=held))
     advice = words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking)
     return Finding(service="sandbox", state=State.MISSING, advice=advice)
-
-
-def _videos(words: Words) -> Finding:
-    """What keeps yt-dlp from addresses inside: it needs the internet, so it has no network namespace of its own."""
-    ports = ", ".join(map(str, sorted(PORTS)))
-    if landlock.abi() >= landlock.NET_ABI:
-        return Finding(service="video", state=State.WORKS, advice=words.plain("doctor-video-ports", ports=ports))
-    return Finding(service="video", state=State.MISSING, advice=words.plain("doctor-video-hook", ports=ports))
 
 
 def _pictures(settings: Settings, words: Words) -> Finding:

@@ -1,13 +1,18 @@
 """Fetches a video's captions or sound, with yt-dlp in a limited process of its own.
 
 In: a LINK source to a known host (`urls.is_video_host`). Out: a `FetchedFile` with the host's metadata, or the reason
-why there is none. `video_child` decides what to fetch, `addresses` where it may connect.
+why there is none. `video_child` decides what to fetch. The process has no network: what it wants to connect to, the
+guard checks here, as for the crawler, and the open connection is handed over. So not even hostile code there reaches an
+address inside.
 """
 
 import asyncio
+import contextlib
 import os
 import shutil
+import socket
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,14 +22,14 @@ import structlog
 
 from domain.documents import DocumentStatus, Medium
 from ingestion.errors import FailureCode, ServiceError, SourceError
-from ingestion.fetch.addresses import PORTS, PROGRAMS
 from ingestion.fetch.files import hash_file, megabytes
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted, read_message
+from ingestion.fetch.guard import ADDRESSES_TRIED, AddressGuard
+from ingestion.fetch.video_wire import Connect, Connected, Fetched, Got, Message, Refused, Wanted, read_message
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
 from sandbox.confinement import Confinement
 from sandbox.pool import Line, Pool, PoolDied
+from sandbox.records import to_line
 
 MEMORY_BYTES = 1 << 30
 FILE_SLACK_BYTES = 1 << 20  # yt-dlp stops at the limit itself; the kernel's limit is a backstop
@@ -33,6 +38,9 @@ SOUND_TYPE = "audio/mp4"  # a declared type; the content decides
 
 ENTRY = "ingestion.fetch.video_child:serve"
 CERTIFICATES = "SSL_CERT_FILE"  # no HOME with somebody's yt-dlp settings
+CERTIFICATE_FOLDERS = ("/etc/ssl", "/etc/pki", "/usr/share/ca-certificates")
+ENGINE = "deno"  # runs a host's JavaScript; yt-dlp gives it no access to files and network
+CONNECTING_S = 10
 
 log = structlog.get_logger()
 
@@ -76,24 +84,22 @@ class VideoFetcher:
         """In a pool of its own, so that what it may have started ends with it."""
         kept = {name: os.environ[name] for name in (CERTIFICATES,) if name in os.environ}
         wanted = self._wanted(url, folder)
-        async with Pool(entry=ENTRY, network=True, variables=kept) as pool:
+        async with Pool(entry=ENTRY, variables=kept) as pool:
             try:
                 async with pool.child(self._confinement(wanted)) as line:
                     line.write(wanted)
-                    return await _converse(line, progress)
+                    return await self._converse(line, progress)
             except PoolDied as error:
                 return Refused(code=None, title="", detail=str(error))
 
     def _confinement(self, wanted: Wanted) -> Confinement:
         """A JavaScript engine reserves gigabytes of address space: what it uses is limited instead."""
-        test_ports = [int(host.rpartition(":")[2]) for host in wanted.allow_hosts]
-        programs = tuple(path for name in sorted(PROGRAMS) if (path := shutil.which(name)))
+        engine = shutil.which(ENGINE)
         return Confinement(
-            reads=tuple(filter(None, [os.environ.get(CERTIFICATES)])),
+            reads=(*CERTIFICATE_FOLDERS, *filter(None, [os.environ.get(CERTIFICATES)])),
             writes=(wanted.folder,),
-            runs=programs,
-            may_fork=bool(programs),
-            ports=(*sorted(PORTS), *test_ports),
+            runs=(engine,) if engine else (),
+            may_fork=engine is not None,
             data_bytes=MEMORY_BYTES,
             cpu_s=max(1, round(self._limits.total_s)),
             file_bytes=self._limits.size_bytes + FILE_SLACK_BYTES,
@@ -109,6 +115,31 @@ class VideoFetcher:
             size_bytes=self._limits.size_bytes,
             allow_hosts=tuple(sorted(self._limits.allow_hosts)),
         )
+
+    async def _converse(self, line: Line, progress: Progress) -> Got | Refused:
+        while True:
+            match await _read(line):
+                case Connect(host=host, port=port):
+                    await self._connect(line, host, port)
+                case Fetched(done_bytes=done, total_bytes=total):
+                    await progress.report(DocumentStatus.FETCHING, done=done, total=total)
+                case message:
+                    return message
+
+    async def _connect(self, line: Line, host: str, port: int) -> None:
+        """Hand over a connection, or say why there is none, in words that `video_choice` knows."""
+        try:
+            connection = await _open_first((await self._guard.addresses(host, port))[:ADDRESSES_TRIED], port)
+        except (SourceError, ServiceError) as error:
+            is_closed = error.code in (FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID)
+            line.write(
+                Connected(trouble=f"{host}:{port} is closed to videos" if is_closed else "name resolution failed")
+            )
+        except OSError as error:
+            line.write(Connected(trouble=f"unable to connect: {error}"))
+        else:
+            with connection, contextlib.suppress(OSError):  # it is gone, as the next reading says
+                socket.send_fds(line.socket, [to_line(Connected())], [connection.fileno()])
 
     def _explain(self, refused: Refused, host: str) -> SourceError | ServiceError:
         name = refused.title or host
@@ -127,12 +158,24 @@ class VideoFetcher:
                 return SourceError(refused.code, host=host, detail=refused.detail)
 
 
-async def _converse(line: Line, progress: Progress) -> Got | Refused:
-    while True:
-        message = await _read(line)
-        if not isinstance(message, Fetched):
-            return message
-        await progress.report(DocumentStatus.FETCHING, done=message.done_bytes, total=message.total_bytes)
+async def _open_first(addresses: Sequence[str], port: int) -> socket.socket:
+    """A connection to the first of the addresses that accepts. Raises OSError."""
+    failure = OSError("no address")
+    for address in addresses:
+        connection = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+        connection.setblocking(False)
+        try:
+            async with asyncio.timeout(CONNECTING_S):
+                await asyncio.get_running_loop().sock_connect(connection, (address, port))
+        except OSError as error:  # TimeoutError, too
+            connection.close()
+            failure = error
+        except BaseException:
+            connection.close()
+            raise
+        else:
+            return connection
+    raise failure
 
 
 async def _read(line: Line) -> Message:

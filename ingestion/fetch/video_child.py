@@ -2,13 +2,15 @@
 
 In: one record, `video_wire.Wanted`. Out: `Message` records, the last one `Got` or `Refused`. What to fetch is chosen
 from yt-dlp's description (a JSON object whose fields each host fills differently) and its error messages: captions
-before sound, never pictures. The process is confined before (`sandbox.forkserver`): it writes to one folder and
-connects to web ports. No cookies, no configuration files, no plugins, no updates; only the extractors of known hosts.
+before sound, never pictures. The process is confined before (`sandbox.forkserver`): it writes to one folder, and
+instead of sockets it has the connections that the worker opens for it (`LentSocket`). No cookies, no configuration
+files, no plugins, no updates; only the extractors of known hosts.
 """
 
 import os
 import re
 import socket
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.errors import FailureCode
-from ingestion.fetch.addresses import guard_process
-from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted
+from ingestion.fetch.video_wire import Connect, Connected, Fetched, Got, Message, Refused, Wanted
 from sandbox.confinement import Layer
 from sandbox.records import LINE_BYTES, from_line, to_line
 
@@ -39,6 +40,9 @@ ANY_PAGE = ("generic", "html5")  # for test hosts
 NAME = "video"  # of the written file
 DETAIL_CHARACTERS = 500
 SOCKET_S = 20
+
+UNLENT = ("curl_cffi",)  # yt-dlp would use it if installed, but libcurl opens sockets of its own
+
 Options = dict[str, Any]  # yt-dlp's own
 
 
@@ -77,7 +81,7 @@ CODES = {
     Trouble.REFUSED: FailureCode.VIDEO_REFUSED,
 }
 _TROUBLES = (
-    (Trouble.REFUSED, r"closed to videos"),  # by `addresses`
+    (Trouble.REFUSED, r"closed to videos"),  # by `video`
     (Trouble.REFUSED, r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict"),
     (Trouble.LIVE, r"live event will begin|premieres? (in|will)|(is|has) not yet (started|begun)|is offline"),
     (Trouble.GONE, r"private|removed|deleted|members.only|available to this channel|does not exist|no longer"),
@@ -295,6 +299,49 @@ class VideoFetch:
         return Refused(code=code, title=title, detail=detail[:DETAIL_CHARACTERS])
 
 
+class LentSocket(socket.socket):
+    """Nothing until it is connected, then a TCP connection that the worker has opened."""
+
+    worker: socket.socket
+    _patience_s: float | None = None
+
+    def __init__(self, family: int = -1, type: int = -1, proto: int = -1, fileno: int | None = None) -> None:
+        self._io_refs, self._closed = 0, False
+        if fileno is not None:
+            super().__init__(family, type, proto, fileno)
+
+    def connect(self, address: Any) -> None:
+        """Ask the worker, who looks the name up and checks where it leads. Raises OSError."""
+        self.worker.sendall(to_line(Connect(host=str(address[0]), port=int(address[1]))))
+        line, descriptors, _, _ = socket.recv_fds(self.worker, LINE_BYTES, 1)
+        if trouble := from_line(line, Connected).trouble:
+            raise OSError(trouble)
+        super().__init__(fileno=descriptors[0])
+        self.settimeout(self._patience_s)
+
+    def settimeout(self, value: float | None) -> None:
+        """Clients set it before they connect, too."""
+        self._patience_s = value
+        if self.fileno() >= 0:
+            super().settimeout(value)
+
+    def setsockopt(self, *options: Any) -> None:
+        """What clients ask for before they connect; it is for speed only."""
+
+
+def lend_sockets(worker: socket.socket) -> None:
+    """From now on connections are asked of the worker, by the host's name."""
+    LentSocket.worker = worker
+    socket.socket = LentSocket  # type: ignore[misc] # libraries of Python make theirs by this name
+    socket.getaddrinfo = _unresolved  # type: ignore[assignment]
+    for name in UNLENT:
+        sys.modules[name] = None  # type: ignore[assignment] # Python's convention for a module not to be imported
+
+
+def _unresolved(host: str, port: int, *_: object, **__: object) -> list[tuple[object, ...]]:
+    return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (host, port))]
+
+
 @contextmanager
 def _yt_dlp(options: Options) -> Iterator[Any]:
     from yt_dlp import YoutubeDL
@@ -309,5 +356,6 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
     """See `sandbox.forkserver.Serve`."""
     wanted = from_line(stream.readline(LINE_BYTES), Wanted)
     os.chdir(wanted.folder)
-    guard_process(frozenset(wanted.allow_hosts))
+    os.environ["DENO_DIR"] = f"{wanted.folder}/deno"  # without a place for its cache it does not start
+    lend_sockets(connection)
     connection.sendall(to_line(VideoFetch(wanted, connection).run()))

@@ -50,12 +50,27 @@ class Refused:
     detail: str
 
 
-Message = Fetched | Got | Refused
+@dataclass(frozen=True, kw_only=True)
+class Connect:
+    """The process wants a connection; it has no sockets of its own."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connected:
+    """The answer; an open connection goes with it as a descriptor, unless there is a trouble."""
+
+    trouble: str = ""
+
+
+Message = Connect | Fetched | Got | Refused
 
 
 def read_message(line: bytes) -> Message:
     """Raises ValueError, also for a name that is none in the folder, and for a day that is none."""
-    message: Message = from_line(line, Fetched, Got, Refused)
+    message: Message = from_line(line, Connect, Fetched, Got, Refused)
     match message:
         case Got(file=file, published_at=published_at):
             if "/" in file or file in ("", ".", ".."):

@@ -43,8 +43,6 @@ missing-reranker = no Jina key: what is found is not reranked
 doctor-database = { $kind }
 doctor-altered = Migrations that were applied with another text than the one here: { $versions }. Install the Baza that applied them, or restore a backup.
 doctor-sandbox-holds = strangers' files are read in confinement: { $held }
-doctor-video-ports = videos are fetched by a process without a network namespace of its own, as it needs the internet. The kernel lets it connect to the ports { $ports } alone, a check inside the process to public addresses alone
-doctor-video-hook = videos are fetched by a process without a network namespace of its own, as it needs the internet. This kernel (before 6.7) does not bound ports: only a check inside the process keeps it to the ports { $ports } of public addresses
 doctor-sandbox-lacks = not here: { $lacking }; here: { $held } (docs/operations.md, “Confinement”)
 doctor-telegram = Telegram refused: { $reason }. Check BOT_TOKEN.
 

@@ -166,7 +166,7 @@ def test_a_pool_whose_worker_is_gone_ends_quietly() -> None:
     with theirs:
         ours.close()
         script = "from sandbox.forkserver import main; main()"
-        opening = to_line(Opening(entry=PARSERS, network=False, namespaces=True))
+        opening = to_line(Opening(entry=PARSERS, namespaces=True))
         run = subprocess.run(
             (sys.executable, "-c", script, opening),
             stdin=theirs.fileno(),

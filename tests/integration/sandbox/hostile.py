@@ -206,12 +206,61 @@ def finder(connection: socket.socket, stream: BufferedReader, _layers: frozenset
 
 
 def video(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:
-    """The process of yt-dlp, without the hook that yt-dlp's own Python code cannot get round."""
-    from ingestion.fetch.video_wire import Refused
-    from sandbox.records import to_line
+    """The process of yt-dlp, which may ask the worker for connections."""
+    from ingestion.fetch.video_wire import Refused, Wanted
+    from sandbox.records import from_line, to_line
 
-    stream.readline()
-    connection.sendall(to_line(Refused(code=None, title="", detail=json.dumps(attempt()))))
+    allowed = from_line(stream.readline(), Wanted).allow_hosts[0]
+    _Asking(connection, allowed).lent().sendall(b"what it is for")
+    done = {name: _outcome(act, _Asking(connection, allowed)) for name, act in OF_VIDEOS.items()}  # type: ignore[arg-type]
+    connection.sendall(to_line(Refused(code=None, title="", detail=json.dumps({**done, **attempt()}))))
+
+
+@dataclass(frozen=True)
+class _Asking:
+    worker: socket.socket
+    allowed: str  # "host:port" that the worker may connect to in this test
+
+    def connection(self, host: str, port: int) -> socket.socket:
+        from ingestion.fetch.video_wire import Connect, Connected
+        from sandbox.records import from_line, to_line
+
+        self.worker.sendall(to_line(Connect(host=host, port=port)))
+        line, descriptors, _, _ = socket.recv_fds(self.worker, 10_000, 1)
+        if trouble := from_line(line, Connected).trouble:
+            raise PermissionError(trouble)
+        return socket.socket(fileno=descriptors[0])
+
+    def lent(self) -> socket.socket:
+        host, _, port = self.allowed.partition(":")
+        return self.connection(host, int(port))
+
+
+def _connect_anew(asking: _Asking) -> str:
+    with asking.lent() as connection:
+        connection.connect(("127.0.0.1", _target_port()))
+        return "connected elsewhere"
+
+
+def _send_elsewhere(asking: _Asking) -> str:
+    with asking.lent() as connection:
+        connection.sendto(b"x", socket.MSG_FASTOPEN, ("127.0.0.1", _target_port()))
+        return "connected elsewhere"
+
+
+def _target_port() -> int:
+    return Targets(**json.loads(os.environ[TARGETS])).port
+
+
+OF_VIDEOS: dict[str, Callable[[_Asking], object]] = {
+    "ask for this machine": lambda asking: asking.connection("127.0.0.1", _target_port()),
+    "ask for it by its name": lambda asking: asking.connection("localhost", 443),
+    "ask for a cloud's metadata": lambda asking: asking.connection("169.254.169.254", 80),
+    "ask for another port": lambda asking: asking.connection("8.8.8.8", 22),
+    "ask for nonsense": lambda asking: asking.connection("\ud800 /etc", -1),
+    "connect a lent connection elsewhere": _connect_anew,
+    "send with a lent connection elsewhere": _send_elsewhere,
+}
 
 
 if __name__ == "__main__":  # unconfined, or in the place of a program

@@ -104,10 +104,13 @@ async def try_finder(_folder: Path) -> str:
 
 
 async def try_video(folder: Path) -> str:
-    """In the place of yt-dlp, which may reach the web and write to one folder."""
-    fetcher = VideoFetcher(VideoLimits(total_s=100, size_bytes=10**6, sound_s=60), may_listen=True)
+    """In the place of yt-dlp, which may ask for connections to the web and write to one folder."""
     (place := folder / "document").mkdir()
-    refused = await fetcher._run("https://youtu.be/x", place, progress_of(FakeQueue()))
+    with socket.create_server(("127.0.0.1", 0)) as public:
+        allowed = frozenset({f"127.0.0.1:{public.getsockname()[1]}"})
+        limits = VideoLimits(total_s=100, size_bytes=10**6, sound_s=60, allow_hosts=allowed)
+        fetcher = VideoFetcher(limits, may_listen=True)
+        refused = await fetcher._run("https://youtu.be/x", place, progress_of(FakeQueue()))
     assert isinstance(refused, Refused)
     return refused.detail
 

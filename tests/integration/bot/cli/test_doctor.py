@@ -7,7 +7,6 @@ import pytest
 
 from bot.cli.upkeep import examine
 from bot.settings import Settings
-from sandbox import landlock
 
 
 def _states(printed: str) -> dict[str, str]:
@@ -22,7 +21,6 @@ async def test_what_is_there_works_and_what_is_not_set_up_is_missing(
     assert _states(capsys.readouterr().out) == {
         "data": "works",
         "sandbox": "works",
-        "video": "works" if landlock.abi() >= landlock.NET_ABI else "missing",
         "pictures": "missing",
         "speech": "missing",
         "telegram": "missing",
@@ -64,7 +62,7 @@ async def test_a_local_model_that_is_not_there_is_a_line_of_the_table(
     settings = Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path), "OCR": "off", **named})
     assert await examine(settings, as_json=False) == 1
     *before, last = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in before] == ["data", "sandbox", "video", "pictures", "speech", "telegram"]
+    assert [line.split()[0] for line in before] == ["data", "sandbox", "pictures", "speech", "telegram"]
     assert last.startswith("local model  fails")
     assert "nowhere" in last
 
