@@ -187,7 +187,7 @@ class WorkerSettings(Section):
     """How documents are read."""
 
     concurrency: int = Field(4, alias="WORKER_CONCURRENCY", ge=1, le=64)
-    long_concurrency: int = Field(1, alias="WORKER_LONG", ge=0, le=64)
+    long_concurrency: int = Field(2, alias="WORKER_LONG", ge=0, le=64)
     lease_s: int = Field(60, alias="WORKER_LEASE_SECONDS", ge=2)
     poll_s: float = Field(1.0, alias="WORKER_POLL_SECONDS", gt=0)
     attempts: int = Field(16, alias="WORKER_ATTEMPTS", ge=1)  # about six hours with the pauses below

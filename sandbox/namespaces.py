@@ -1,7 +1,7 @@
 """Namespaces of its own for a process and all that it forks: user, network, processes, IPC.
 
-Out: the layers that this kernel grants, and the process itself as the first one of its process namespace: when it ends,
-the kernel ends everything in it. Sources: unshare(2), user_namespaces(7), pid_namespaces(7).
+In: nothing. Out: the layers that this kernel grants, and the process itself as the first one of its process namespace:
+when it ends, the kernel ends everything in it. Sources: unshare(2), user_namespaces(7), pid_namespaces(7).
 """
 
 import os

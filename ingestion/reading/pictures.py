@@ -99,10 +99,11 @@ class PictureReader:
         found: dict[int, Sequence[Block]] = {}
         slow: list[int] = []
         done = 0
+        own = asyncio.Semaphore(self._limits.concurrency)  # whoever comes next waits for one page, not for all of ours
 
         async def read(page: int) -> None:
             nonlocal done
-            async with self._places:
+            async with own, self._places:
                 blocks = await self._read_page(page, draw, slow) if len(slow) < MOST_SLOW_PAGES else ()
             if blocks:
                 found[page] = blocks

@@ -1,5 +1,6 @@
 """Words of pictures at their places in the document."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,12 @@ async def test_a_document_whose_pages_take_too_long_is_left_after_a_few() -> Non
     filled = await reader.fill_pages(FILE, _parsed(*[None] * 40), progress_of(FakeQueue()))
     assert source.drawn == [1, 2, 3]
     assert (_placed(filled), filled.pages_without_text) == ([(1, "Слова.")], tuple(range(2, 41)))
+
+
+async def test_a_photo_waits_for_a_page_of_a_scan_and_not_for_all_of_it() -> None:
+    recognizer = FakeRecognizer({**dict.fromkeys(range(1, 40), "Слова."), 40: "Фото."})
+    reader = _reader(FakePictureSource(), recognizer, concurrency=1)
+    scan = reader.fill_pages(FILE, _parsed(*[None] * 39), progress_of(FakeQueue()))
+    photo = reader.fill_pages(FILE, _parsed(*["слова"] * 39, None), progress_of(FakeQueue()))
+    await asyncio.gather(scan, photo)
+    assert recognizer.read.index(40) < 5
