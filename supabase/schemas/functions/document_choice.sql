@@ -108,14 +108,13 @@ begin
   end if;
   return query
   with member as materialized (
-    select c.id, u.nth, u.score from unnest(documents, scores) with ordinality u (document_id, score, nth)
+    select c.id, u.nth from unnest(documents) with ordinality u (document_id, nth)
     cross join lateral (select x.id from documents_chunks x where x.document_id = u.document_id offset 0) c
   )
-  select m.id, m.score + f.score as score, shares[(m.nth - 1) * p_asked + 1 : m.nth * p_asked]
+  select m.chunk_id, m.score, shares[(m.place - 1) * p_asked + 1 : m.place * p_asked]
   from score_members(p_base, p_words, left_over, array(select member.id from member order by member.id),
-    array(select member.nth from member order by member.id)) f
-  join member m on m.id = f.chunk_id
-  order by score desc, m.id limit p_limit;
+    array(select member.nth from member order by member.id), scores, p_limit) m
+  order by m.score desc, m.chunk_id;
 end $$;
 comment on function baza_internal.search_chosen is
   'The best passages of the documents that the terms choose, be they of one passage or many: their document''s score, '
@@ -124,20 +123,29 @@ comment on function baza_internal.search_chosen is
   'document.';
 
 create or replace function baza_internal.score_members(p_base uuid, p_words weighed_term[],
-  p_shares double precision[], p_chunks bigint[], p_places bigint[])
-returns table (chunk_id bigint, score double precision)
-language plpgsql stable rows 1000 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+  p_shares double precision[], p_chunks bigint[], p_places bigint[], p_scores double precision[], p_limit int)
+returns table (chunk_id bigint, place bigint, score double precision)
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
   longest constant bigint := 2000; -- postings of a range that is gone through; of more, the term itself is looked up
+  readable constant int := 2000; -- postings, the rarest words first; the others are looked up for what these have found
+  looked_through constant int := greatest(10 * p_limit, 300);
   half_at constant double precision := half_per_term(p_base);
+  asked constant int := cardinality(p_words);
+  rare constant int := greatest(1, (
+    select count(*) from (
+      select sum(case when u.postings > longest then least(u.postings, cardinality(p_chunks)) else u.postings end)
+        over (order by u.ordinality) as so_far
+      from unnest(p_words) with ordinality u) u
+    where u.so_far <= readable));
 begin
   return query
   with weighed as (
     select u.term, u.low, u.high, u.own, u.wide, u.postings > longest as is_long, u.ordinality as nth
-    from unnest(p_words) with ordinality u
+    from unnest(p_words[: rare]) with ordinality u
   ), member as materialized (
     select * from unnest(p_chunks, p_places) u (chunk_id, place)
   ), posting as (
@@ -151,14 +159,29 @@ begin
     from (select * from weighed w where w.is_long offset 0) u cross join lateral (
       select * from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (p_chunks) offset 0) x
+  ), found as materialized (
+    select p.chunk_id, m.place, p_scores[m.place] + sum(p_shares[(m.place - 1) * asked + p.nth]
+      * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
+      + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))) as score
+    from posting p join member m using (chunk_id)
+    cross join lateral (select half_frequency(p.length, half_at) as half) h
+    group by p.chunk_id, m.place order by score desc limit looked_through
+  ), more as (
+    select f.chunk_id, sum(p_shares[(f.place - 1) * asked + u.nth]
+      * (u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
+      + u.wide * bm25(in_all(x.around, x.around_titled, x.half), x.half))) as score
+    from (select w.*, w.ordinality + rare as nth from unnest(p_words[rare + 1 :]) with ordinality w offset 0) u
+    cross join lateral (
+      select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
+      where x.base_id = p_base and x.term = u.term collate "C"
+        and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
+    join found f using (chunk_id) group by f.chunk_id
   )
-  select p.chunk_id, sum(p_shares[(m.place - 1) * cardinality(p_words) + p.nth]
-    * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
-    + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))) as score
-  from posting p join member m using (chunk_id) cross join lateral (select half_frequency(p.length, half_at) as half) h
-  group by p.chunk_id;
+  select f.chunk_id, f.place, f.score + coalesce(more.score, 0) as score
+  from found f left join more using (chunk_id)
+  order by score desc, f.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.score_members is
-  'All of the given passages that have a term, scored as in `score_postings`. `p_places`: the place of the document of '
-  'each; by that place and the word, `p_shares` is how much of the word''s weight counts. Relatives of the most frequent '
-  'terms are left out.';
+  'The best of the given passages, scored as in `score_postings`. `p_places`: the place of the document of each; by that '
+  'place and the word, `p_shares` is how much of the word''s weight counts, and `p_scores` what the document adds. '
+  'Relatives of frequent terms are left out.';

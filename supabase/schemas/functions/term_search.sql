@@ -259,7 +259,9 @@ as $$
 #variable_conflict use_column
 declare
   readable constant int := 10000; -- postings that one search reads in full, beginning with the rarest word
-  longest constant int := 15000; -- postings of a word other than the rarest; reading all of «cloud» outweighed the rest
+  longest constant bigint := ( -- postings of a word other than the rarest; reading all of «cloud» outweighed the rest
+    select case when p_share < 1 then 15000 else least(15000, greatest(1000, b.passages / 2)) end
+    from bases b where b.id = p_base);
   looked_through constant int := greatest(10 * p_limit, 300); -- candidates that get a full score when words are left
   half_at constant double precision := half_per_term(p_base);
   few weighed_term[]; -- the words that are read; the `frequent` are looked up by key for the candidates found

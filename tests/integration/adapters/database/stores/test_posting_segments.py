@@ -111,6 +111,17 @@ async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Tra
             assert len(rows.fetchall()) == found
 
 
+async def test_words_that_are_looked_up_in_a_chosen_document_score_as_those_that_are_read(
+    transport: Transport, database_url: str
+) -> None:
+    stores = DatabaseStores(transport)
+    await large_base(stores, transport)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        read, looked_up = (connection.execute(_INSIDE, {"postings": postings}).fetchall() for postings in (10, 90000))
+    assert len(read) == 10
+    assert looked_up == read
+
+
 @pytest.mark.over_rest
 async def test_what_left_takes_no_places(transport: Transport) -> None:
     stores = DatabaseStores(transport)
@@ -317,3 +328,11 @@ select * from baza_internal.search_postings(
   %s, '{"(1,номер8,номер8,номер8\x01,1,1,9000,,,,)","(2,запис,запис,записю,1,1,90000,,,,)"}',
   %s, %s, '{}', null, 40)
 """  # nine passages in ten stand in segments, it says, or none
+_INSIDE = """
+select m.chunk_id, m.place, round(m.score::numeric, 9) from bases b, baza_internal.score_members(b.id, array[
+    (1, 'диск', 'диск', 'диск\x01', 5, 0, 1, 1, 0, 0, 0),
+    (2, 'номер2', 'номер2', 'номер2\x01', 2, 0, %(postings)s, 1, 0, 0, 0),
+    (3, 'запись', 'запис', 'записю', 1, 1, %(postings)s, 1, 0, 0, 0)]::baza_internal.weighed_term[],
+  array[1, .5, .25, 1, 1, 1], array(select id from documents_chunks order by id),
+  array(select 1 + (ordinal > 4)::int from documents_chunks order by id), array[0, .5], 10) m order by 3 desc, 1
+"""
