@@ -6,7 +6,7 @@ functions; `client` does the asking.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from typing import TypeVar
@@ -23,6 +23,7 @@ LONGEST_REPAIR = 10_000  # characters
 SCHEMAS = 32  # types that are asked for; an installation has a handful
 
 _LEFT_OUT = ("default", "discriminator")  # strict mode knows neither, nor `oneOf`
+_FOR_READERS = ("title", "description")  # names once more, docstrings: the prompts explain the fields
 _RENAMED = {"oneOf": "anyOf"}
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # some servers leave a reasoning model's thoughts in the text
 _INSTRUCTION = (
@@ -50,7 +51,7 @@ def response_format(rung: Rung, schema: type[BaseModel]) -> Mapping[str, object]
 
 def instruction(schema: type[BaseModel]) -> ChatMessage:
     """The schema in words, where the server does not see it or the model does not keep to it."""
-    shape = json.dumps(schema.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
+    shape = json.dumps(_without(schema.model_json_schema(), _FOR_READERS), ensure_ascii=False, separators=(",", ":"))
     return ChatMessage(role="user", content=_INSTRUCTION + shape)
 
 
@@ -65,10 +66,26 @@ def strict_schema(schema: type[BaseModel]) -> Json:
 
     Made once for each type (pydantic takes milliseconds); nobody changes what is returned.
     """
-    closed = _closed(schema.model_json_schema())
+    closed = _closed(_without(schema.model_json_schema(), _FOR_READERS))
     if not isinstance(closed, dict):
         raise TypeError("a model's schema is an object")
     return closed
+
+
+def _without(node: object, keywords: Sequence[str]) -> object:
+    """A schema without these keywords; `properties` and `$defs` map names, which may be the same words, to schemas."""
+    if isinstance(node, list):
+        return [_without(item, keywords) for item in node]
+    if not isinstance(node, dict):
+        return node
+    named = ("properties", "$defs")
+    return {
+        key: {name: _without(each, keywords) for name, each in value.items()}
+        if key in named
+        else _without(value, keywords)
+        for key, value in node.items()
+        if key not in keywords
+    }
 
 
 def _closed(node: object) -> object:

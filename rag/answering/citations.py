@@ -23,6 +23,11 @@ _REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)[ ]*[
 _PLACE = re.compile(r"(?: \(\w[\w ]{1,20}\))?(?:, (?:стр|с|p)\.? ?\d+)?$")  # «Договор.pdf (file), стр. 3»
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
+# «Источник:», «**Sources**:», at the beginning of a line or after a sentence, and what stands below or beside it
+_LABELLED = re.compile(r"(?:^|[.!?…\])](?=\s))[ \t(*_>]*[^\W\d_]+(?: [^\W\d_]+){0,2}[*_]*\Z", re.MULTILINE)
+_MARK = re.compile(r"\[[\d, ]+\]")
+_BESIDE_NAMES = re.compile(r"(?:\s|\b(?:и|and|file|note|web page|web site|(?:стр|с|pp?) \d+(?: \d+)?)\b)*")
+_TOLD_BEFORE = 3  # words: a label that nearly begins the answer is its answer
 
 
 Carried = Mapping[int, Sequence[str]]
@@ -53,14 +58,20 @@ def citations_of(reading: Reading, prompt: AnswerPrompt, carried: Carried | None
     found: dict[ChunkId, Citation] = {}
     words: dict[ChunkId, list[str]] = {}
     for number in reading.used:
-        fact = prompt.facts[number - 1]
-        if fact.passage:
-            passage = fact.passage.passage
+        fact, carrying = prompt.facts[number - 1], (carried or {}).get(number, ())
+        own = about if fact.kind is FactKind.PASSAGE else fact.text
+        for passage in _standing_on(fact, carrying):
             said = words.setdefault(passage.chunk_id, [])
-            said += (carried or {}).get(number, ())
-            own = about if fact.kind is FactKind.PASSAGE else fact.text
+            said += carrying
             found[passage.chunk_id] = cite(passage, about=own, carrying=said)
     return tuple(found.values())
+
+
+def _standing_on(fact: Fact, carrying: Sequence[str]) -> list[Passage]:
+    """The passages that hold words which carry the answer; else its first one."""
+    passages = [each.passage for each in fact.passages]
+    held = [each for each in passages if any(find(words, each.text) for words in carrying)]
+    return held or passages[:1]
 
 
 def with_sides(
@@ -145,13 +156,19 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
 
 
 def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True) -> str:
-    """A model's text without the lines «[1] – Договор.pdf» at its end (seed 4, section 8.2): code names the sources,
-    and only those that were used. After a colon such lines are kept: they are a list that was asked for. In a text that
-    still grows (not `complete`), the last line is held back as long as it may become one."""
+    """A model's text without the sources that it names at its end, «[1] – Договор.pdf» or «Источник: Договор.pdf»
+    (seed 4, section 8.2): code names them, and only those that were used. In a text that still grows (not `complete`),
+    the last line is held back as long as it may become one."""
+    own = _without_reference_lines(raw, facts, complete=complete)
+    return _without_source_line(own, facts) if complete and ":" in own else own
+
+
+def _without_reference_lines(raw: str, facts: Sequence[Fact], *, complete: bool) -> str:
+    """After a colon such lines are kept: they are a list that was asked for."""
     lines = raw.rstrip().splitlines(keepends=True)
     if len(lines) < 2 or not (last := _REFERENCE.fullmatch(lines[-1].rstrip())):  # nearly always
         return raw
-    names = {plain for fact in facts for name in _names(fact) if (plain := _plain(name))}
+    names = _all_names(facts)
     if not complete and any(name.startswith(_plain(last[1])) for name in names):
         lines.pop()
     while len(lines) > 1 and (_BETWEEN.fullmatch(lines[-1].strip()) or _is_reference(lines[-1], names)):
@@ -160,9 +177,38 @@ def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True
     return raw if own.rstrip("*_").endswith(":") or own == raw.rstrip() else own
 
 
+def _without_source_line(raw: str, facts: Sequence[Fact]) -> str:
+    """Without a label that nothing but names of documents and marks follows, whatever its word. Where documents are
+    listed, and where the answer is hardly more, it stays."""
+    if any(fact.kind is FactKind.DOCUMENT for fact in facts):
+        return raw
+    names = _all_names(facts)
+    for colon in reversed([at for at, sign in enumerate(raw) if sign == ":"]):
+        if not _are_names(raw[colon + 1 :], names):
+            return raw
+        if label := _LABELLED.search(raw[:colon].rpartition("\n\n")[2]):
+            own = raw[: colon - len(label[0].lstrip(".!?…])"))].rstrip()
+            return own if len(_NAME_SIGNS.findall(own)) >= _TOLD_BEFORE else raw
+    return raw
+
+
+def _are_names(text: str, names: Set[str]) -> bool:
+    """Whether a text is nothing but these names, marks, and places in documents."""
+    left, is_named = f" {_plain(_MARK.sub(' ', text))} ", bool(_MARK.search(text))
+    for name in sorted(names, key=len, reverse=True):
+        is_named = is_named or f" {name} " in left
+        left = left.replace(f" {name} ", "  ")
+    return is_named and _BESIDE_NAMES.fullmatch(left) is not None
+
+
 def _is_reference(line: str, names: Set[str]) -> bool:
     found = _REFERENCE.fullmatch(line.rstrip())
     return found is not None and _plain(_PLACE.sub("", found[1].rstrip())) in names
+
+
+def _all_names(facts: Sequence[Fact]) -> frozenset[str]:
+    named = [name for fact in facts for name in _names(fact)]
+    return frozenset(filter(None, map(_plain, (*named, *(name.partition("://")[2] for name in named)))))
 
 
 def _names(fact: Fact) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from rag.normalising import person_name, without_headings
 from rag.records import Passage
 from rag.tokens import estimate_tokens
 
-_FENCE_DIGITS = 8
+_FENCE_DIGITS = 4  # no text holds the word (`_fence`): they need not be many
 _SOURCE_WORDS = {"note": "note", "file": "file", "link": "web page", "site": "web site", "path": "file"}
 """Kinds of sources as the prompt names them."""
 _MEDIA = {
@@ -40,6 +40,7 @@ _KIND_LINES = {
     FactKind.VALUE: "Worked out by the program",
     FactKind.DISAGREEMENT: "Documents disagree; this is what one of them says",
 }
+_WORDED = "Concluded by a model from: {title}"
 _MIN_CUT_TOKENS = 50  # of a first passage that is cut; less is not worth a model call
 
 
@@ -50,28 +51,36 @@ class FactsBlock:
     fence: str
     text: str
     facts: tuple[Fact, ...]  # number n is facts[n - 1]
-    said: tuple[str, ...] = ()  # for each fact: the text between its tags
+    said: tuple[str, ...] = ()  # for each fact: what an answer that cites it is held against (`_said`)
 
 
 def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
-    """As many facts as fit into `tokens`, from the first on; the first one is cut rather than left out."""
-    whole = [_words(fact) for fact in facts]
-    fence = _fence(whole)
+    """As many facts as fit into `tokens`, from the first on; the first one is cut rather than left out. What is said of
+    a document above its first passage is not said again above the others."""
+    fence = _fence([_words(fact) for fact in facts])
     texts: list[str] = []
-    said: list[str] = []
     placed: list[Fact] = []
     left = tokens
-    for fact, told in zip(facts, whole, strict=True):
-        fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*_heading(fact), "Text:", ""], fence)))
-        words = told if fitting is fact else _words(fitting)
-        text = _tagged([words], fence, number=len(placed) + 1)
+    for fact in facts:
+        is_known = _is_known(fact, placed)
+        heading = _heading(fact, is_known=is_known)
+        fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*heading, "Text:", ""], fence)))
+        text = _tagged([*heading, "Text:", _text(fitting)], fence, number=len(placed) + 1)
         left -= estimate_tokens(text)
         if left < 0 and placed:
             break
         texts.append(text)
-        said.append(words)
         placed.append(fitting)
-    return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed), said=tuple(said))
+    return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed), said=tuple(map(_said, placed)))
+
+
+def _is_known(fact: Fact, before: Sequence[Fact]) -> bool:
+    """Whether its document stands above already, and no other of that name."""
+    if fact.passage is None:
+        return False
+    own, others = fact.passage.passage, [each.passage.passage for each in before if each.passage]
+    same = [each for each in others if each.name == own.name]
+    return bool(same) and all(each.document_id == own.document_id for each in same)
 
 
 def _fence(told: Sequence[str]) -> str:
@@ -93,17 +102,31 @@ def _words(fact: Fact) -> str:
     return "\n".join((*_heading(fact), "Text:", _text(fact)))
 
 
+def _said(fact: Fact) -> str:
+    """All that can carry a statement: the fact with the words of its passage; of what a model has worded, what that was
+    drawn from."""
+    if fact.drawn_from:
+        return "\n\n".join(dict.fromkeys(map(_said, fact.drawn_from)))
+    if fact.kind is FactKind.PASSAGE or fact.passage is None:
+        return _words(fact)
+    return f"{_words(fact)}\nIts passage:\n{_plain(fact.passage.passage.text)}"
+
+
 def _text(fact: Fact) -> str:
     """The text; a line of it that looks like a heading is no heading of the prompt."""
     is_passage = fact.kind is FactKind.PASSAGE and fact.passage is not None
-    text = fact.passage.passage.text if is_passage and fact.passage else fact.text
+    return _plain(fact.passage.passage.text if is_passage and fact.passage else fact.text)
+
+
+def _plain(text: str) -> str:
     return without_headings(visible(text).strip())
 
 
-def _heading(fact: Fact) -> list[str]:
+def _heading(fact: Fact, *, is_known: bool = False) -> list[str]:
     passage = fact.passage.passage if fact.passage else None
-    said = [] if fact.kind is FactKind.PASSAGE else [_KIND_LINES[fact.kind].format(title=_about(fact))]
-    return said if passage is None else [*said, *_place(passage)]
+    line = _WORDED if fact.drawn_from and fact.title else _KIND_LINES.get(fact.kind, "")
+    said = [line.format(title=_about(fact))] if line else []
+    return said if passage is None else [*said, *_place(passage, is_known=is_known)]
 
 
 def _about(fact: Fact) -> str:
@@ -111,25 +134,27 @@ def _about(fact: Fact) -> str:
     return f"{_one_line(fact.title)} ({fact.aspect})" if fact.aspect else _one_line(fact.title)
 
 
-def _place(passage: Passage) -> list[str]:
+def _place(passage: Passage, *, is_known: bool = False) -> list[str]:
     """The passage's document, its place there, its author, sender and date, as far as known."""
     locator = passage.locator
+    before = {"Title": title_beside(passage.name, passage.title), "Begins": passage.opening}
     places = {
-        "Title": title_beside(passage.name, passage.title),
-        "Begins": passage.opening,
         "Page": _range(locator.page, locator.page_end),
         "Slide": str(locator.slide or ""),
         "Rows": _range(locator.row, locator.row_end),
         "Time": _time(locator),
         "File inside": locator.member or "",
         "Section": " > ".join(locator.headings),
+    }
+    people = {
         "Author": person_name(passage.author),
         "Sent by": person_name(passage.sender) if passage.sender != passage.author else "",
         "Date": passage.published_at.date().isoformat() if passage.published_at else "",
     }
-    document = f"Document: {_one_line(passage.name)}"
-    named = [f"{name}: {_one_line(value)}" for name, value in places.items() if value]
-    return [f"{document} ({_source(passage)})", *named]
+    lines = places if is_known else {**before, **places, **people}
+    named = [f"{name}: {_one_line(value)}" for name, value in lines.items() if value]
+    source = "" if is_known else f" ({_source(passage)})"
+    return [f"Document: {_one_line(passage.name)}{source}", *named]
 
 
 def _source(passage: Passage) -> str:
@@ -166,7 +191,7 @@ def _cut(fact: Fact, tokens: int) -> Fact:
     if (needed := estimate_tokens(text)) <= allowed:
         return fact
     shorter = text[: len(text) * allowed // needed]
-    if fact.passage is None:
+    if fact.passage is None or fact.kind is not FactKind.PASSAGE:
         return replace(fact, text=shorter)
     ranked = replace(fact.passage, passage=replace(fact.passage.passage, text=shorter))
     return replace(fact, text=shorter, passage=ranked)

@@ -158,13 +158,14 @@ def _sources(reading: Reading, prompt: AnswerPrompt) -> dict[int, str]:
     """What an answer is held against: the facts that it cites, or else the best ones; for a conversation the whole
     dialogue."""
     assignment = prompt.assignment
-    numbers = reading.used or tuple(range(1, min(len(prompt.facts), BEST_FACTS) + 1))
+    held = {number: said for number, said in enumerate(prompt.said[: len(prompt.facts)], start=1) if said}
+    numbers = [number for number in reading.used if number in held] or list(held)[:BEST_FACTS]
     is_conversation = reading.kind is AnswerKind.CONVERSATION
     last = (each.question for each in assignment.dialogue.window[-LAST_QUESTIONS:])
     said = "\n".join(assignment.dialogue.texts if is_conversation else last)
     left = f"Found besides what is listed: {assignment.facts.left_out}." if assignment.facts.left_out else ""
     told = "\n".join(filter(None, (said, assignment.gaps, left)))
-    return {**{number: prompt.said[number - 1] for number in numbers}, **({SAID: told} if told else {})}
+    return {**{number: held[number] for number in numbers}, **({SAID: told} if told else {})}
 
 
 def _evidence(prompt: AnswerPrompt) -> Evidence:

@@ -1,11 +1,10 @@
 """`analyze`: a model examines what earlier steps found, draws conclusions, and says what is missing.
 
 In: a task, the materials of the step. Out: statements, each with the passage that supports it, and advice on how to go
-on: whether that is enough, what to search for. Code drops statements that no material supports, and statements with
-numbers that no material has.
+on: whether that is enough, what to search for. Code drops statements that name no material. Numbers may be worked out:
+the check of the answer holds it against the passages, not against these statements.
 """
 
-from decimal import Decimal
 from typing import Annotated
 
 import structlog
@@ -109,26 +108,28 @@ def _task(arguments: AnalyzeArguments, context: ToolContext, block: FactsBlock) 
 
 
 def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayload:
-    """Allowed numbers: those in the materials and the task, and counts of materials («в двух документах из трёх»)."""
-    known = numbers(task) | spoken_numbers(task) | frozenset(Decimal(count) for count in range(len(block.facts) + 1))
-    facts = tuple(fact for finding in analysis.findings if (fact := _fact(finding, block, known)))
+    """What is missing goes to the model that answers as it is, so its numbers must stand in the materials or the
+    task."""
+    facts = tuple(fact for finding in analysis.findings if (fact := _fact(finding, block)))
     if len(facts) < len(analysis.findings):
         log.info("analysis.unfounded", dropped=len(analysis.findings) - len(facts))
+    known = numbers(task) | spoken_numbers(task)
     missing = tuple(each for each in analysis.missing if numbers(each) <= known)[:MAX_MISSING]
     advice = Advice(enough=analysis.enough and bool(facts), queries=analysis.queries, missing=missing)
     return FactsPayload(facts=facts, coverage=1.0 if advice.enough else 0.5 if facts else 0.0, advice=advice)
 
 
-def _fact(finding: Finding, block: FactsBlock, known: frozenset[Decimal]) -> Fact | None:
-    """None for a statement without a material, or with a number that is not known."""
-    stands_on = [block.facts[number - 1] for number in finding.materials if 0 < number <= len(block.facts)]
-    if not stands_on or not numbers(finding.statement) <= known:
+def _fact(finding: Finding, block: FactsBlock) -> Fact | None:
+    """None for a statement without a material."""
+    named = dict.fromkeys(finding.materials)
+    drawn_from = tuple(block.facts[number - 1] for number in named if 0 < number <= len(block.facts))
+    if not drawn_from:
         return None
-    first = stands_on[0]
     return Fact(
         kind=FactKind.STATEMENT,
         text=finding.statement,
-        title=first.title,
-        passage=next((fact.passage for fact in stands_on if fact.passage), None),
-        document=first.document,
+        title=drawn_from[0].title,
+        passage=next((each for fact in drawn_from for each in fact.passages), None),
+        document=drawn_from[0].document,
+        drawn_from=drawn_from,
     )

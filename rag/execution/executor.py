@@ -16,7 +16,18 @@ import structlog
 from domain.ids import DocumentId
 from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
-from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
+from rag.execution.facts import (
+    LONG_TOKENS,
+    ROWS,
+    SHORT_TOKENS,
+    Fact,
+    FactKind,
+    FactsPayload,
+    fuse,
+    limit,
+    merge,
+    shortlist,
+)
 from rag.execution.leads import half_found, second_hop
 from rag.execution.run import Spent
 from rag.execution.search_tool import SearchArguments, coverage_by_document
@@ -121,11 +132,11 @@ class Executor:
             early.task.cancel()  # two searches at once would wait for each other
         results = await self._run_all([*calls, *added], context, early, added=len(added))
         results = [*await self._go_on(results, context), *results]
-        payload = self._together(results)
+        payload = self._together(results, plan)
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
             results = [*results, await self._fall_back(plan, context, early)]
-            payload = self._together([each for each in results if each.payload.found or _tells(each.payload)])
+            payload = self._together([each for each in results if each.payload.found or _tells(each.payload)], plan)
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
         # The plan's limit is one for lists. An explanation or a single value is written from all that was found.
@@ -149,7 +160,8 @@ class Executor:
         results = [_call_result(ended) for ended in done.ended]
         if _found_nothing(results) and not done.spent:
             results.append(await self._fall_back(plan, context, early))
-        payload = merge([self._short(each.call, each.payload) for each in reversed(results) if each.payload.found])
+        found = [each for each in reversed(results) if each.payload.found]
+        payload = merge([self._short(each.call, each.payload, tokens=LONG_TOKENS) for each in found])
         read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
         facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
         payload = replace(payload, facts=tuple(facts), documents=read)
@@ -245,14 +257,14 @@ class Executor:
             inside.append(replace(further, payload=replace(further.payload, facts=reached), is_second_hop=True))
         return [replace(each, payload=replace(each.payload, facts=each.payload.facts[:INSIDE])) for each in inside]
 
-    def _together(self, results: Sequence[CallResult]) -> FactsPayload:
+    def _together(self, results: Sequence[CallResult], plan: QueryPlan) -> FactsPayload:
         """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
-        groups = _groups(results)
-        return merge([self._short(group[0].call, _fused(group)) for group in groups])
+        tokens = SHORT_TOKENS if plan.render_style is RenderStyle.SHORT else LONG_TOKENS
+        return merge([self._short(group[0].call, _fused(group), tokens=tokens) for group in _groups(results)])
 
-    def _short(self, call: ToolCall, payload: FactsPayload) -> FactsPayload:
+    def _short(self, call: ToolCall, payload: FactsPayload, *, tokens: int) -> FactsPayload:
         """Each search by itself: scores of different searches do not compare."""
-        return shortlist(payload) if self._is_shortened and call.tool == SEARCH else payload
+        return shortlist(payload, tokens=tokens) if self._is_shortened and call.tool == SEARCH else payload
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         tool = self._tool(call.tool)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from rag.records import Conflict, DocumentsRead, FactTable, RankedPassage
+from rag.tokens import estimate_tokens
 
 
 class FactKind(StrEnum):
@@ -42,6 +43,14 @@ class Fact:
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
     item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
+    drawn_from: tuple["Fact", ...] = ()  # where a model has worded it: these decide what is true, not its own words
+
+    @property
+    def passages(self) -> tuple[RankedPassage, ...]:
+        """All that it stands on, each once."""
+        own = (self.passage,) if self.passage else ()
+        behind = (each for fact in self.drawn_from for each in fact.passages)
+        return tuple({each.passage.chunk_id: each for each in (*own, *behind)}.values())
 
     @property
     def source_name(self) -> str:
@@ -67,6 +76,18 @@ class Fact:
             "chunk_id": passage.chunk_id,
             "locator": passage.locator.to_json(),
         }
+
+
+def passage_fact(found: RankedPassage) -> Fact:
+    """A passage as a fact."""
+    passage = found.passage
+    return Fact(
+        kind=FactKind.PASSAGE,
+        text=passage.text,
+        title=passage.name,
+        passage=found,
+        document=passage.document_id,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,22 +234,25 @@ def _relative(facts: Sequence[Fact]) -> list[float]:
     return [max(score, 0.0) / best for score in scores]
 
 
-FEWEST, MOST = 4, 20
-"""Passages of one prompt: 93 % of the marks of answers point to the first four; of alike statements (the same clause of
-many contracts) the right one may be the twentieth."""
-STANDS_OUT = 0.6  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
+FEWEST, MOST = 2, 20
+"""Passages of one prompt: mostly the first carry the answer; of alike statements (the same clause of many contracts)
+the right one may be the twentieth."""
+STANDS_OUT = 0.5  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
+SHORT_TOKENS = 1_800  # of the passages behind a value or an explanation; beyond, more passages hardly bring evidence
+LONG_TOKENS = 5_000  # behind a list, a comparison, a question of several steps
 
 
-def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT) -> FactsPayload:
-    """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST where many
-    are nearly as good. Other facts stay."""
+def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT, tokens: int = SHORT_TOKENS) -> FactsPayload:
+    """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST or `tokens`
+    where many are nearly as good. Other facts stay."""
     places = [place for place, fact in enumerate(payload.facts) if fact.kind is FactKind.PASSAGE and fact.passage]
     scores = _relative([payload.facts[place] for place in places])
-    kept = {
-        place
-        for rank, (place, score) in enumerate(zip(places, scores, strict=True))
-        if rank < FEWEST or (rank < MOST and score >= within)
-    }
+    kept, left = set[int](), tokens
+    for place, score in zip(places[:MOST], scores, strict=False):
+        size = estimate_tokens(payload.facts[place].text)
+        if len(kept) < FEWEST or (score >= within and size <= left):
+            kept.add(place)
+            left -= size
     gone = set(places) - kept
     return replace(payload, facts=tuple(fact for place, fact in enumerate(payload.facts) if place not in gone))
 

@@ -7,7 +7,6 @@ read. `rag.extraction` does the reading; the search decides which documents come
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Annotated
 
 import structlog
@@ -17,13 +16,12 @@ from domain.ids import DocumentId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.errors import ModelError
-from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ReplyCache, ask, digest, wording
 from rag.extraction.conflicts import conflict_facts, dated, document_name, in_words
 from rag.extraction.documents import PassageFinder, Selection
-from rag.extraction.evidence import numbers_in
 from rag.extraction.ledger import KnownFact, Ledger, comparisons, merge_conflicts, merge_facts, refine, settle
 from rag.extraction.reading import (
     Inquiry,
@@ -35,9 +33,8 @@ from rag.extraction.reading import (
     synthesis_messages,
 )
 from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
-from rag.numbers import written_numbers
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory, Schema
-from rag.records import ChatMessage, Conflict
+from rag.records import ChatMessage
 
 MAX_NAMED = 50  # documents that one question names
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
@@ -46,6 +43,7 @@ log = structlog.get_logger()
 
 DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
 
+DRAWN_FROM = 12  # facts whose passages the synthesis is held against, the most important ones
 MAX_SOURCES = 3  # of one fact: more citations do not make an answer more certain
 HALF_COVERED = 0.5  # coverage when there are facts, but no model has said that they answer the question
 
@@ -219,9 +217,9 @@ def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayl
     """The payload of `known`, whose facts are in their final order and whose answer is the synthesis."""
     came = {card.id: card.created_at for card in reading.inquiry.cards}
     conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
-    said = _answer(known.answer, known.facts, conflicts, question=reading.inquiry.question, heading=words.summary)
-    disagreements = (fact for each in conflicts for fact in conflict_facts(each, words))
-    statements = (statement for fact in known.facts for statement in _statements(fact))
+    disagreements = tuple(fact for each in conflicts for fact in conflict_facts(each, words))
+    statements = tuple(statement for fact in known.facts for statement in _statements(fact))
+    said = _answer(known.answer, (*disagreements, *statements), heading=words.summary)
     is_known = bool(known.facts or conflicts)
     return FactsPayload(
         facts=(*said, *disagreements, *_uncompared(known, words), *statements),
@@ -237,22 +235,17 @@ def _uncompared(known: Ledger, words: Wordings) -> tuple[Fact, ...]:
     return (Fact(kind=FactKind.VALUE, text=text),) if known.uncompared else ()
 
 
-def _answer(
-    answer: str, facts: Sequence[KnownFact], conflicts: Sequence[Conflict], *, question: str, heading: str
-) -> tuple[Fact, ...]:
-    """The synthesis as a guide for the model that writes the answer, only if every number in it is in a fact. It has no
-    source, so that it cannot be cited, and no title, so that it is never shown as it is."""
-    sides = [claim.value for conflict in conflicts for claim in conflict.claims]
+def _answer(answer: str, facts: Sequence[Fact], *, heading: str) -> tuple[Fact, ...]:
+    """The synthesis as a guide for the model that writes the answer, which is held against the facts' passages. It has
+    no source of its own, so that it cannot be cited, and no title, so that it is never shown as it is."""
     if not facts or not answer:
         return ()
-    known = frozenset[Decimal]().union(*map(numbers_in, (question, *(fact.text for fact in facts), *sides)))
-    if not all(number.is_among(known) for number in written_numbers(answer)):
-        return ()
-    return (Fact(kind=FactKind.VALUE, text=f"{heading}: {answer}"),)
+    return (Fact(kind=FactKind.VALUE, text=f"{heading}: {answer}", drawn_from=tuple(facts[:DRAWN_FROM])),)
 
 
 def _statements(fact: KnownFact) -> list[Fact]:
     """One for each of the first MAX_SOURCES sources, so that each of them can be cited."""
+    sources = fact.sources[:MAX_SOURCES]
     return [
         Fact(
             kind=FactKind.STATEMENT,
@@ -261,6 +254,7 @@ def _statements(fact: KnownFact) -> list[Fact]:
             passage=source,
             document=source.passage.document_id,
             item=f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else "",
+            drawn_from=tuple(map(passage_fact, sources)),
         )
-        for source in fact.sources[:MAX_SOURCES]
+        for source in sources
     ]

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from domain.ids import DocumentId
 from prompts.loader import Prompts
 from rag.errors import ModelError
-from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.facts import FactsPayload, passage_fact
 from rag.execution.filters import documents_named
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ask
@@ -153,16 +153,7 @@ def _within(whole: Sequence[Passage], chosen: Sequence[Section], about: str) -> 
 
 
 def _payload(read: Sequence[Passage], remarks: tuple[str, ...]) -> FactsPayload:
-    facts = tuple(
-        Fact(
-            kind=FactKind.PASSAGE,
-            text=passage.text,
-            title=passage.title,
-            passage=RankedPassage(passage=passage, score=1.0),
-            document=passage.document_id,
-        )
-        for passage in read
-    )
+    facts = tuple(passage_fact(RankedPassage(passage=passage, score=1.0)) for passage in read)
     return FactsPayload(facts=facts, coverage=1.0 if facts else 0.0, remarks=remarks)
 
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from domain.documents import Medium, SourceType
 from domain.ids import DocumentId
-from rag.execution.facts import MOST, Fact, FactKind, FactsPayload
+from rag.execution.facts import MOST, Fact, FactsPayload, passage_fact
 from rag.execution.filters import Since, Until, documents_named, is_asker, is_by, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
@@ -127,16 +127,7 @@ def _midnight(day: date) -> datetime:
 def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayload:
     """Passages as facts. The coverage is the share of the query's words that the passages of one document hold, its
     title included: a head that names the party and clauses of other contracts answer nothing together."""
-    facts = tuple(
-        Fact(
-            kind=FactKind.PASSAGE,
-            text=each.passage.text,
-            title=each.passage.name,
-            passage=each,
-            document=each.passage.document_id,
-        )
-        for each in found
-    )
+    facts = tuple(map(passage_fact, found))
     return FactsPayload(facts=facts, coverage=max(coverage_by_document(facts, asked).values(), default=0.0))
 
 

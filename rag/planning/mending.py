@@ -22,8 +22,10 @@ from rag.planning.plan import (
     AnswerStyle,
     Clarification,
     FollowUp,
+    Limits,
     PlannedEntity,
     QueryPlan,
+    RenderStyle,
     Step,
     ToolCall,
 )
@@ -149,6 +151,11 @@ class PlanMender:
                 {known[each.id].id: known[each.id] for each in plan.entities if each.id in known}.values()
             ),
         }
+        usual = self._intents[next(iter(intents))]
+        if "render_style" not in plan.model_fields_set:
+            changes["render_style"] = RenderStyle(usual.style)
+        if not plan.limits.model_fields_set:
+            changes["limits"] = Limits(max_items=usual.items)
         if "answer_style" not in plan.model_fields_set:
             is_english = language_of(work.request.question) == "en"
             changes["answer_style"] = AnswerStyle.NATURAL_EN if is_english else AnswerStyle.NATURAL_RU

@@ -26,7 +26,7 @@ def _judged(statement: re.Match[str], sources: Mapping[int, str], refused: Mappi
     cited = int((statement["cited"] or "0").split(",")[0])
     number = cited if cited in sources else next(iter(sources))
     text = sources[number].rpartition("\nText:\n")[2]
-    words = next(line for line in text.splitlines() if re.search(r"\w", line))
+    words = next(line for line in text.splitlines() if re.search(r"\w", line)).partition(" … ")[0]
     verdict = "supported" if why is None else "contradicted" if why.startswith("!") else "absent"
     evidence = [{"source": number, "words": words}] if verdict != "absent" else []
     return {"statement": int(statement[1]), "evidence": evidence, "verdict": verdict, "why": (why or "").lstrip("!")}

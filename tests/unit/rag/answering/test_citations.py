@@ -21,7 +21,7 @@ from rag.answering.citations import (
 )
 from rag.answering.marks import Reading
 from rag.answering.prompt import AnswerPrompt, Assignment
-from rag.execution.facts import Fact
+from rag.execution.facts import Fact, FactKind
 from rag.execution.search_tool import passages_payload
 from rag.records import AnswerKind, Claim, Conflict, Passage
 from tests.fakes.rag import make_passage, rank
@@ -69,6 +69,40 @@ def test_references_at_the_end_are_taken_out_and_claims_are_not() -> None:
     assert without_references(f"{claims}\n\n---{references}", found) == claims
     assert without_references(claims, found) == claims
     assert without_references(listed, found) == listed
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "\n\nИсточник: Договор.pdf",
+        " Источник: «Договор.pdf» [1].",
+        "\n\n**Источники:**\n- Договор.pdf, стр. 3\n- https://x.org/a [2]",
+        "\n(Источник: Договор.pdf, стр. 3)",
+        "\nSources: [1], [2]",
+        "\n\nИнформация взята из: Договор.pdf и https://x.org/a",
+    ],
+)
+def test_sources_that_the_model_names_are_taken_out(told: str) -> None:
+    page = replace(
+        make_passage("Пеня 1 %.", number=2), source_type=SourceType.LINK, source_identifier="https://x.org/a"
+    )
+    found = facts(make_passage("Штраф 0,1 %."), page)
+    assert without_references(f"[+] **Штраф** в день 0,1 % [1].{told}", found) == "[+] **Штраф** в день 0,1 % [1]."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[+] Документ: Договор.pdf [1]",
+        "[+] Об этом говорит один документ: Договор.pdf [1].",
+        "[+] - Штраф: 0,1 % [1]\n- Документ: Договор.pdf [1]",
+        "[+] Штраф в день 0,1 % [1].\n\nИсточник: письмо юриста [1]",
+        "[+] Штраф в день 0,1 % [1]. Срок: 14 дней [1].",
+        "[+] Штраф в день 0,1 % [1]. Срок: 14 дней, Договор.pdf [1].",
+    ],
+)
+def test_a_document_that_is_the_answer_stays(answer: str) -> None:
+    assert without_references(answer, facts(make_passage("Штраф 0,1 %."))) == answer
 
 
 def test_a_reference_may_repeat_the_kind_that_the_prompt_tells_or_name_the_file_of_a_path() -> None:
@@ -172,3 +206,12 @@ def test_of_what_was_found_only_the_sources_are_told() -> None:
 
 def test_without_sources_the_answer_may_be_in_the_rest_of_anything() -> None:
     assert _told(_half_read("Книга"), _half_read("Другая", number=2)) == [("Книга", 25), ("Другая", 25)]
+
+
+def test_of_what_a_statement_was_drawn_from_the_passages_that_carry_it_are_its_sources() -> None:
+    one, other = facts(make_passage("Срок 14 дней.", number=1), make_passage("Срок 30 дней.", number=2))
+    drawn = Fact(kind=FactKind.STATEMENT, text="Разница 16 дней.", passage=one.passage, drawn_from=(one, other))
+    prompt = AnswerPrompt(assignment=Assignment(question="?"), today=date(2026, 1, 1), messages=(), facts=(drawn,))
+    reading = Reading(kind=AnswerKind.FROM_BASE, text="Разница 16 дней.", used=(1,))
+    assert [each.quote for each in citations_of(reading, prompt, {1: ["14 дней", "30 дней"]})] == ["14 дней", "30 дней"]
+    assert [each.quote for each in citations_of(reading, prompt)] == ["Срок 14 дней."]

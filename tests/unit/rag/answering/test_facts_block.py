@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.documents import SourceType
+from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from rag.answering.facts_block import build_block
 from rag.execution.facts import Fact, FactKind
@@ -171,3 +172,34 @@ def test_places_of_every_format_are_named() -> None:
     locator = Locator(slide=3, row=12, row_end=15, start_s=200, member="смета.xlsx")
     text = build_block(facts(replace(make_passage("текст"), locator=locator)), tokens=PLENTY).text
     assert "Slide: 3\nRows: 12-15\nTime: from 3:20\nFile inside: смета.xlsx\n" in text
+
+
+def test_what_is_known_of_a_document_stands_above_its_first_passage_alone() -> None:
+    one = replace(make_passage("Срок 14 дней.", number=1), opening="ДОГОВОР № 117 с ООО «Лазурит»", author="Анна")
+    two = replace(one, chunk_id=ChunkId(2), text="Пеня 1 %.", locator=Locator(page=3))
+    block = build_block(facts(one, two), tokens=PLENTY)
+    assert (block.text.count("Лазурит"), block.text.count("Author"), block.text.count("Page: 3")) == (1, 1, 1)
+    assert all("Лазурит" in said for said in block.said)  # what the check sees
+
+
+def test_another_document_of_the_same_name_is_told_apart() -> None:
+    one = replace(make_passage("Срок 14 дней.", number=1), opening="ДОГОВОР № 117")
+    other = replace(make_passage("Пеня 1 %.", number=2), document_id=DocumentId("другой"), opening="ДОГОВОР № 118")
+    third = replace(one, chunk_id=ChunkId(3), text="Цена 5 руб.")
+    text = build_block(facts(one, other, third), tokens=PLENTY).text
+    assert (text.count("№ 117"), text.count("№ 118")) == (2, 1)
+
+
+def test_a_fact_is_held_against_the_words_of_its_passage() -> None:
+    (source,) = rank(make_passage("Стек: Python, FastAPI."))
+    fact = Fact(kind=FactKind.STATEMENT, text="Python", title="МедСовет", passage=source)
+    block = build_block([fact], tokens=PLENTY)
+    assert "FastAPI" not in block.text
+    assert "МедСовет" in block.said[0]
+    assert "Стек: Python, FastAPI." in block.said[0]
+
+
+def test_a_fact_that_is_cut_keeps_its_passage() -> None:
+    (source,) = rank(make_passage("Стек: Python."))
+    fact = Fact(kind=FactKind.STATEMENT, text="слово " * 5000, title="МедСовет", passage=source)
+    assert build_block([fact], tokens=300).facts[0].passage == source

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from prompts.loader import load_prompts
+from rag.answering.facts_block import build_block
 from rag.errors import ModelError
 from rag.execution.analysis_tool import Analyze, AnalyzeArguments
 from rag.execution.facts import Fact, FactKind, FactsPayload
@@ -47,14 +48,23 @@ async def test_a_finding_is_a_fact_with_the_passage_it_stands_on() -> None:
 
 @pytest.mark.parametrize(
     "finding",
-    [("Срок 14 дней.", []), ("Срок 14 дней.", [7]), ("Срок 99 дней.", [1])],
-    ids=["no material", "a material that is not there", "a number that stands nowhere"],
+    [("Срок 14 дней.", []), ("Срок 14 дней.", [7])],
+    ids=["no material", "a material that is not there"],
 )
 async def test_what_stands_on_nothing_is_dropped(finding: tuple[str, list[int]]) -> None:
     found = await analyse(ScriptedModel(reply(finding)))
     assert not found.facts
     assert found.advice is not None
     assert not found.advice.enough
+
+
+async def test_a_number_that_is_worked_out_stays_and_is_held_against_the_passages() -> None:
+    finding = "В письме на 16 дней больше."
+    (fact,) = (await analyse(ScriptedModel(reply((finding, [2, 1]))))).facts
+    block = build_block([fact], tokens=1_000)
+    assert finding in block.text
+    assert finding not in block.said[0]
+    assert all(each.passage.text in block.said[0] for each in PASSAGES)
 
 
 async def test_what_is_missing_becomes_searches() -> None:

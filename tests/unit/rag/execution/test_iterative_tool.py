@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rag.answering.facts_block import build_block
 from rag.errors import ModelAway
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
@@ -98,13 +99,16 @@ async def test_several_groups_are_put_together_by_one_more_call() -> None:
     assert payload.facts[0].kind is FactKind.VALUE
 
 
-async def test_an_answer_with_a_number_of_its_own_is_left_out() -> None:
+async def test_an_answer_with_a_number_of_its_own_is_held_against_the_passages() -> None:
     def sums(request: IterationRequest) -> IterationReply:
         return copies(request).model_copy(update={"answer": "Всего 4242 рубля"})
 
     payload = await read(PRICES, ReadingModel(sums), documents=["Договор 1"])
     assert statements(payload) == {"Цена услуг 100 рублей."}
-    assert len(payload.facts) == 1
+    block = build_block(payload.facts, tokens=1_000)
+    assert "4242" in block.text
+    assert not any("4242" in said for said in block.said)
+    assert all("100" in said for said in block.said)
 
 
 async def test_documents_without_data_and_failures_are_counted() -> None:

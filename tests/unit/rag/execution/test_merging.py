@@ -128,8 +128,8 @@ def scored(*scores: float, first: int = 1) -> FactsPayload:
 @pytest.mark.parametrize(
     ("scores", "kept"),
     [
-        ((9.0, 3.0, 2.0, 1.0, 0.9, 0.8), 4),
-        ((9.0, 8.0, 7.0, 6.0, 5.5, 5.0), 5),
+        ((9.0, 3.0, 2.0, 1.0, 0.9, 0.8), 2),
+        ((9.0, 8.0, 7.0, 6.0, 4.4, 4.0), 4),
         ((1.0,) * 30, 20),
         ((0.0,) * 6, 4),
         ((1.0, 0.9), 2),
@@ -144,7 +144,16 @@ def test_as_many_passages_are_kept_as_their_scores_suggest(scores: tuple[float, 
 def test_what_is_no_passage_stays() -> None:
     payload = scored(*(1.0, *[0.1] * 9))
     told = replace(payload, facts=(*payload.facts, *Facts()("всего 12").facts))
-    assert [fact.text for fact in shortlist(told).facts][-2:] == ["место 04", "всего 12"]
+    assert [fact.text for fact in shortlist(told).facts][-2:] == ["место 02", "всего 12"]
+
+
+@pytest.mark.parametrize(("tokens", "kept"), [(1, 2), (1_000, 3), (10_000, 5)])
+def test_long_passages_are_fewer(tokens: int, kept: int) -> None:
+    ranked = [
+        RankedPassage(passage=make_passage(f"место {number} " * 100, number=number), score=1.0) for number in range(5)
+    ]
+    payload = passages_payload(ranked, asked="место")
+    assert len(shortlist(payload, tokens=tokens).facts) == kept
 
 
 @given(st.lists(st.lists(st.floats(0, 10), max_size=12), min_size=1, max_size=4))

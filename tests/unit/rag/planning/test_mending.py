@@ -135,6 +135,13 @@ async def test_an_id_and_an_intent_that_stand_elsewhere_in_the_plan_are_taken_fr
     assert found.plan.tool_calls[0].args == {"intent": "CONTACTS", "entity_id": "project:x"}
 
 
+async def test_a_plan_that_names_no_form_gets_its_intents_own() -> None:
+    found, _ = await mended(plan(call("x"), intents=["EXACT_VALUE", "LIST_ITEMS"]))
+    assert (found.plan.render_style, found.plan.limits.max_items) == ("SHORT", 4)
+    named, _ = await mended(plan(call("x"), intents=["EXACT_VALUE"], render_style="TABLE", limits={"max_items": 7}))
+    assert (named.plan.render_style, named.plan.limits.max_items) == ("TABLE", 7)
+
+
 async def test_unknown_intents_are_general_and_unknown_entities_are_left_out() -> None:
     made = plan(call("x"), intents=["MAKE_COFFEE", "CONTACTS"], entities=["project:nobody"])
     found, _ = await mended(made)
