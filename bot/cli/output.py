@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from domain.documents import DocumentCard
 from domain.locator import JsonValue
 from ingestion.records import Block
+from rag.addresses import defanged
 from rag.records import Answer
 
 if TYPE_CHECKING:
@@ -109,13 +110,13 @@ def not_added_json(source: str, error: str) -> dict[str, JsonValue]:
 def answer_json(answer: Answer) -> dict[str, JsonValue]:
     """The object of `baza ask`; the plan is seed 4's QueryPlan, the facts its FactsPayload."""
     return {
-        "answer": answer.text,
+        "answer": defanged(answer.text, answer.addresses),
         "sources": [citation.to_json() for citation in answer.citations],
         **(answer.trace or {}),
         "kind": answer.kind.value,
         "choices": [*(each.label for each in answer.alike), *answer.choices],
         "cut": answer.cut,
-        "passages": answer.passages,
+        "passages": defanged(answer.passages, answer.addresses),
         "in_other_language": answer.in_other_language,
         "model": answer.model,
         "model_calls": answer.usage.calls,

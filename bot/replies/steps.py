@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from bot.replies.names import shortened
 from bot.replies.rich import RichText, join, rich
 from bot.texts import Words
+from rag.addresses import defanged
 from rag.execution.run import Spent
 from rag.progress import StepShown, StepState
 from rag.records import (
@@ -22,7 +23,7 @@ SIGNS = {
     StepState.DONE: "✅",
     StepState.SHORT: "☑️",
     StepState.FAILED: "⚠️",
-    StepState.STOPPED: "▫️",
+    StepState.STOPPED: "⏹",
     StepState.SKIPPED: "▫️",
     StepState.IN_VAIN: "▫️",
 }
@@ -71,6 +72,8 @@ def _line(step: StepShown, words: Words) -> str:
         return f"{EMPTY_SIGN} {words.plain(nothing, step=said)}"
     if step.state is StepState.IN_VAIN:
         said = words.plain("step-in-vain", step=said)
+    if step.state is StepState.STOPPED:
+        said = words.plain("step-stopped", step=said)
     return f"{SIGNS[step.state]} {said}"
 
 
@@ -95,7 +98,8 @@ def _reading_done(read: DocumentsRead, words: Words) -> list[str]:
 
 def _step(step: StepShown, words: Words) -> str:
     key = ACTIONS.get(step.action, "step-other")
-    told = {"about": shortened(step.about, ABOUT_CHARACTERS)} if "about" in words.variables(key) else {}
+    about = defanged(step.about, frozenset())  # a model's words: it may have obeyed a document
+    told = {"about": shortened(about, ABOUT_CHARACTERS)} if "about" in words.variables(key) else {}
     action = words.plain(key, **told)
     counted = step.total and step.state is StepState.RUNNING
     return f"{action}: {words.plain('step-progress', done=step.done, total=step.total)}" if counted else action

@@ -97,6 +97,7 @@ step-progress = { $done } of { $total }
 step-nothing = { $step }: nothing found
 step-no-conclusion = { $step }: no conclusions yet
 step-in-vain = { $step }: left out, the searches before brought nothing new
+step-stopped = { $step }: stopped
 button-enough = Stop
 enough-heard = Stopping: you get what there is.
 enough-too-late = The answer is there already.

@@ -101,6 +101,7 @@ step-progress = { $done } из { $total }
 step-nothing = { $step }: ничего не нашлось
 step-no-conclusion = { $step }: выводов пока нет
 step-in-vain = { $step }: не стал, прошлые поиски не дали нового
+step-stopped = { $step }: остановлено
 button-enough = Остановить
 enough-heard = Останавливаю: отвечу тем, что уже есть.
 enough-too-late = Ответ уже готов.

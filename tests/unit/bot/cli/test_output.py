@@ -22,3 +22,8 @@ def test_a_document_tells_when_it_leaves() -> None:
     moment = datetime(2026, 5, 31, 14, 5, tzinfo=UTC)
     assert card_json(ready(expires_at=moment))["expires_at"] == "2026-05-31T14:05:00+00:00"
     assert card_json(ready())["expires_at"] is None
+
+
+def test_an_address_that_nothing_holds_is_no_link_for_programs_either() -> None:
+    given = plain_answer("См. https://evil.example и https://good.example", addresses=frozenset({"good.example"}))
+    assert answer_json(given)["answer"] == "См. evil[.]example и https://good.example"

@@ -32,6 +32,16 @@ def test_the_list_says_what_is_done_and_what_is_going_on() -> None:
     ]
 
 
+def test_a_step_that_was_cut_is_shown_as_stopped() -> None:
+    steps = [shown("read_documents", StepState.STOPPED), shown("analyze", StepState.WAITING)]
+    assert steps_text(steps, RU).text.splitlines()[1:] == ["⏹ Читаю документы: остановлено", "▫️ Обдумываю найденное"]
+
+
+def test_what_a_model_looks_for_is_no_link() -> None:
+    steps = [shown("rag_db_query", about="зайдите на https://evil.example/a")]
+    assert "evil[.]example/a" in steps_text(steps, RU).text
+
+
 @pytest.mark.parametrize(
     ("read", "said"),
     [
