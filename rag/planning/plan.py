@@ -314,7 +314,7 @@ def plan_schema(tools: Iterable[str], intents: Iterable[str], *, with_sign: bool
 
 def _shape(tools: Sequence[str], intents: Sequence[str], *, with_sign: bool) -> dict[str, Any]:
     text, number, free = {"type": "string"}, {"type": "integer"}, {"type": "object"}
-    texts, tool = _array(text), _choice(tools)
+    texts, tool = _array(text), _choice(tools)  # steps have the same tools: named once, they cost half
     fields: dict[str, Any] = {
         "question": text,
         "follow_up": _choice(FollowUp),
@@ -323,7 +323,7 @@ def _shape(tools: Sequence[str], intents: Sequence[str], *, with_sign: bool) -> 
         "kind": _choice(QueryKind),
         **({"sign": text} if with_sign else {}),
         "tool_calls": _array(_object({"tool": tool, "args": free})),
-        "steps": _array(_object({"id": text, "action": tool, "params": free, "depends_on": texts})),
+        "steps": _array(_object({"id": text, "action": text, "params": free, "depends_on": texts})),
         "limits": _object(dict.fromkeys(Limits.model_fields, number)),
         "render_style": _choice(RenderStyle),
         "clarification": {"anyOf": [_object({"question": text, "choices": texts}), {"type": "null"}]},
