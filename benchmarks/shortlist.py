@@ -18,7 +18,7 @@ from bot.app import Parts, open_parts
 from bot.cli.measuring import fill_base, read_qrels, read_rows
 from bot.settings import Settings
 from domain.ids import DocumentId
-from rag.execution.facts import MOST, FactsPayload, shortlist
+from rag.execution.facts import ASIDE_CHARS, MOST, FactsPayload, shortlist
 from rag.execution.search_tool import passages_payload
 from rag.records import RankedPassage
 from rag.tokens import estimate_tokens
@@ -45,10 +45,9 @@ def first(count: int) -> Rule:
 
 def rules() -> Mapping[str, Rule]:
     """By name."""
-    near = {
-        f"4 to 20, from {share} of the best": (lambda p, share=share: shortlist(p, within=share)) for share in SHARES
-    }
-    return {**{f"first {count}": first(count) for count in (4, 10, MOST)}, **near}
+    near = {f"a short answer, from {share}": (lambda p, share=share: shortlist(p, within=share)) for share in SHARES}
+    long = {"a list": lambda payload: shortlist(payload, is_short=False)}
+    return {**{f"first {count}": first(count) for count in (2, 4, 10, MOST)}, **near, **long}
 
 
 def measure(
@@ -63,7 +62,7 @@ def measure(
         facts = rule(passages_payload(ranked, asked="")).facts
         wanted = {document for document, gain in judged[key].items() if gain > 0}
         documents = {names[fact.document] for fact in facts if fact.document}
-        tokens = sum(estimate_tokens(fact.text) for fact in facts)
+        tokens = sum(estimate_tokens(fact.text[: ASIDE_CHARS if fact.is_aside else None]) for fact in facts)
         kept.append(Kept(has_evidence=not wanted.isdisjoint(documents), passages=len(facts), tokens=tokens))
     return kept
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from domain.documents import SourceType, title_beside
 from domain.locator import Locator
 from domain.visible import visible
-from rag.execution.facts import Fact, FactKind
+from rag.execution.facts import ASIDE_CHARS, Fact, FactKind
+from rag.grounding.evidence import near
 from rag.normalising import person_name, without_headings
 from rag.records import Passage
 from rag.tokens import estimate_tokens
@@ -54,9 +55,10 @@ class FactsBlock:
     said: tuple[str, ...] = ()  # for each fact: what an answer that cites it is held against (`_said`)
 
 
-def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
+def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> FactsBlock:
     """As many facts as fit into `tokens`, from the first on; the first one is cut rather than left out. What is said of
-    a document above its first passage is not said again above the others."""
+    a document above its first passage is not said again above the others. Of passages that stand aside there is what
+    is near `about`."""
     fence = _fence([_words(fact) for fact in facts])
     texts: list[str] = []
     placed: list[Fact] = []
@@ -65,7 +67,8 @@ def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
         is_known = _is_known(fact, placed)
         heading = _heading(fact, is_known=is_known)
         fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*heading, "Text:", ""], fence)))
-        text = _tagged([*heading, "Text:", _text(fitting)], fence, number=len(placed) + 1)
+        words = near(_text(fitting), about, limit=ASIDE_CHARS) if about and fact.is_aside else _text(fitting)
+        text = _tagged([*heading, "Text:", words], fence, number=len(placed) + 1)
         left -= estimate_tokens(text)
         if left < 0 and placed:
             break

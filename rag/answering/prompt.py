@@ -89,7 +89,7 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     left = max(settings.prompt_tokens - frame, 0)
     left -= estimate_tokens(_gaps(assignment, _FENCE))
     reserved = min(_size(assignment.dialogue), int(left * _HISTORY_SHARE))
-    block = build_block(assignment.facts.facts, tokens=left - reserved)
+    block = build_block(assignment.facts.facts, tokens=left - reserved, about=asked)
     room = max(left - estimate_tokens(block.text) - len(block.facts), reserved)
     window, earlier = _dialogue(assignment, prompts, pairs=settings.window_pairs, tokens=room)
     gaps = _gaps(assignment, block.fence or _FENCE)

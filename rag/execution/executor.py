@@ -16,18 +16,7 @@ import structlog
 from domain.ids import DocumentId
 from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
-from rag.execution.facts import (
-    LONG_TOKENS,
-    ROWS,
-    SHORT_TOKENS,
-    Fact,
-    FactKind,
-    FactsPayload,
-    fuse,
-    limit,
-    merge,
-    shortlist,
-)
+from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
 from rag.execution.leads import half_found, second_hop
 from rag.execution.run import Spent
 from rag.execution.search_tool import SearchArguments, coverage_by_document
@@ -161,7 +150,7 @@ class Executor:
         if _found_nothing(results) and not done.spent:
             results.append(await self._fall_back(plan, context, early))
         found = [each for each in reversed(results) if each.payload.found]
-        payload = merge([self._short(each.call, each.payload, tokens=LONG_TOKENS) for each in found])
+        payload = merge([self._short(each.call, each.payload, is_short=False) for each in found])
         read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
         facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
         payload = replace(payload, facts=tuple(facts), documents=read)
@@ -259,12 +248,12 @@ class Executor:
 
     def _together(self, results: Sequence[CallResult], plan: QueryPlan) -> FactsPayload:
         """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
-        tokens = SHORT_TOKENS if plan.render_style is RenderStyle.SHORT else LONG_TOKENS
-        return merge([self._short(group[0].call, _fused(group), tokens=tokens) for group in _groups(results)])
+        is_short = plan.render_style is RenderStyle.SHORT
+        return merge([self._short(group[0].call, _fused(group), is_short=is_short) for group in _groups(results)])
 
-    def _short(self, call: ToolCall, payload: FactsPayload, *, tokens: int) -> FactsPayload:
+    def _short(self, call: ToolCall, payload: FactsPayload, *, is_short: bool) -> FactsPayload:
         """Each search by itself: scores of different searches do not compare."""
-        return shortlist(payload, tokens=tokens) if self._is_shortened and call.tool == SEARCH else payload
+        return shortlist(payload, is_short=is_short) if self._is_shortened and call.tool == SEARCH else payload
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         tool = self._tool(call.tool)

@@ -43,6 +43,7 @@ class Fact:
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
     item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
+    is_aside: bool = False  # a passage of which the prompt of a short answer holds what is near the question
     drawn_from: tuple["Fact", ...] = ()  # where a model has worded it: these decide what is true, not its own words
 
     @property
@@ -238,23 +239,30 @@ FEWEST, MOST = 2, 20
 """Passages of one prompt: mostly the first carry the answer; of alike statements (the same clause of many contracts)
 the right one may be the twentieth."""
 STANDS_OUT = 0.5  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
-SHORT_TOKENS = 1_800  # of the passages behind a value or an explanation; beyond, more passages hardly bring evidence
+SHORT_TOKENS = 1_500  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
+ASIDE_CHARS = 400  # there, of a passage beyond FEWEST: what is near the question holds its evidence as a rule
 LONG_TOKENS = 5_000  # behind a list, a comparison, a question of several steps
 
 
-def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT, tokens: int = SHORT_TOKENS) -> FactsPayload:
-    """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST or `tokens`
-    where many are nearly as good. Other facts stay."""
+def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT, is_short: bool = True) -> FactsPayload:
+    """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST or the tokens
+    where many are nearly as good; for a short answer those beyond FEWEST stand aside. Other facts stay."""
     places = [place for place, fact in enumerate(payload.facts) if fact.kind is FactKind.PASSAGE and fact.passage]
     scores = _relative([payload.facts[place] for place in places])
-    kept, left = set[int](), tokens
+    kept, left = dict[int, bool](), SHORT_TOKENS if is_short else LONG_TOKENS
     for place, score in zip(places[:MOST], scores, strict=False):
-        size = estimate_tokens(payload.facts[place].text)
+        is_aside = is_short and len(kept) >= FEWEST
+        size = estimate_tokens(payload.facts[place].text[: ASIDE_CHARS if is_aside else None])
         if len(kept) < FEWEST or (score >= within and size <= left):
-            kept.add(place)
+            kept[place] = is_aside
             left -= size
-    gone = set(places) - kept
-    return replace(payload, facts=tuple(fact for place, fact in enumerate(payload.facts) if place not in gone))
+    gone = set(places) - kept.keys()
+    facts = (
+        replace(fact, is_aside=kept.get(place, fact.is_aside))
+        for place, fact in enumerate(payload.facts)
+        if place not in gone
+    )
+    return replace(payload, facts=tuple(facts))
 
 
 def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:

@@ -203,3 +203,12 @@ def test_a_fact_that_is_cut_keeps_its_passage() -> None:
     (source,) = rank(make_passage("Стек: Python."))
     fact = Fact(kind=FactKind.STATEMENT, text="слово " * 5000, title="МедСовет", passage=source)
     assert build_block([fact], tokens=300).facts[0].passage == source
+
+
+def test_of_a_passage_that_stands_aside_there_is_what_is_near_the_question() -> None:
+    (fact,) = facts(make_passage(f"{'Стороны хранят документы. ' * 40}Пеня 1 % в день. {'Акты подписаны. ' * 40}"))
+    block = build_block([replace(fact, is_aside=True)], tokens=PLENTY, about="Какая пеня?")
+    assert "Пеня 1 % в день." in block.text
+    assert len(block.text) < 600
+    assert block.facts[0].text == fact.text  # its places in the document stay right
+    assert "Акты подписаны." in block.said[0]

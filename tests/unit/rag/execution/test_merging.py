@@ -138,7 +138,7 @@ def scored(*scores: float, first: int = 1) -> FactsPayload:
 )
 def test_as_many_passages_are_kept_as_their_scores_suggest(scores: tuple[float, ...], kept: int) -> None:
     payload = scored(*scores)
-    assert shortlist(payload).facts == payload.facts[:kept]
+    assert [fact.text for fact in shortlist(payload).facts] == [fact.text for fact in payload.facts[:kept]]
 
 
 def test_what_is_no_passage_stays() -> None:
@@ -147,13 +147,17 @@ def test_what_is_no_passage_stays() -> None:
     assert [fact.text for fact in shortlist(told).facts][-2:] == ["место 02", "всего 12"]
 
 
-@pytest.mark.parametrize(("tokens", "kept"), [(1, 2), (1_000, 3), (10_000, 5)])
-def test_long_passages_are_fewer(tokens: int, kept: int) -> None:
+def test_long_passages_are_fewer_and_stand_aside_where_the_answer_is_short() -> None:
     ranked = [
-        RankedPassage(passage=make_passage(f"место {number} " * 100, number=number), score=1.0) for number in range(5)
+        RankedPassage(passage=make_passage(f"место {number} " * 300, number=number), score=1.0) for number in range(9)
     ]
     payload = passages_payload(ranked, asked="место")
-    assert len(shortlist(payload, tokens=tokens).facts) == kept
+    asides = [[fact.is_aside for fact in shortlist(payload, is_short=is_short).facts] for is_short in (True, False)]
+    assert asides == [[False, False], [False] * 5]
+    brief = passages_payload(
+        [replace(each, passage=replace(each.passage, text="мы " * 200)) for each in ranked], asked=""
+    )
+    assert [fact.is_aside for fact in shortlist(brief).facts] == [False, False, *[True] * 6]
 
 
 @given(st.lists(st.lists(st.floats(0, 10), max_size=12), min_size=1, max_size=4))
