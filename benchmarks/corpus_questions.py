@@ -5,8 +5,9 @@ settings counts). The documents of `tests/material/whole_base` go through the re
 own; each question is asked of `collect_rows` with the arguments of a careful planner, so that the model only extracts
 rows. Out: for each question what is wrong with the numbers and with the file, compared cell by cell: values, their
 types, the document that each cites, disagreements, replaced values. Columns asked before are cached: the twenty
-questions take some 10 calls of a model in all. With --whole each question goes through planner and writer as well; then
-only numbers in the answer and the number of rows in the file are compared.
+questions take some 10 calls of a model in all. With --whole each question goes through planner and writer as well, some
+70 calls; then the numbers in the answer are compared, and of the file every value, in whatever column it stands, and
+the document that says it.
 """
 
 import argparse
@@ -92,8 +93,7 @@ class CorpusQuestions:
         print(f"\n{answer.text}\n")
         missing = frozenset[object]().union(*map(numbers, question.says[:1])) - numbers(answer.text)
         faults = [f"{number} is not said" for number in sorted(map(str, missing))]
-        rows = len(answer.table.rows) if answer.table else 0
-        faults += [] if rows == len(question.rows) else [f"{rows} rows in the file, not {len(question.rows)}"]
+        faults += compare_values(question, _file(answer.table, self._words) if answer.table else ())
         return Outcome(question=question, faults=tuple(faults), calls=answer.usage.calls, tokens=answer.usage.tokens)
 
     def _tool(self) -> CollectRows:
@@ -139,6 +139,24 @@ def compare_file(question: WholeBaseQuestion, read: Read) -> Iterator[str]:
         left = [row for row in left if row is not found]
         yield from _wrong_cells(wanted, dict(zip(header, found, strict=True)), question.columns)
     yield from (f"a row that does not belong there: {row}" for row in left)
+
+
+def compare_values(question: WholeBaseQuestion, read: Read) -> Iterator[str]:
+    """What is wrong with a file whose columns a planner has named."""
+    rows = [list(row) for row in read[1:]]
+    if len(rows) != len(question.rows):
+        yield f"{len(rows)} rows in the file, not {len(question.rows)}"
+    for wanted in question.rows:
+        found = _nearest(wanted, rows)
+        if found is None:
+            yield f"no row of {wanted.cells[0]}"
+            continue
+        sources = str(dict(zip(read[0], found, strict=True)).get("Источник", ""))
+        for cell, document in zip(wanted.cells, wanted.documents, strict=True):
+            if cell != "" and not any(_is_right(value, cell) for value in found):
+                yield f"{wanted.cells[0]}: {cell!r} is not in {found}"
+            if cell != "" and document not in sources:
+                yield f"{wanted.cells[0]}: {document} is not cited for {cell!r}"
 
 
 def _nearest(wanted: TrueRow, rows: Sequence[list[object]]) -> list[object] | None:
