@@ -6,8 +6,8 @@ own; each question is asked of `collect_rows` with the arguments of a careful pl
 rows. Out: for each question what is wrong with the numbers and with the file, compared cell by cell: values, their
 types, the document that each cites, disagreements, replaced values. Columns asked before are cached: the twenty
 questions take some 10 calls of a model in all. With --whole each question goes through planner and writer as well, some
-70 calls; then the numbers in the answer are compared, and of the file every value, in whatever column it stands, and
-the document that says it.
+70 calls; then the numbers in the answer are compared, and of the file the values of every column that the planner
+wanted, in whatever column they stand, and the documents that say them.
 """
 
 import argparse
@@ -142,21 +142,29 @@ def compare_file(question: WholeBaseQuestion, read: Read) -> Iterator[str]:
 
 
 def compare_values(question: WholeBaseQuestion, read: Read) -> Iterator[str]:
-    """What is wrong with a file whose columns a planner has named."""
-    rows = [list(row) for row in read[1:]]
+    """What is wrong with a file whose columns a planner has named. A column that it did not want has its values in
+    fewer than half of the rows, and is left out."""
+    header, *rows = [list(row) for row in read] or [[]]
     if len(rows) != len(question.rows):
         yield f"{len(rows)} rows in the file, not {len(question.rows)}"
-    for wanted in question.rows:
-        found = _nearest(wanted, rows)
-        if found is None:
-            yield f"no row of {wanted.cells[0]}"
+    pairs = [(wanted, _nearest(wanted, rows)) for wanted in question.rows]
+    yield from (f"no row of {wanted.cells[0]}" for wanted, found in pairs if found is None)
+    both = [(wanted, found) for wanted, found in pairs if found is not None]
+    for place, column in enumerate(question.columns):
+        told = [(wanted, found) for wanted, found in both if wanted.cells[place] != ""]
+        wrong = [(wanted, found) for wanted, found in told if not _holds(found, wanted.cells[place])]
+        if len(wrong) * 2 > len(told):
             continue
-        sources = str(dict(zip(read[0], found, strict=True)).get("Источник", ""))
-        for cell, document in zip(wanted.cells, wanted.documents, strict=True):
-            if cell != "" and not any(_is_right(value, cell) for value in found):
-                yield f"{wanted.cells[0]}: {cell!r} is not in {found}"
-            if cell != "" and document not in sources:
-                yield f"{wanted.cells[0]}: {document} is not cited for {cell!r}"
+        yield from (
+            f"{wanted.cells[0]}, {column}: {wanted.cells[place]!r} is not in {found}" for wanted, found in wrong
+        )
+        for wanted, found in told:
+            if wanted.documents[place] not in str(dict(zip(header, found, strict=True)).get("Источник", "")):
+                yield f"{wanted.cells[0]}, {column}: {wanted.documents[place]} is not cited"
+
+
+def _holds(row: Sequence[object], cell: object) -> bool:
+    return any(_is_right(value, cell) for value in row)
 
 
 def _nearest(wanted: TrueRow, rows: Sequence[list[object]]) -> list[object] | None:

@@ -155,11 +155,13 @@ def _statements(raw: str, prompt: AnswerPrompt) -> tuple[Statement, ...]:
 
 
 def _sources(reading: Reading, prompt: AnswerPrompt) -> dict[int, str]:
-    """What an answer is held against: the facts that it cites, or else the best ones; for a conversation the whole
-    dialogue."""
+    """What an answer is held against: the facts that it cites with the others of the same items (a row may come from
+    two documents), or else the best ones; for a conversation the whole dialogue."""
     assignment = prompt.assignment
     held = {number: said for number, said in enumerate(prompt.said[: len(prompt.facts)], start=1) if said}
-    numbers = [number for number in reading.used if number in held] or list(held)[:BEST_FACTS]
+    items = {prompt.facts[number - 1].item for number in reading.used} - {""}
+    used = {*reading.used, *(number for number in held if prompt.facts[number - 1].item in items)}
+    numbers = sorted(used & held.keys()) or list(held)[:BEST_FACTS]
     is_conversation = reading.kind is AnswerKind.CONVERSATION
     last = (each.question for each in assignment.dialogue.window[-LAST_QUESTIONS:])
     said = "\n".join(assignment.dialogue.texts if is_conversation else last)

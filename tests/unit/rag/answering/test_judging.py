@@ -1,5 +1,6 @@
 """What the support check does to an answer: it stays, is written again, loses a statement, or gives way."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from rag.answering.judging import NO_MARKS
 from rag.answering.prompt import AnswerSettings, Assignment
 from rag.dialogue.records import Dialogue
 from rag.errors import ModelAway
-from rag.execution.facts import FactsPayload
+from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.search_tool import passages_payload
 from rag.grounding.check import SupportCheck
 from rag.quoting.plain import Draft
@@ -112,6 +113,13 @@ async def test_a_conversation_that_facts_carry_is_from_the_base() -> None:
         AnswerKind.FROM_BASE,
         ["Срок оплаты 14 дней."],
     )
+
+
+async def test_a_row_that_comes_from_two_documents_is_held_against_both() -> None:
+    rows = [replace(fact, kind=FactKind.VALUE, item="договор 0: 14/2024") for fact in FOUND.facts]
+    checker = Checker()
+    await answered(ScriptedModel("[+] Штраф 0,1 %, срок 14 дней [2]."), checker, facts=FactsPayload(facts=tuple(rows)))
+    assert "Срок оплаты 14 дней." in checker.asked[0][-1].content
 
 
 @pytest.mark.parametrize("sign", ["[+] ", ""])
