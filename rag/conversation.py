@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 
+from domain.visible import visible
 from rag.addresses import addresses, defanged, keys
 from rag.answering.answer import AnswerWriter
 from rag.answering.citations import still_read
@@ -275,7 +276,7 @@ class Conversation:
 
     async def _drafts(self, asked: Question, found: _Found, stop: asyncio.Event) -> AsyncGenerator[Draft, None]:
         if clarification := found.planned.plan.clarification:
-            yield Draft(kind=AnswerKind.CONVERSATION, text=clarification.question, done=True)
+            yield Draft(kind=AnswerKind.CONVERSATION, text=visible(clarification.question), done=True)
             return
         assignment = _assignment(asked, found)
         if self._stages.writer is None and found.choice.is_needed:

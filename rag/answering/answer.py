@@ -14,6 +14,7 @@ from datetime import date
 
 import structlog
 
+from domain.visible import visible
 from prompts.loader import Prompts
 from prompts.records import Stricter
 from rag.answering.citations import citations_of, sober, with_sides, without_references
@@ -94,7 +95,7 @@ class AnswerWriter:
             return
         if self._look(progress, prompt) is progress.shown:
             yield self._draft(progress.shown, prompt)  # all of it can be read while it is checked
-        yield await self._finish(progress.raw, prompt, enough)
+        yield await self._finish(visible(progress.raw), prompt, enough)
 
     async def _stream(
         self, prompt: AnswerPrompt, progress: _Progress, stop: asyncio.Event
@@ -113,7 +114,7 @@ class AnswerWriter:
 
     def _look(self, progress: _Progress, prompt: AnswerPrompt) -> Reading:
         """Parse the text so far, and make it `progress.shown` if it may be shown and differs from that."""
-        own = without_references(progress.raw, prompt.facts, complete=False)
+        own = without_references(visible(progress.raw), prompt.facts, complete=False)
         reading = sober(read(own, passages=len(prompt.facts), complete=False), prompt)
         progress.read = len(progress.raw)
         if self._may_be_shown(reading) and reading.text != progress.shown.text:
@@ -189,7 +190,7 @@ class AnswerWriter:
         said = (ChatMessage(role="assistant", content=raw),) if raw.strip() else ()  # servers refuse an empty one
         asked = (*said, ChatMessage(role="user", content=stricter))
         try:
-            return await self._model.complete((*prompt.messages, *asked))
+            return visible(await self._model.complete((*prompt.messages, *asked)))
         except ModelError as error:
             self._report(error, NOT_SHOWN)
             return ""

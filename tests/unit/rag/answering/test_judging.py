@@ -115,6 +115,16 @@ async def test_a_conversation_that_facts_carry_is_from_the_base() -> None:
     )
 
 
+async def test_what_nobody_sees_leaves_the_answer_before_it_is_shown_or_checked() -> None:
+    checker = Checker(refused=WRONG)
+    model = ScriptedModel(
+        "[+] Срок\u202e оплаты 14\u200b дней [1]. Штраф 40 % в день [2].", again="[+] Срок\u200b 14 дней [1]."
+    )
+    drafts = await answered(model, checker)
+    told = [drafts[0].text, drafts[-1].text, *(messages[-1].content for messages in checker.asked)]
+    assert not any(sign in text for text in told for sign in "\u202e\u200b")
+
+
 async def test_a_row_that_comes_from_two_documents_is_held_against_both() -> None:
     rows = [replace(fact, kind=FactKind.VALUE, item="договор 0: 14/2024") for fact in FOUND.facts]
     checker = Checker()
