@@ -28,7 +28,7 @@ from bot.enrichment import Reading, open_enricher
 from bot.listening import open_transcriber, video_fetcher
 from bot.metrics.measures import Measures
 from bot.metrics.opening import build_measures
-from bot.reading_costs import MeteredPipeline
+from bot.reading_costs import MeteredPipeline, Purse
 from bot.recognition import open_pictures
 from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
@@ -123,6 +123,12 @@ class Parts:
             reading_model=None,
         )
 
+    def purse(self) -> Purse:
+        """Who pays for reading: each sender, within PERSON_DAILY_COST."""
+        figures, cost = self.stores.statistics, self.settings.bounds.person_cost
+        spent_until = partial(figures.sender_spent_until, cost=cost, exempt=self.settings.telegram.admin_users)
+        return Purse(keep=figures.save_reading_cost, spent_until=spent_until if cost else None)
+
     @asynccontextmanager
     async def open_worker(self, *, files: TelegramFiles | None = None) -> AsyncIterator[Worker]:
         """A worker with its crawler and its parsing process. `files` is None where there is no bot."""
@@ -152,7 +158,7 @@ class Parts:
             )
             yield Worker(
                 self.stores.work,
-                MeteredPipeline(pipeline, self.stores.statistics.save_reading_cost),
+                MeteredPipeline(pipeline, self.purse()),
                 name=f"{socket.gethostname()}:{os.getpid()}",
                 concurrency=settings.concurrency,
                 long_concurrency=settings.long_concurrency,
@@ -173,8 +179,8 @@ class Parts:
     def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
         """The enricher, which reads entities from ready documents, with the process that finds names."""
         stores, model = self.stores, self.reading_model
-        keep = stores.statistics.save_reading_cost
-        return open_enricher(self.settings, stores.entities, stores.text, Reading(names=self.names, model=model), keep)
+        reading = Reading(names=self.names, model=model)
+        return open_enricher(self.settings, stores.entities, stores.text, reading, self.purse())
 
 
 @asynccontextmanager

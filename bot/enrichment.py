@@ -13,7 +13,7 @@ from adapters.database.stores.text import TextStore
 from adapters.entities.finder import NatashaFinder, is_installed
 from adapters.entities.names import NameForms
 from bot.entity_reading import ModelFactReader
-from bot.reading_costs import Keep, charged
+from bot.reading_costs import Purse, charged
 from bot.settings import Settings
 from ingestion.entities.enricher import Enricher, Readers
 from prompts.loader import load_prompts
@@ -30,7 +30,7 @@ class Reading:
 
 @asynccontextmanager
 async def open_enricher(
-    settings: Settings, entities: EntityStore, text: TextStore, reading: Reading, keep: Keep
+    settings: Settings, entities: EntityStore, text: TextStore, reading: Reading, purse: Purse
 ) -> AsyncIterator[Enricher]:
     """The process that finds names starts with the first document that needs it."""
     model = reading.model if settings.worker.entity_model else None
@@ -46,5 +46,5 @@ async def open_enricher(
             entities,
             readers,
             poll_s=settings.worker.poll_s,
-            charged=lambda claimed: charged(keep, claimed.base_id, [claimed.document]),
+            charged=lambda claimed: charged(purse, claimed.base_id, [claimed.document]),
         )

@@ -20,6 +20,7 @@ from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 from prompts.loader import Prompts
 from prompts.records import EntitiesPart
 from rag.errors import ModelError
+from rag.metering import ask_leave
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 
@@ -99,6 +100,7 @@ class ModelFactReader:
         shown = BLOCK_SEPARATOR.join(_shown(block) for block, _ in blocks)
         digest = hashlib.sha256(shown.encode(errors="replace")).hexdigest()[:_FENCE_DIGITS]
         filled = EntitiesPart(known="; ".join(known) or "none", title=title, fence=f"part-{digest}", part=shown)
+        await ask_leave()
         try:
             answer = await self._model.structured(
                 (self._rules, ChatMessage(role="user", content=self._part.fill(filled))), ReadPart

@@ -19,7 +19,7 @@ LOCALCHAT = "localchat"
 ALIVE = "alive"
 BEAT_S, SILENT_S = 10.0, 60.0  # between two signs of life; after which a process hangs
 SETTINGS = "settings.env"  # what `baza models add` has set; read before `.env` and the environment
-OURS = (LOCALCHAT, ALIVE, SETTINGS, "log", "models", "scratch", "postgres.*")
+OURS = (LOCALCHAT, ALIVE, SETTINGS, "files", "log", "models", "scratch", "postgres.*")
 
 
 def open_home(home: Path) -> None:

@@ -1,59 +1,79 @@
 """What reading a document costs counts in the day of the person who sent it (PERSON_DAILY_COST).
 
-In: the work on documents. Out: rows of `reading_costs`, as far as the servers of the models tell. A worker that is
-killed forgets what its last documents cost. Nothing is refused here: `bot.bounds` decides about questions.
+In: the work on documents. Out: rows of `reading_costs`, as far as the servers of the models tell; once the day is
+spent, what would cost more is not asked, and the document waits until there is room again. A worker that is killed
+forgets what its last documents cost. `bot.bounds` decides about questions.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import structlog
 
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, DocumentId
+from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import ClaimedDocument
 from ingestion.worker import Pipeline
-from rag.metering import Usage, metering_step
-
-Keep = Callable[[BaseId, DocumentId, float], Awaitable[None]]
-"""`adapters.database.stores.statistics.StatisticsStore.save_reading_cost`."""
+from rag.metering import Usage, metering_step, needing
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purse:
+    """See `adapters.database.stores.statistics.StatisticsStore`."""
+
+    keep: Callable[[BaseId, DocumentId, float], Awaitable[None]]  # `save_reading_cost`
+    spent_until: Callable[[BaseId, DocumentId], Awaitable[datetime | None]] | None = (
+        None  # of the sender; None: no bound
+    )
 
 
 class MeteredPipeline:
     """A pipeline whose models are paid for by the senders of the documents; meets `ingestion.worker.Pipeline`."""
 
-    def __init__(self, pipeline: Pipeline, keep: Keep) -> None:
+    def __init__(self, pipeline: Pipeline, purse: Purse) -> None:
         self._pipeline = pipeline
-        self._keep = keep
+        self._purse = purse
 
     async def run(self, document: ClaimedDocument) -> None:
         """As the pipeline does."""
-        async with charged(self._keep, document.base_id, [document.id]):
+        async with charged(self._purse, document.base_id, [document.id]):
             await self._pipeline.run(document)
 
     async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
         """As the pipeline does."""
-        async with charged(self._keep, documents[0].base_id, [document.id for document in documents]):
+        async with charged(self._purse, documents[0].base_id, [document.id for document in documents]):
             return await self._pipeline.run_together(documents)
 
 
 @asynccontextmanager
-async def charged(keep: Keep, base: BaseId, documents: Sequence[DocumentId]) -> AsyncIterator[None]:
-    """What models cost within the block is shared by the documents, also when it fails."""
+async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -> AsyncIterator[None]:
+    """What models cost within the block is shared by the documents, also when it fails. What would cost raises
+    ServiceError DAY_SPENT when the day of a sender is spent; documents of several senders are then tried alone."""
     usage = Usage()
+    spent_until = purse.spent_until
+
+    async def leave() -> None:
+        for document in documents:
+            if spent_until and (until := await spent_until(base, document)):
+                seconds = (until - datetime.now(UTC)).total_seconds()
+                raise ServiceError(FailureCode.DAY_SPENT, retry_after_s=max(1.0, seconds), until=until.isoformat())
+
     try:
-        with metering_step(usage):
+        with metering_step(usage), needing(leave):
             yield
     finally:
         if usage.cost:
-            await _share(keep, base, documents, usage.cost)
+            await _share(purse, base, documents, usage.cost)
 
 
-async def _share(keep: Keep, base: BaseId, documents: Sequence[DocumentId], cost: float) -> None:
+async def _share(purse: Purse, base: BaseId, documents: Sequence[DocumentId], cost: float) -> None:
     try:
         for document in documents:
-            await keep(base, document, cost / len(documents))
+            await purse.keep(base, document, cost / len(documents))
     except DatabaseAway as error:
         log.warning("reading_cost.lost", reason=str(error))

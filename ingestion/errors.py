@@ -52,6 +52,7 @@ class FailureCode(StrEnum):
     SKIPPED = "skipped"  # the person keeps the document that the base had under this name
     SERVICE_REFUSED = "service-refused"  # service: a wrong key or an empty balance
     SERVICE_AWAY = "service-away"  # service: given up after all attempts
+    DAY_SPENT = "day-spent"  # until: the sender's models have cost as much as they may in a day
     INTERNAL = "internal"  # a bug; the log has the traceback
 
 

@@ -47,6 +47,8 @@ def next_attempt_in_s(
     error: ServiceError, *, attempt: int, attempts: int, backoff_s: float, chance: float
 ) -> float | None:
     """Seconds until attempt `attempt + 1`; None when this was the last. `chance` is a random number from 0 to 1."""
+    if error.code is FailureCode.DAY_SPENT:  # it is nobody's fault, and the attempt is not counted
+        return (error.retry_after_s or LONGEST_S) + JITTER * chance * LONGEST_S
     if attempt >= min(attempts, _ATTEMPTS.get(error.code, attempts)):
         return None
     if error.retry_after_s is not None:

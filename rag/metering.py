@@ -6,7 +6,7 @@ turn. The meter travels with the task (a context variable): stages and ports nee
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -134,7 +134,11 @@ class TurnMetrics:
     each_step: tuple[StepMetrics, ...] = ()
 
 
+Leave = Callable[[], Awaitable[None]]
+"""Raises the reason why nothing more may be spent."""
+
 _current: ContextVar[Usage | None] = ContextVar("usage", default=None)
+_leave: ContextVar[Leave | None] = ContextVar("leave", default=None)
 
 
 def begin_metering() -> Usage:
@@ -154,6 +158,22 @@ def metering_step(usage: Usage) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+@contextmanager
+def needing(leave: Leave | None) -> Iterator[None]:
+    """While this is open, whatever costs in this task, and in tasks that it starts, asks for leave first."""
+    token = _leave.set(leave)
+    try:
+        yield
+    finally:
+        _leave.reset(token)
+
+
+async def ask_leave() -> None:
+    """Called by adapters before what costs. Raises what the `Leave` raises."""
+    if (leave := _leave.get()) is not None:
+        await leave()
 
 
 def note_usage(*, prompt_tokens: int, answer_tokens: int, cost: float = 0.0) -> None:

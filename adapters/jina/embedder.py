@@ -13,7 +13,7 @@ from adapters.jina.faults import JinaFault, as_ingestion_error, as_model_error
 from adapters.jina.pace import estimate_cost
 from adapters.jina.replies import Vectors, read_embeddings
 from ingestion.records import Vector, Window
-from rag.metering import note_cost
+from rag.metering import ask_leave, note_cost
 
 PATH = "embeddings"
 DIMENSIONS = 1024  # what jina-embeddings-v3 makes and the database keeps
@@ -46,6 +46,8 @@ class JinaEmbedder:
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """For each window the vectors of its own chunks. Raises WindowTooLarge, ServiceError."""
+        if self._million_cost:
+            await ask_leave()
         tasks = [asyncio.create_task(self._embed_window(window)) for window in windows]
         try:
             return list(await asyncio.gather(*tasks))

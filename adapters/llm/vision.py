@@ -20,7 +20,7 @@ from adapters.llm.replies import as_reply, text_of, tokens_of
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Block
 from rag.errors import ModelAway, ModelError, ModelNonsense
-from rag.metering import ModelCall, note_usage, unheard
+from rag.metering import ModelCall, ask_leave, note_usage, unheard
 
 if TYPE_CHECKING:
     import openai
@@ -70,6 +70,7 @@ class VisionRecognizer:
 
     async def recognise(self, picture: bytes) -> list[Block]:
         """The blocks; none when the model says nothing of use twice. Raises ServiceError when it is away or refuses."""
+        await ask_leave()
         for _ in range(TRIES):
             try:
                 return self._read(await self._guarded(picture))

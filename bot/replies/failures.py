@@ -44,7 +44,7 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
     if name == "service":
         return service_name(document.error_params, words)
     if name == "created_at":
-        return _moment(given) or document.created_at
+        return moment_of(given) or document.created_at
     if name == "title":
         return _shown(_title(document))
     if isinstance(given, int | float):
@@ -64,7 +64,8 @@ def _title(document: DocumentCard) -> str:
     return title or name_of(document)
 
 
-def _moment(value: JsonValue) -> datetime | None:
+def moment_of(value: JsonValue) -> datetime | None:
+    """What a failure names as its moment, if it does."""
     try:
         return datetime.fromisoformat(str(value))
     except ValueError:

@@ -6,7 +6,7 @@ In: a `DocumentCard`. Out: HTML, in full or as one line of a list. The texts are
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from bot.replies.failures import failure_sentence, service_name
+from bot.replies.failures import failure_sentence, moment_of, service_name
 from bot.replies.names import name_of, shortened
 from bot.texts import Value, Words
 from domain.addresses import readable_address
@@ -57,6 +57,8 @@ def _parts_key(document: DocumentCard) -> str:
 
 
 def _queued(document: DocumentCard, words: Words) -> str:
+    if until := moment_of(document.error_params.get("until")):
+        return words("progress-day-spent", title=_title(document), until=words.until(until + timedelta(minutes=1)))
     if document.waits_for_service:
         service = service_name(document.error_params, words)
         return words("progress-waiting", title=_title(document), service=service)

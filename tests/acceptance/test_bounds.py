@@ -49,6 +49,19 @@ async def test_past_the_bound_nothing_is_ordered_for_money(
     assert (ordered, len(jina.reranks)) == (1, 1)
 
 
+async def test_what_would_cost_more_than_the_day_waits_for_the_next_and_says_so(
+    start: Start, jina: JinaServer, with_jina: Variables
+) -> None:
+    priced = {"JINA_MILLION_TOKENS_COST": "1000000", "PERSON_DAILY_COST": "0.01"}
+    async with start(**with_jina, **priced) as page, Person(page) as you:
+        await enter(you, "base")
+        await you.wait_for("✅ Ключ", READ_S, after=await you.say("Ключ от гаража висит у двери"))
+        ordered = len(jina.requests)
+        waiting = await you.wait_for("ждёт до завтра, ", READ_S, after=await you.say("Оплата вносится до пятого числа"))
+    assert "Документ сохранён" in waiting.text
+    assert len(jina.requests) == ordered
+
+
 async def test_a_days_spent_dollars_outlive_a_restart_and_are_told_in_english(
     start: Start, llm: LlmServer, with_llm: Variables
 ) -> None:

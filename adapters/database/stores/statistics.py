@@ -3,7 +3,8 @@
 In: a base, or nothing. Out: records of `domain.statistics`. The bot decides who may see those of all bases.
 """
 
-from datetime import date
+from collections.abc import Collection
+from datetime import date, datetime
 
 from adapters.database import rows
 from adapters.database.transport import Row, Transport
@@ -31,6 +32,15 @@ class StatisticsStore:
     async def save_reading_cost(self, base: BaseId, document: DocumentId, cost: float) -> None:
         """What models have cost for reading the document, in US dollars."""
         await self._transport.call("save_reading_cost", p_base=base, p_document=document, p_cost=cost)
+
+    async def sender_spent_until(
+        self, base: BaseId, document: DocumentId, *, cost: float, exempt: Collection[int]
+    ) -> datetime | None:
+        """Until when reading the document may cost nothing more, as its sender has spent so much; None: it may."""
+        found = await self._transport.call(
+            "sender_spent_until", p_base=base, p_document=document, p_cost=cost, p_exempt=sorted(exempt)
+        )
+        return rows.moment_or_none(found[0], "until") if found else None
 
     async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
         """The last `days` days, today included, by a clock that is so many minutes ahead of UTC; at most 190 days."""

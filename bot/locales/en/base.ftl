@@ -9,6 +9,9 @@ progress-embedding-passages = ⏳ <b>{ $title }</b> · memorising { $done } of {
 progress-waiting =
     ⏳ <b>{ $title }</b>
     Cannot be read right now: { $service } does not answer. The document is kept; I will finish by myself and tell you.
+progress-day-spent =
+    ⏳ <b>{ $title }</b>
+    Reading your documents has cost as much as it may in a day. The document is kept and waits { $until }: I will read it and tell you.
 service-search = the search service
 service-named = the service { $name }
 

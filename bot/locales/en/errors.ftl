@@ -50,5 +50,6 @@ error-base-without-room = <b>{ $name }</b> did not fit: it has { $passages } { $
 error-duplicate = This document has been in the base since { $created_at }: <b>{ $title }</b>.
 error-cancelled = Cancelled.
 error-service-refused = It could not be read: { $service } refuses our requests. The bot's owner should check key and balance.
+error-day-spent = Reading your documents has cost as much as it may in a day. Send it again tomorrow.
 error-service-away = It could not be read: { $service } never answered. Send it again later.
 error-internal = It could not be read, and the fault is mine, not yours. It has been noted; please try to send it again.

@@ -9,6 +9,9 @@ progress-embedding-passages = ⏳ <b>{ $title }</b> · запоминаю { $don
 progress-waiting =
     ⏳ <b>{ $title }</b>
     Не получается обработать прямо сейчас: { $service } не отвечает. Документ сохранён, закончу сам и сообщу.
+progress-day-spent =
+    ⏳ <b>{ $title }</b>
+    Чтение ваших документов обошлось во столько, во сколько может за сутки. Документ сохранён и ждёт { $until } — прочитаю сам и сообщу.
 service-search = сервис поиска
 service-named = сервис { $name }
 

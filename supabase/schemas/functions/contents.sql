@@ -335,13 +335,13 @@ begin
   update documents d
   set status = 'queued', visible = false, run_after = now() + make_interval(secs => p_delay_s),
       waits_for_service = true, error_code = p_code, error_params = p_params::jsonb, error_detail = p_detail,
-      lease = null, lease_until = null
+      lease = null, lease_until = null, attempts = d.attempts - (p_code = 'day-spent')::int
   where d.id = held.id;
   perform touch_batch(held.batch_id);
   return query select d.id, d.run_after from documents d where d.id = held.id;
 end $$;
 comment on function postpone_document is
-  'Queues a document for a later retry, with what is stored of it. `waits_for_service` stays true to the end: the '
+  'Queues a document for a later retry, with what is stored of it; waiting for a person''s next day is no attempt. `waits_for_service` stays true to the end: the '
   'sender was promised that the document will be read.';
 
 create or replace function fail_document(p_document text, p_lease text, p_code text, p_params text, p_detail text)

@@ -79,6 +79,19 @@ comment on function spent_in_a_day is
   'dollars, with that of reading what the person has sent. `until`: when enough of them are older than that for both bounds to be kept again; null while both are '
   'kept (a null bound always is).';
 
+create or replace function sender_spent_until(p_base text, p_document text, p_cost double precision, p_exempt bigint[],
+  p_person bigint default null)
+returns table (until timestamptz)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select require(p_base, p_person, 'write');
+  select s.until from documents d cross join lateral spent_in_a_day(d.user_id, null, p_cost) s
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.user_id <> 0 and d.user_id <> all (p_exempt)
+$$;
+comment on function sender_spent_until is
+  'Until when the sender of a document has spent what models may cost in a day; null while there is room. Those exempt, '
+  'and the command line, are not bounded.';
+
 create or replace function baza_internal.local_day(p_at timestamptz, p_offset_minutes int) returns date
 language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$ select (p_at at time zone 'UTC' + make_interval(mins => p_offset_minutes))::date $$;

@@ -44,6 +44,7 @@ COUNTS_ONLY = {
     "base_statistics",
     "turns_by_day",
     "spent_in_a_day",
+    "sender_spent_until",  # they have spent nothing
     "switch_model",
     "segment_thresholds",
     "fill_vector_segment",  # all is there already

@@ -29,7 +29,7 @@ def test_what_was_left_open_is_closed_and_what_is_not_ours_is_not_touched(tmp_pa
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "notes.txt").write_text("somebody's")
-    for folder in ("localchat/files", "models/e5", "log", "scratch/gate"):
+    for folder in ("localchat/files", "files/base", "models/e5", "log", "scratch/gate"):
         (shared / folder).mkdir(parents=True)
         (shared / folder / "file").write_text("ours")
     (shared / "models" / "run").touch(mode=0o755)
@@ -42,7 +42,7 @@ def test_what_was_left_open_is_closed_and_what_is_not_ours_is_not_touched(tmp_pa
     assert mode(shared) == 0o755
     assert mode(shared / "notes.txt") == 0o644
     ours = [path for path in shared.rglob("*") if path.name != "notes.txt" and not path.is_symlink()]
-    assert len(ours) == 14
+    assert len(ours) == 17
     assert {path.name: mode(path) for path in ours if mode(path) & 0o077} == {}
     assert mode(shared / "models" / "run") == 0o700
 

@@ -1,12 +1,15 @@
 """What models cost for reading is charged to the documents that were read."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from bot.reading_costs import MeteredPipeline
+from bot.reading_costs import MeteredPipeline, Purse, charged
 from domain.ids import BaseId, DocumentId
-from ingestion.errors import FailureCode, SourceError
+from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.records import ClaimedDocument
-from rag.metering import note_cost, note_usage
+from ingestion.worker import next_attempt_in_s
+from rag.metering import ask_leave, note_cost, note_usage
 from tests.fakes.ingestion import ScriptedPipeline, claimed, note
 
 Kept = list[tuple[BaseId, DocumentId, float]]
@@ -27,7 +30,7 @@ async def charge(pipeline: PaidPipeline, *names: str) -> Kept:
     async def keep(base: BaseId, document: DocumentId, cost: float) -> None:
         kept.append((base, document, cost))
 
-    metered = MeteredPipeline(pipeline, keep)
+    metered = MeteredPipeline(pipeline, Purse(keep=keep))
     for name in names:
         try:
             await metered.run(claimed(note(), document=name))
@@ -40,3 +43,24 @@ async def charge(pipeline: PaidPipeline, *names: str) -> Kept:
 async def test_each_document_is_charged_with_its_own_also_when_it_fails(outcome: SourceError | None) -> None:
     kept = await charge(PaidPipeline(outcome), "a", "b")
     assert [(document, cost) for _, document, cost in kept] == [("a", 0.75), ("b", 0.75)]
+
+
+async def test_nothing_that_costs_is_asked_once_the_senders_day_is_spent() -> None:
+    tomorrow = datetime.now(UTC) + timedelta(hours=5)
+
+    async def keep(_base: BaseId, _document: DocumentId, _cost: float) -> None:
+        raise AssertionError("it has cost nothing")
+
+    async def spent_until(_base: BaseId, document: DocumentId) -> datetime | None:
+        return tomorrow if document == "b" else None
+
+    async with charged(Purse(keep=keep, spent_until=spent_until), BaseId("base"), [DocumentId("a")]):
+        await ask_leave()
+    async with charged(Purse(keep=keep, spent_until=spent_until), BaseId("base"), [DocumentId("a"), DocumentId("b")]):
+        with pytest.raises(ServiceError) as caught:
+            await ask_leave()
+    await ask_leave()
+    assert caught.value.params == {"until": tomorrow.isoformat()}
+    delay_s = next_attempt_in_s(caught.value, attempt=99, attempts=3, backoff_s=1, chance=0)
+    assert delay_s is not None
+    assert 4.9 * 3600 < delay_s <= 5 * 3600

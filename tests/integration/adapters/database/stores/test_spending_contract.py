@@ -9,9 +9,10 @@ import pytest
 
 from adapters.database.stores.statistics import StatisticsStore
 from domain.ids import ChatId, ThreadId, UserId
+from ingestion.records import Failure
 from rag.metering import TurnMetrics, Usage
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
-from tests.integration.adapters.database.stores.material import ANNA, TURN, Stores, enqueue, open_base
+from tests.integration.adapters.database.stores.material import ANNA, TURN, Stores, claim, claim_new, enqueue, open_base
 
 BORIS = UserId(102)
 GROUP = UserId(-7)
@@ -135,3 +136,22 @@ async def test_reading_what_one_has_sent_counts_in_the_day(stores: DatabaseStore
     spent = await stores.library.spent_in_a_day(ANNA, questions=2, cost=0.5)
     assert (spent.questions, round(spent.cost, 6), spent.until is not None) == (1, 0.6, True)
     assert (await stores.library.spent_in_a_day(ANNA, questions=2)).until is None
+
+
+@pytest.mark.over_rest
+async def test_who_has_spent_the_day_reads_nothing_more_that_costs(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    (document,) = await enqueue(stores, base, "заметка")
+    figures = StatisticsStore(stores.transport)
+    assert await figures.sender_spent_until(base, document, cost=0.5, exempt=()) is None
+    await figures.save_reading_cost(base, document, 0.6)
+    until = await figures.sender_spent_until(base, document, cost=0.5, exempt=())
+    assert until == (await stores.library.spent_in_a_day(ANNA, cost=0.5)).until
+    assert await figures.sender_spent_until(base, document, cost=0.5, exempt={ANNA}) is None
+
+
+async def test_waiting_for_the_next_day_is_no_attempt(stores: DatabaseStores) -> None:
+    held = await claim_new(stores, await open_base(stores))
+    spent = Failure(code="day-spent", params={"until": "2026-11-24T06:00:00+00:00"})
+    await stores.work.postpone(held, failure=spent, delay_s=0)
+    assert (await claim(stores, held.id)).attempt == 1
