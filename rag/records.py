@@ -154,12 +154,19 @@ class RankedPassage:
     passage: Passage
     score: float
     judge: Callable[[], Fit] = field(default=lambda: Fit.CERTAIN, compare=False, repr=False)
+    meet: Callable[[], frozenset[str]] = field(default=frozenset, compare=False, repr=False)
 
     @cached_property
     def fit(self) -> Fit:
         """Computed on first access: analysing the passages takes longer than finding them, and an answer written by a
         model does not need it."""
         return self.judge()
+
+    @cached_property
+    def met(self) -> frozenset[str]:
+        """The terms of the question that the passage or its document's name and beginning have, in any form of the
+        word."""
+        return self.meet()
 
     @property
     def certain(self) -> bool:

@@ -88,6 +88,7 @@ def equally_fitting(
         for each in ranked
         if each.score >= share * first.score
         and held(asked, _whole(each.passage)) == said
+        and each.met == first.met  # «Анны» is «Анна», which no stem tells
         and are_alike(words, stems(each.passage.text))
     ]
     told = [_Told(id=each.document_id, name=each.name, opening=opening_of(each)) for each in fitting]

@@ -5,11 +5,11 @@ their best sentence. The index counts words wherever they stand; an answer has t
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from domain.ids import ChunkId
+from domain.ids import ChunkId, DocumentId
 from rag.records import RankedPassage
 from rag.retrieval.fusion import best_first
 
@@ -20,6 +20,8 @@ STEM_LETTERS = 5  # words with the same first five letters count as one, as in t
 
 _SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")  # `\n|[.!?…](?=\s)` in two thirds of the time
 _WORD = re.compile(r"\w+")
+
+TermsOf = Callable[[str], Collection[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,38 +46,67 @@ class _Worths(dict[int, float]):
         return worth
 
 
+def _as_typed(word: str) -> Collection[str]:
+    """The default analyzer: a word is its own term."""
+    return (word,)
+
+
 def raise_close(
     ranked: Sequence[RankedPassage],
     rarities: Mapping[str, float],
     inherited: Mapping[ChunkId, tuple[float, ...]] | None = None,
     *,
+    terms_of: TermsOf = _as_typed,
     weight: float = SENTENCE_WEIGHT,
 ) -> list[RankedPassage]:
     """`rarities`: term of the question -> its weight in the base. `inherited`: for some passages the share of each
-    term's weight, in that order, that their document has given them; no sentence counts for it. Returns the passages in
-    the new order."""
+    term's weight, in that order, that their document has given them; no sentence counts for it. `terms_of` a word tells
+    short words in other forms. Returns the passages in the new order.
+
+    Documents compare by what a sentence holds of the whole question; passages of one document by what it holds of the
+    words that the document has not given, since these alone tell the clauses of a contract apart.
+    """
     whole = sum(each.worth for each in _sought(rarities))
     if not whole:
         return list(ranked)
 
     @cache
-    def sentences(given: tuple[float, ...]) -> tuple[list[_Sought], _Worths]:
+    def sentences(given: tuple[float, ...]) -> tuple[list[_Sought], _Worths, float]:
         left = [rarity * (1 - share) for rarity, share in zip(rarities.values(), given, strict=True)] if given else ()
         sought = _sought(dict(zip(rarities, left, strict=True)) if given else rarities)
-        return sought, _Worths(sought)
+        return sought, _Worths(sought), sum(each.worth for each in sought) or whole
 
-    def raised(each: RankedPassage) -> RankedPassage:
-        best = _best_sentence(each.passage.text, *sentences((inherited or {}).get(each.passage.chunk_id, ())))
-        return RankedPassage(passage=each.passage, score=each.score + weight * best / whole)
+    looked_into = ranked[:LOOKED_INTO]
+    of_all, of_left = list[float](), list[float]()
+    for each in looked_into:
+        sought, worths, left = sentences((inherited or {}).get(each.passage.chunk_id, ()))
+        best = _best_sentence(each.passage.text, sought, worths, terms_of)
+        of_all.append(each.score + weight * best / whole)
+        of_left.append(each.score + weight * best / left)
+    among, inside = _highest(looked_into, of_all), _highest(looked_into, of_left)
+    raised = [
+        RankedPassage(
+            passage=each.passage, score=among[each.passage.document_id] - inside[each.passage.document_id] + score
+        )
+        for each, score in zip(looked_into, of_left, strict=True)
+    ]
+    return [*sorted(raised, key=best_first), *ranked[LOOKED_INTO:]]
 
-    return [*sorted(map(raised, ranked[:LOOKED_INTO]), key=best_first), *ranked[LOOKED_INTO:]]
+
+def _highest(ranked: Sequence[RankedPassage], scores: Sequence[float]) -> Mapping[DocumentId, float]:
+    """The best score of each document."""
+    highest: dict[DocumentId, float] = {}
+    for each, score in zip(ranked, scores, strict=True):
+        document = each.passage.document_id
+        highest[document] = max(score, highest.get(document, score))
+    return highest
 
 
 def _sought(rarities: Mapping[str, float]) -> list[_Sought]:
     """Terms with the same search form are merged; the merged term has the highest weight of them.
 
     A search for substrings takes a tenth of the time of analysing each word; forms with another stem («шёл» of «идти»)
-    are missed.
+    are missed. Only for a short word («срок», «день») are the words analysed that begin with its letter.
     """
     worth: dict[tuple[tuple[str, ...], bool], float] = {}
     for term, rarity in rarities.items():
@@ -90,11 +121,11 @@ def _sought(rarities: Mapping[str, float]) -> list[_Sought]:
     ]
 
 
-def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, float]) -> float:
+def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, float], terms_of: TermsOf) -> float:
     """Weight of the best sentence. Goes from one found word to the next: most sentences hold none and are skipped."""
     lowered = text.lower().replace("ё", "е")
     best, sentence_end, said = 0.0, -1, 0
-    for begin, end, bit in sorted(place for each in sought for place in _places(lowered, each)):
+    for begin, end, bit in sorted(place for each in sought for place in _places(lowered, each, terms_of)):
         if begin >= sentence_end:
             best, said = max(best, worths[said]), 0
             following = _SENTENCE_END.search(lowered, begin)
@@ -104,9 +135,12 @@ def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, fl
     return max(best, worths[said])
 
 
-def _places(text: str, sought: _Sought) -> list[tuple[int, int, int]]:
+def _places(text: str, sought: _Sought, terms_of: TermsOf) -> list[tuple[int, int, int]]:
     """Where the term stands: start, end (exclusive), and the term's bit."""
     first, places = sought.words[0], []
+    if not sought.is_stem and len(sought.words) == 1 and first.isalpha():
+        words = _beginning_with(first[0]).finditer(text)
+        return [(*word.span(), sought.bit) for word in words if word[0] == first or first in terms_of(word[0])]
     at = text.find(first)
     while at >= 0:
         if not (at and _is_of_word(text[at - 1])):
@@ -115,6 +149,11 @@ def _places(text: str, sought: _Sought) -> list[tuple[int, int, int]]:
                 places.append((at, end, sought.bit))
         at = text.find(first, at + 1)
     return places
+
+
+@cache
+def _beginning_with(letter: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(letter)}[^\W\d_]*")
 
 
 def _end_of(words: Sequence[str], text: str, at: int) -> int:

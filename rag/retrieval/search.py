@@ -22,6 +22,7 @@ from rag.records import Candidate, Fit, Passage, RankedPassage, SearchFilter, Se
 from rag.retrieval.closeness import raise_close
 from rag.retrieval.duplicates import collapse
 from rag.retrieval.fusion import fuse
+from rag.retrieval.naming import lower_half_named
 from rag.retrieval.neighbours import merge_neighbours
 from rag.retrieval.relevance import fit_of, is_noise
 from rag.retrieval.spelling import worded
@@ -123,7 +124,9 @@ class Retrieval:
         rarities = next((c.rarities for c in found if c.rarities), ())
         if self._reranker is None and rarities:  # a reranker reads the sentences itself
             inherited = {c.passage.chunk_id: c.inherited for c in found}
-            fused = raise_close(fused, dict(zip(query.terms, rarities, strict=True)), inherited)
+            asked = dict(zip(query.terms, rarities, strict=True))
+            fused = raise_close(fused, asked, inherited, terms_of=self._analyzer.terms)
+            fused = lower_half_named(fused, asked, inherited, terms_of=self._analyzer.terms)
         return collapse(fused)
 
     async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:
@@ -177,13 +180,20 @@ class Retrieval:
                 passage=each.passage,
                 score=each.score,
                 judge=partial(self._fit, each.passage, asked, query, similarities[each.passage.chunk_id]),
+                meet=partial(self._met, each.passage, frozenset(asked)),
             )
             for each in best
         )
 
     def _fit(self, passage: Passage, asked: Mapping[str, float], query: SearchQuery, similarity: float | None) -> Fit:
+        held = self._held(passage) if asked else frozenset[str]()
+        return fit_of(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)
+
+    def _met(self, passage: Passage, asked: frozenset[str]) -> frozenset[str]:
+        return asked & self._held(passage)
+
+    def _held(self, passage: Passage) -> frozenset[str]:
         """The file's name and how the document begins count like the text: a clause belongs to the contract that was
         asked about, and people also ask for a file by name («рейн.txt»)."""
         said = f"{passage.title}\n{passage.name}\n{passage.opening}\n{passage.text}"
-        held = frozenset(self._analyzer.terms(said)) if asked else frozenset[str]()
-        return fit_of(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)
+        return frozenset(self._analyzer.terms(said))

@@ -3,12 +3,13 @@
 -- `titled` in all of its postings), the clause that answers has none of them. Measured in docs/retrieval.md.
 
 create or replace function baza_internal.told_by_terms(p_base uuid, p_words weighed_term[])
-returns table (place int, share double precision, score double precision)
+returns table (place int, share double precision, score double precision, telling double precision)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select t.place, least(t.parted, 1) * power(t.share, 0.7), case when t.firsts = 0 then 0
     else t.parted * power(t.firsts / (t.firsts + t.others), 3)
-    * ln(1 + (greatest(b.documents - t.firsts, 0) + 0.5::double precision) / (t.firsts + 0.5)) end
+    * ln(1 + (greatest(b.documents - t.firsts, 0) + 0.5::double precision) / (t.firsts + 0.5)) end,
+    1 - power(least(power(t.share, 0.7) * t.firsts / greatest(b.documents, 1), 1), 8)
   from bases b cross join lateral (
     select w.place, 2 * (1 - least(b.documents::double precision / b.passages, 1)) as parted, -- 0: one passage each
       (sum(w.firsts_said) / greatest(sum(w.said), 1))::double precision as share,
@@ -21,7 +22,8 @@ $$;
 comment on function baza_internal.told_by_terms is
   'What each term of a question tells about documents. `share`: how far it is said in first passages alone; to that '
   'degree other passages inherit it. `score`: what it adds to documents that have it in their first passage or in their '
-  'names; most for a term that few documents have, all of them in that place.';
+  'names; most for a term that few documents have, all of them in that place. `telling`: 0 for one that all documents '
+  'say there and nowhere else, as where a clause of the form stands in the first passage.';
 
 create or replace function baza_internal.telling_terms(p_base uuid, p_words weighed_term[])
 returns table (place int, chunk_id bigint, share double precision, score double precision)
@@ -40,7 +42,7 @@ begin
       from unnest(p_words) with ordinality w where w.firsts > 0) u
     where u.so_far <= readable
   ), placed as (
-    select r.place, x.chunk_id, t.share, t.score, case when x.frequency > 0::"char"
+    select r.place, x.chunk_id, t.share * t.telling as share, t.score, case when x.frequency > 0::"char"
       then t.share * (case when x.term = r.term then r.own else 0 end + r.wide)
         * bm25(in_all(x.frequency, x.titled, x.half), x.half) else 0 end as inherited, x.frequency > 0::"char" as is_said
     from read r join told_by_terms(p_base, p_words) t using (place) cross join lateral (
@@ -120,7 +122,7 @@ comment on function baza_internal.search_chosen is
   'The best passages of the documents that the terms choose, be they of one passage or many: their document''s score, '
   'and their own without what the terms have decided already, so that a preamble with the party''s name does not stand '
   'before the clause. `inherited`, by term of the question: the share of its weight that the passage has from its '
-  'document.';
+  'document; none of what all first passages say, and no others: that tells no documents apart, but passages of one.';
 
 create or replace function baza_internal.score_members(p_base uuid, p_words weighed_term[],
   p_shares double precision[], p_chunks bigint[], p_places bigint[], p_scores double precision[], p_limit int)

@@ -89,7 +89,27 @@ def test_going_from_word_to_word_finds_what_taking_sentences_apart_would(text: s
     assert share(text) == pytest.approx(_taken_apart(text) / 6)
 
 
-def test_what_the_document_has_given_counts_in_no_sentence() -> None:
-    ranked = [scored("синий слон", number=number) for number in (1, 2)]
-    raised = raise_close(ranked, {"синий": 1.0, "слон": 1.0}, {ranked[0].passage.chunk_id: (1.0, 0.0)}, weight=1.0)
-    assert [(each.passage.chunk_id, each.score) for each in raised] == [(2, 2.0), (1, 1.5)]
+def test_what_the_document_has_given_counts_in_no_sentence_of_it() -> None:
+    """Of a contract that gives the party the preamble with the party stands behind the clause; before other documents
+    both stand no higher than they would without the clause."""
+    clause, preamble, other = scored("Поставка за 3 дня", number=1), scored("Лазурит. Поставка", number=2), OTHER
+    given = {each.passage.chunk_id: (1.0, 0.0, 0.0) for each in (clause, preamble)}
+    asked = {"лазурит": 2.0, "поставка": 1.0, "день": 1.0}
+    raised = raise_close([preamble, clause, other], asked, given, terms_of=LEMMAS, weight=1.0)
+    assert [(each.passage.chunk_id, each.score) for each in raised] == [(1, 1.5), (3, 1.25), (2, 1.0)]
+
+
+OTHER = RankedPassage(passage=make_passage("Поставка", number=3, document="d-other"), score=1.0)
+
+
+def LEMMAS(word: str) -> tuple[str, ...]:  # noqa: N802
+    """The analyzer of this page."""
+    return ("день",) if word in ("дня", "дней") else (word,)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"), [("За 5 дней", True), ("Деньги", False), ("за день", True), ("Данные", False)]
+)
+def test_a_short_word_is_found_in_its_other_forms(text: str, is_found: bool) -> None:
+    (raised,) = raise_close([scored(text)], {"день": 1.0}, terms_of=LEMMAS, weight=1.0)
+    assert (raised.score > 1.0) is is_found

@@ -1,0 +1,89 @@
+"""Which document is called exactly what the question says: «Вектор», not «Вектор-Строй»; «Соколова Анна», not her
+namesake.
+
+In: ranked passages, the weights of the question's terms, and how far passages have them from their documents. Out: the
+same passages; those lose whose document has a word of the question only in a longer name. The index counts words; that
+a name is another's part stands in how the document begins and what it is called. Pure.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import log
+
+from domain.ids import ChunkId, DocumentId
+from rag.records import Passage, RankedPassage
+from rag.retrieval.alike import opening_of
+from rag.retrieval.closeness import LOOKED_INTO, TermsOf
+from rag.retrieval.fusion import best_first
+from rag.words import STEM_LETTERS
+
+NAME_WEIGHT = (
+    0.8  # relative to a score of 1 for the best passage; from .4 on forms gain the same, see docs/retrieval.md
+)
+
+# Words with a capital, joined by a hyphen or one space; a number may follow («Лазурит 2»).
+_NAME = re.compile(r"[^\W\d_a-zа-яё]\w*(?:[ -](?:[^\W\d_a-zа-яё]\w*|\d+))*")
+_WORD = re.compile(r"[^\W_]+")
+
+Name = Sequence[str]  # the stems of its words
+
+
+def lower_half_named(
+    ranked: Sequence[RankedPassage],
+    rarities: Mapping[str, float],
+    inherited: Mapping[ChunkId, tuple[float, ...]],
+    *,
+    terms_of: TermsOf,
+    weight: float = NAME_WEIGHT,
+) -> list[RankedPassage]:
+    """`rarities` and `inherited` as in `raise_close`. A term that a passage has from its document counts in full where
+    the question says the whole name in which it stands there, else by its share of that name."""
+    looked_into, whole = ranked[:LOOKED_INTO], sum(rarities.values())
+    documents = {each.passage.document_id: each.passage for each in looked_into}
+    if len(documents) < 2 or not whole or not any(map(any, inherited.values())):
+        return list(ranked)
+    stem_of = {term: _stem(term) for term in rarities}
+    names = {document: _names(passage, terms_of) for document, passage in documents.items()}
+    said = _said(names, frozenset(stem_of.values()))
+    most = {stem: max(each.get(stem, 0.0) for each in said.values()) for stem in stem_of.values()}
+
+    def lowered(each: RankedPassage) -> RankedPassage:
+        known = said[each.passage.document_id]
+        shares = zip(rarities.items(), inherited.get(each.passage.chunk_id) or (), strict=False)
+        lost = sum(
+            rarity * share * (most[stem_of[term]] - known.get(stem_of[term], 0.0)) for (term, rarity), share in shares
+        )
+        return RankedPassage(passage=each.passage, score=each.score - weight * lost / whole)
+
+    return [*sorted(map(lowered, looked_into), key=best_first), *ranked[LOOKED_INTO:]]
+
+
+def _said(
+    names: Mapping[DocumentId, Sequence[Name]], asked: frozenset[str]
+) -> Mapping[DocumentId, Mapping[str, float]]:
+    """For each document the asked words in its names: of the name that is said most, the share that is. A word of a
+    name weighs as much as it is rare among these documents: "Inc." tells little, «РЕЗЮМЕ» nothing."""
+    count = Counter(word for each in names.values() for word in {word for name in each for word in name})
+    worth = {word: log((len(names) + 1) / times) for word, times in count.items()}
+    said: dict[DocumentId, dict[str, float]] = {}
+    for document, each in names.items():
+        shares = said[document] = {}
+        for name in each:
+            share = sum(worth[word] for word in name if word in asked) / sum(worth[word] for word in name)
+            shares.update({word: max(share, shares.get(word, 0.0)) for word in name if word in asked})
+    return said
+
+
+def _names(passage: Passage, terms_of: TermsOf) -> list[Name]:
+    texts = (passage.name, passage.title, opening_of(passage))
+    return [
+        [_stem(next(iter(terms_of(word)), word.lower())) for word in _WORD.findall(name)]
+        for text in texts
+        for name in _NAME.findall(text)
+    ]
+
+
+def _stem(term: str) -> str:
+    """As relatives are found in the index."""
+    return term[:STEM_LETTERS] if term.isalpha() else term
