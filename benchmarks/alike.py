@@ -3,9 +3,10 @@
 In: nothing, or a folder of real reports with questions (`python -m benchmarks.alike --reports
 ../shared/data/financebench`). Out: for each base how often the clause that answers comes first and among ten, how often
 the right document comes first (by passages, by `find_documents`), the share of the ten that are from other documents
-(Document-Level Retrieval Mismatch, arXiv 2510.06999), and milliseconds, for the product without a model, for plain
-BM25, and with `--python /tmp/peers/bin/python` for LangChain's. `--reported` takes the forms that nothing was tuned on;
-they are in `benchmarks.alike_forms`.
+(Document-Level Retrieval Mismatch, arXiv 2510.06999), how often the answer asks which document is meant or offers
+others, and processor milliseconds of a search (this process and PostgreSQL), for the product without a model, for plain
+BM25, and with `--python /tmp/peers/bin/python` for LangChain's BM25 and hybrid. The same questions without the name of
+a document show how often it is asked which one is meant. `--reported` takes the forms that nothing was tuned on.
 """
 
 import argparse
@@ -16,16 +17,18 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path, PurePath
-from statistics import quantiles
+from statistics import fmean, quantiles
 
 import numpy as np
 
-from benchmarks.alike_forms import DEVELOPED_ON, REPORTED_ON, make_documents
+from benchmarks.alike_forms import DEVELOPED_ON, REPORTED_ON, make_documents, unnamed_questions
 from benchmarks.lexical import Bm25
+from benchmarks.notes import server_processes
 from bot.app import Parts, open_parts
 from bot.journal import configure_logging
 from bot.settings import Settings
@@ -37,7 +40,9 @@ from ingestion.indexing import Indexer
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.text import read_text
 from ingestion.records import Batch, Chunk, Document, Source
-from rag.records import Passage, SearchFilter
+from rag.choosing import FEWEST
+from rag.records import Passage, RankedPassage, SearchFilter
+from rag.retrieval.alike import EQUAL, equally_fitting
 from rag.retrieval.documents import DocumentSearch
 
 SHOWN = 10
@@ -82,7 +87,8 @@ class Tally:
 
     def __str__(self) -> str:
         told = [f"{name} {total / max(self.asked, 1):.2f}" for name, total in self.sums.items()]
-        times = [f"p95 {quantiles(self.taken_ms, n=20)[-1]:.1f} ms"] if len(self.taken_ms) > 1 else []
+        taken = self.taken_ms
+        times = [f"processor {fmean(taken):.1f}, p95 {quantiles(taken, n=20)[-1]:.1f} ms"] if len(taken) > 1 else []
         return "  ".join([*told, *times])
 
 
@@ -93,9 +99,10 @@ class Base:
     name: str
     documents: tuple[tuple[str, Document, Passages], ...]  # file name first
     questions: tuple[Question, ...]
+    unnamed: tuple[str, ...] = ()  # questions that say of no document that it is meant
 
 
-def made_base(form: str, *, seed: int, size: int, folder: Path) -> Base:
+def made_base(form: str, *, seed: int, size: int, folder: Path, most: int = QUESTIONS) -> Base:
     """Documents of a form as text files."""
     documents: list[tuple[str, Document, Passages]] = []
     questions = []
@@ -108,8 +115,13 @@ def made_base(form: str, *, seed: int, size: int, folder: Path) -> Base:
         for asked in made.questions:
             said = _one_line(asked.answer)
             questions.append(Question(text=asked.text, document=number, answers=partial(_says, said)))
-    chosen = random.Random(seed).sample(questions, min(QUESTIONS, len(questions)))
-    return Base(name=f"{form}, {size:,}", documents=tuple(documents), questions=tuple(chosen))
+    chosen = random.Random(seed).sample(questions, min(most, len(questions)))
+    return Base(
+        name=f"{form}, {size:,}",
+        documents=tuple(documents),
+        questions=tuple(chosen),
+        unnamed=tuple(unnamed_questions(form)),
+    )
 
 
 def _unused(name: str, used: set[str]) -> str:
@@ -178,23 +190,44 @@ async def store(parts: Parts, base: Base) -> tuple[BaseId, list[DocumentId]]:
     return target, ids
 
 
-async def ask(parts: Parts, base: Base) -> Tally:
+async def ask(parts: Parts, base: Base, home: Path) -> Tally:
     """The product's own search."""
     target, ids = await store(parts, base)
     numbers = {document: number for number, document in enumerate(ids)}
     retrieval, finder = parts.retrieval(passages=SHOWN), DocumentSearch(parts.stores.search, parts.analyzer)
     tally = Tally()
     for question in base.questions:
-        began = time.perf_counter()
+        began = _processor_ms(home)
         found = await retrieval.rank(target, question.text)
-        tally.taken_ms.append((time.perf_counter() - began) * 1000)
+        tally.taken_ms.append(_processor_ms(home) - began)
         tally.add([judged(numbers, question, each.passage) for each in found], question)
         documents = await finder.find_documents(target, question.text, limit=3)
         tally.count("found first", bool(documents) and numbers[documents[0].id] == question.document)
         only = SearchFilter(documents=(ids[question.document],))
         inside = await retrieval.find(target, question.text, only=only)
         tally.count("given the document", any(judged(numbers, question, each.passage)[1] for each in inside))
+        asked, offered = _choice(await retrieval.find(target, question.text), question.text)
+        tally.count("which is asked", asked)
+        tally.count("others offered", offered)
+    unnamed = [_choice(await retrieval.find(target, text), text)[0] for text in base.unnamed]
+    if unnamed:
+        tally.sums["which is asked where none is named"] = fmean(unnamed) * tally.asked
     return tally
+
+
+def _choice(found: Sequence[RankedPassage], question: str) -> tuple[bool, bool]:
+    """Whether the answer asks which document is meant, or offers others below it."""
+    is_asked = len(equally_fitting(found, question, share=EQUAL)) >= FEWEST
+    return is_asked, not is_asked and len(equally_fitting(found, question)) > 1
+
+
+def _processor_ms(home: Path) -> float:
+    """Of this process and of PostgreSQL's, which the kernel counts in nanoseconds."""
+    nanoseconds = 0
+    for process in server_processes(home):
+        with suppress(OSError):  # it has ended
+            nanoseconds += int((process / "schedstat").read_text(encoding="ascii").split()[0])
+    return nanoseconds / 1e6 + 1000 * time.process_time()
 
 
 def judged(numbers: Mapping[DocumentId, int], question: Question, passage: Passage) -> tuple[int, bool]:
@@ -227,11 +260,11 @@ def ask_plain(base: Base, analyze: Callable[[str], Sequence[str]]) -> Tally:
     return tallied(base, [np.argsort(-each, kind="stable")[:SHOWN].tolist() for each in scores])
 
 
-def ask_langchain(base: Base, python: Path) -> Tally:
-    """LangChain's BM25, in an environment of its own."""
+def ask_langchain(base: Base, python: Path) -> dict[str, Tally]:
+    """LangChain's BM25 and hybrid, in an environment of its own."""
     asked = json.dumps({"passages": texts(base), "questions": [question.text for question in base.questions]})
     run = subprocess.run([python, LANGCHAIN], input=asked, capture_output=True, text=True, check=True)
-    return tallied(base, json.loads(run.stdout))
+    return {name: tallied(base, ranked) for name, ranked in json.loads(run.stdout).items()}
 
 
 def bases(arguments: argparse.Namespace, scratch: Path) -> Iterator[Base]:
@@ -239,10 +272,10 @@ def bases(arguments: argparse.Namespace, scratch: Path) -> Iterator[Base]:
     if arguments.reports:
         yield read_reports(arguments.reports, scratch)
         return
-    seed = REPORTED_SEED if arguments.reported else SEED
+    seed = arguments.seed or (REPORTED_SEED if arguments.reported else SEED)
     for form in arguments.forms or (REPORTED_ON if arguments.reported else DEVELOPED_ON):
         for size in arguments.sizes:
-            yield made_base(form, seed=seed, size=size, folder=scratch)
+            yield made_base(form, seed=seed, size=size, folder=scratch, most=arguments.questions)
 
 
 async def run(arguments: argparse.Namespace) -> None:
@@ -252,10 +285,10 @@ async def run(arguments: argparse.Namespace) -> None:
         configure_logging(settings.home / "log", level="WARNING", style="text", destination="file")
         async with open_parts(settings) as parts:
             for base in bases(arguments, Path(home)):
-                print(f"{base.name}: {await ask(parts, base)}", flush=True)
+                print(f"{base.name}: {await ask(parts, base, settings.home)}", flush=True)
                 print(f"{' ' * len(base.name)}  plain BM25: {ask_plain(base, parts.analyzer.terms)}", flush=True)
-                if arguments.python:
-                    print(f"{' ' * len(base.name)}  LangChain: {ask_langchain(base, arguments.python)}", flush=True)
+                for name, tally in ask_langchain(base, arguments.python).items() if arguments.python else ():
+                    print(f"{' ' * len(base.name)}  {name}: {tally}", flush=True)
 
 
 if __name__ == "__main__":
@@ -264,5 +297,7 @@ if __name__ == "__main__":
     parser.add_argument("--reported", action="store_true", help="forms and a seed that nothing was tuned on")
     parser.add_argument("--forms", nargs="*", help="names of files in benchmarks/alike_texts")
     parser.add_argument("--python", type=Path, help="of an environment with benchmarks/peers/requirements.txt")
+    parser.add_argument("--seed", type=int, help="instead of those of the forms")
+    parser.add_argument("--questions", type=int, default=QUESTIONS, help="of each base at most")
     parser.add_argument("--sizes", nargs="*", type=int, default=[40, 400], help="documents in a base")
     asyncio.run(run(parser.parse_args()))

@@ -251,6 +251,12 @@ def make_documents(form: str, *, seed: int, count: int) -> Iterator[MadeDocument
         )
 
 
+def unnamed_questions(form: str) -> Iterator[str]:
+    """What is asked of the clauses, without the words that say which document is meant."""
+    asks = (ask for clause in _read_form(form).clauses for ask in clause.asks)
+    return (ask.format(of="").strip(" :").replace(" ?", "?") for ask in asks)
+
+
 def _questions(chance: random.Random, form: Form, says: Sequence[str], filled: Values) -> Iterator[Asked]:
     for clause, said in zip(form.clauses, says, strict=True):
         of = chance.choice(form.ways).format(**filled)

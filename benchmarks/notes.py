@@ -10,9 +10,13 @@ import os
 import random
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from adapters.database.embedded import embedded_database
+from adapters.database.embedded.seat import choose_seat
 from benchmarks.ingestion_peers import InstantEmbedder
 from bot.app import Parts, open_parts
 from bot.settings import Settings
@@ -34,16 +38,28 @@ def some_note(number: int, rng: random.Random) -> Source:
     return Source(type=SourceType.NOTE, identifier=text[:60], text=text)
 
 
+@cache
+def _postmaster(home: Path) -> str:
+    """Its process id; where the folder is closed to its account, the cluster stands elsewhere."""
+    return (choose_seat(home).cluster / "postmaster.pid").read_text(encoding="utf-8").split()[0]
+
+
+def server_processes(home: Path) -> Iterator[Path]:
+    """Those of PostgreSQL, as folders of /proc."""
+    server = _postmaster(home)
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            parent = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1]
+            if server in (parent, stat.parent.name):
+                yield stat.parent
+
+
 def server_seconds(home: Path) -> float:
     """Processor time of PostgreSQL: of all its processes, also of those that have ended."""
-    server = (home / "postgres" / "postmaster.pid").read_text(encoding="ascii").split()[0]
     ticks = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        if server in (fields[1], stat.parent.name):
+    for process in server_processes(home):
+        with suppress(OSError):
+            fields = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
