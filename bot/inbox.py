@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from adapters.database.errors import DatabaseAway
 from bot.ports import InboxKeeper
+from domain.ending import end
 
 log = structlog.get_logger()
 
@@ -96,8 +97,7 @@ class Inbox:
         finally:
             self._is_stopping = True
             await self.drain(drain_s)
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
+            await end(looking)
             await self._release()
 
     async def look(self) -> None:

@@ -9,13 +9,14 @@ anyway. It knows nothing of the stages.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
 import structlog
 
 from domain.documents import ANY_LANE, Lane
+from domain.ending import end
 from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
@@ -70,9 +71,7 @@ async def work_under_lease(
             keeping.result()  # `_keep` only ends by raising
         await working
     finally:
-        working.cancel()
-        keeping.cancel()
-        await asyncio.gather(working, keeping, return_exceptions=True)
+        await end(working, keeping)
 
 
 async def _keep(queue: WorkQueue, documents: Sequence[ClaimedDocument], *, lease_s: int) -> None:
@@ -130,7 +129,7 @@ class Worker:
         backoff_s: float,
         grace_s: float = GRACE_S,
         long_concurrency: int = 1,
-        upkeep: Callable[[], Awaitable[object]] | None = None,
+        upkeep: Callable[[], Coroutine[object, object, object]] | None = None,
         meter: WorkMeter | None = None,
     ) -> None:
         """`concurrency` limits Lane.QUICK, `long_concurrency` Lane.LONG; 0 leaves a lane to other workers. Notes and
@@ -155,7 +154,7 @@ class Worker:
         self._upkeep = upkeep
         self._upkeep_at = 0.0
         self._meter = meter or Unmetered()
-        self._keeping_up: asyncio.Future[object] | None = None
+        self._keeping_up: asyncio.Task[object] | None = None
         self._awake = asyncio.Event()
         self._running: dict[asyncio.Task[object], Lane] = {}
 
@@ -241,10 +240,10 @@ class Worker:
         """Start the database upkeep when it is due and this worker is idle."""
         if self._upkeep is None or self._running or self._keeping_up or monotonic() < self._upkeep_at:
             return
-        self._keeping_up = asyncio.ensure_future(self._upkeep())
+        self._keeping_up = asyncio.create_task(self._upkeep())
         self._keeping_up.add_done_callback(self._kept_up)
 
-    def _kept_up(self, upkeep: asyncio.Future[object]) -> None:
+    def _kept_up(self, upkeep: asyncio.Task[object]) -> None:
         self._upkeep_at = monotonic() + UPKEEP_EVERY_S
         self._keeping_up = None
         if not upkeep.cancelled() and (error := upkeep.exception()):
@@ -253,14 +252,10 @@ class Worker:
     async def _stop_keeping_up(self) -> None:
         """Cancel the upkeep at the worker's end; the next worker repeats what was cut short."""
         if self._keeping_up is not None:
-            self._keeping_up.cancel()
-            await asyncio.gather(self._keeping_up, return_exceptions=True)
+            await end(self._keeping_up)
 
     async def _give_all_back(self) -> None:
-        running = set(self._running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await end(*self._running)
 
     async def _work_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, float]:
         """Seconds until the next try of those with which this worker is not done."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 
+from domain.ending import end
 from domain.visible import visible
 from rag.addresses import addresses, defanged, keys
 from rag.answering.answer import AnswerWriter
@@ -53,7 +54,7 @@ from rag.records import (
     TurnEvent,
 )
 from rag.trace import trace_of
-from rag.watching import Latest, end
+from rag.watching import Latest
 
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
 DIALOGUE_CHARS = 600  # of the last answer, for tools

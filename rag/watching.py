@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any, Generic, TypeVar
 
+from domain.ending import end
+
 State = TypeVar("State")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -15,13 +17,6 @@ Result = TypeVar("Result")
 
 class BrokenOff(Exception):
     """The stop signal came before the work ended."""
-
-
-async def end(*tasks: "asyncio.Task[Any]") -> None:
-    """Cancel the tasks and wait until they have ended; their exceptions are dropped."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def unless_set(stop: asyncio.Event, work: Coroutine[Any, Any, Result]) -> Result:

@@ -18,9 +18,9 @@ from bot.replies.html import to_html
 from bot.replies.sending import Place, edit, send
 from bot.replies.steps import steps_text
 from bot.texts import Words
+from domain.ending import end
 from domain.ids import MessageId
 from rag.progress import StepShown
-from rag.watching import end
 
 log = structlog.get_logger()
 

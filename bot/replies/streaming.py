@@ -22,8 +22,8 @@ from bot.replies.html import to_html
 from bot.replies.rich import RichText
 from bot.replies.sending import Place, edit, send
 from bot.replies.split import split_rich
+from domain.ending import end
 from domain.ids import MessageId
-from rag.watching import end
 
 log = structlog.get_logger()
 

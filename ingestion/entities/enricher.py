@@ -13,6 +13,7 @@ from time import monotonic
 
 import structlog
 
+from domain.ending import end
 from domain.errors import DatabaseAway
 from domain.ids import BaseId
 from domain.portions import in_portions
@@ -90,8 +91,7 @@ class Enricher:
         try:
             await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+            await end(work)
         if not work.cancelled():
             work.result()
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 
+from domain.ending import end
 from rag.execution.course import Course, signature_of
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress, Run, Spent
@@ -23,7 +24,6 @@ from rag.planning.plan import Step, ToolCall
 from rag.planning.steps import ANALYZE
 from rag.progress import StepShown
 from rag.tokens import estimate_tokens
-from rag.watching import end
 
 AT_ONCE = 4  # steps and prefetched searches that run concurrently
 GRACE_S = 1.0  # for steps that are nearly done when the work ends early

@@ -12,6 +12,7 @@ from typing import Self
 from pydantic import Field
 
 from domain.documents import DocumentCard
+from domain.ending import end
 from prompts.wordings import Wordings, language_of
 from rag.answering.citations import quote
 from rag.execution.facts import Fact, FactKind, FactsPayload
@@ -21,7 +22,6 @@ from rag.planning.plain_planner import Breadth
 from rag.planning.steps import SURVEY
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
-from rag.watching import end
 from rag.words import akin, share, stems, union
 
 MOST_DOCUMENTS = 60  # that are searched one by one, some milliseconds each; the likeliest, then the newest

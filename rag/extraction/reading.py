@@ -14,6 +14,7 @@ from typing import Self
 import structlog
 
 from domain.documents import DocumentCard
+from domain.ending import end
 from domain.ids import BaseId, DocumentId
 from prompts.loader import Prompts
 from rag.errors import ModelError
@@ -32,7 +33,6 @@ from rag.extraction.wire import (
 from rag.ports import ChatModel, DocumentPassages
 from rag.records import ChatMessage, Conflict, DocumentsRead, Passage
 from rag.tokens import estimate_tokens
-from rag.watching import end
 
 QUESTION_TOKENS = 500  # of a question of a thousand letters, the longest that the tools take
 FRAME_TOKENS = 100  # field names, braces

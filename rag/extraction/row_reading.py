@@ -18,6 +18,7 @@ from typing import Self
 import structlog
 
 from domain.documents import DocumentCard
+from domain.ending import end
 from domain.ids import BaseId, DocumentId
 from rag.errors import ModelError, ModelMisfit
 from rag.extraction.calls import Allowance, ReplyCache, ask, digest, size_of
@@ -28,7 +29,6 @@ from rag.extraction.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ChatModel, DocumentPassages
 from rag.records import ChatMessage, DocumentsRead, Passage
 from rag.tokens import estimate_tokens
-from rag.watching import end
 
 SIDE_BY_SIDE = 4
 MOST_TOGETHER = 12  # documents of one call: their rows have to fit into its reply

@@ -17,6 +17,7 @@ from typing import TypeVar
 import structlog
 
 from adapters.database.embedded.errors import EmbeddedDatabaseError
+from domain.ending import end
 
 _USERS = "postgres.users.lock"
 _TURN = "postgres.turn.lock"
@@ -60,8 +61,7 @@ async def _kept_running(folder: Path, *, start: Callable[[], str], runs: Callabl
     try:
         yield
     finally:
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
+        await end(keeping)
 
 
 async def _keep_running(folder: Path, *, start: Callable[[], str], runs: Callable[[], bool]) -> None:

@@ -9,13 +9,14 @@ never loses a result.
 import asyncio
 from base64 import b64decode
 from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
 from adapters.database.errors import DatabaseAway, DatabaseError
+from domain.ending import end
 from domain.ids import BaseId
 
 if TYPE_CHECKING:
@@ -123,9 +124,7 @@ class SegmentMirror:
         try:
             yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await end(task)
 
     async def _refresh_forever(self) -> None:
         while self._size:
