@@ -235,23 +235,23 @@ def _relative(facts: Sequence[Fact]) -> list[float]:
     return [max(score, 0.0) / best for score in scores]
 
 
-FEWEST, MOST = 2, 20
-"""Passages of one prompt: mostly the first carry the answer; of alike statements (the same clause of many contracts)
-the right one may be the twentieth."""
+WHOLE, FEWEST, MOST = 2, 4, 20
+"""Passages of one prompt: mostly the first carry the answer, but two documents may be meant; of alike statements (the
+same clause of many contracts) the right one may be the twentieth."""
 STANDS_OUT = 0.5  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
-SHORT_TOKENS = 1_500  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
-ASIDE_CHARS = 400  # there, of a passage beyond FEWEST: what is near the question holds its evidence as a rule
+SHORT_TOKENS = 1_800  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
+ASIDE_CHARS = 300  # there, of a passage beyond WHOLE: what is near the question holds its evidence as a rule
 LONG_TOKENS = 5_000  # behind a list, a comparison, a question of several steps
 
 
 def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT, is_short: bool = True) -> FactsPayload:
     """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST or the tokens
-    where many are nearly as good; for a short answer those beyond FEWEST stand aside. Other facts stay."""
+    where many are nearly as good; for a short answer those beyond WHOLE stand aside. Other facts stay."""
     places = [place for place, fact in enumerate(payload.facts) if fact.kind is FactKind.PASSAGE and fact.passage]
     scores = _relative([payload.facts[place] for place in places])
     kept, left = dict[int, bool](), SHORT_TOKENS if is_short else LONG_TOKENS
     for place, score in zip(places[:MOST], scores, strict=False):
-        is_aside = is_short and len(kept) >= FEWEST
+        is_aside = is_short and len(kept) >= WHOLE
         size = estimate_tokens(payload.facts[place].text[: ASIDE_CHARS if is_aside else None])
         if len(kept) < FEWEST or (score >= within and size <= left):
             kept[place] = is_aside

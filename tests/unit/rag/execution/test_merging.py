@@ -128,8 +128,8 @@ def scored(*scores: float, first: int = 1) -> FactsPayload:
 @pytest.mark.parametrize(
     ("scores", "kept"),
     [
-        ((9.0, 3.0, 2.0, 1.0, 0.9, 0.8), 2),
-        ((9.0, 8.0, 7.0, 6.0, 4.4, 4.0), 4),
+        ((9.0, 3.0, 2.0, 1.0, 0.9, 0.8), 4),
+        ((9.0, 8.0, 7.0, 6.0, 5.0, 4.0), 5),
         ((1.0,) * 30, 20),
         ((0.0,) * 6, 4),
         ((1.0, 0.9), 2),
@@ -144,7 +144,7 @@ def test_as_many_passages_are_kept_as_their_scores_suggest(scores: tuple[float, 
 def test_what_is_no_passage_stays() -> None:
     payload = scored(*(1.0, *[0.1] * 9))
     told = replace(payload, facts=(*payload.facts, *Facts()("всего 12").facts))
-    assert [fact.text for fact in shortlist(told).facts][-2:] == ["место 02", "всего 12"]
+    assert [fact.text for fact in shortlist(told).facts][-2:] == ["место 04", "всего 12"]
 
 
 def test_long_passages_are_fewer_and_stand_aside_where_the_answer_is_short() -> None:
@@ -153,11 +153,11 @@ def test_long_passages_are_fewer_and_stand_aside_where_the_answer_is_short() -> 
     ]
     payload = passages_payload(ranked, asked="место")
     asides = [[fact.is_aside for fact in shortlist(payload, is_short=is_short).facts] for is_short in (True, False)]
-    assert asides == [[False, False], [False] * 5]
+    assert asides == [[False, False, True, True], [False] * 5]
     brief = passages_payload(
         [replace(each, passage=replace(each.passage, text="мы " * 200)) for each in ranked], asked=""
     )
-    assert [fact.is_aside for fact in shortlist(brief).facts] == [False, False, *[True] * 6]
+    assert [fact.is_aside for fact in shortlist(brief).facts] == [False, False, *[True] * 7]
 
 
 @given(st.lists(st.lists(st.floats(0, 10), max_size=12), min_size=1, max_size=4))
