@@ -31,6 +31,7 @@ OPENING_BLOCKS, OPENING_CHARS = 100, 5000  # where a document gives the full for
 LONGEST_NAME = 3  # words
 CHUNKS_A_BATCH = 64  # 0.3 MB of vectors of 1024 numbers; 0.6 MB as text over PostgREST
 
+_NUMBER_CELL = re.compile(r"\|[ \xa0($€₽£+−–-]*+\d[\d \xa0.,]*+[)% \xa0]*+(?=\|)")  # of a table
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 T = TypeVar("T")
@@ -134,11 +135,16 @@ class Indexer:
         return IndexedChunk(
             chunk=chunk,
             terms=Counter(terms),
-            length=len(terms),
+            length=length_of(self._analyzer, chunk.text, terms),
             vector=vector,
             model=self._embedder.model,
             titled=counted("\n".join(dict.fromkeys(above))),
         )
+
+
+def length_of(analyzer: TermAnalyzer, text: str, terms: Sequence[str]) -> int:
+    """Of a text with these terms, without the numbers of its tables: they would thin out the words beside them."""
+    return len(terms) - len(analyzer.terms("\n".join(_NUMBER_CELL.findall(text))))
 
 
 def count_terms(analyzer: TermAnalyzer, text: str) -> Counter[str]:

@@ -4,6 +4,7 @@ In: ranked passages, best first. Out: the same, with each run of neighbours merg
 overlap is kept once. It reads nothing from the database: passages between them that were not found stay out.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,7 +13,22 @@ from domain.locator import Locator
 from rag.records import Passage, RankedPassage
 
 SHORTEST_OVERLAP = 12  # characters; a shorter repetition at the seam may be chance
+PASSAGES_A_PAGE = 2  # before those of other pages of the document
 LONGEST_RUN = 3  # passages; longer runs would leave no room for other documents
+
+
+def spread_over_pages(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """The places of each document go to its pages in turn: from the third on, passages of a page come behind those of
+    other pages. What is on one page is found together, and a table is many passages; a score stays with its place."""
+    held = Counter[tuple[DocumentId, int | None]]()
+    early, late = defaultdict[DocumentId, list[Passage]](list), defaultdict[DocumentId, list[Passage]](list)
+    for passage in (each.passage for each in ranked):
+        page = (passage.document_id, passage.locator.page)
+        held[page] += 1
+        is_late = passage.locator.page is not None and held[page] > PASSAGES_A_PAGE
+        (late if is_late else early)[passage.document_id].append(passage)
+    turns = {document: iter([*first, *late[document]]) for document, first in early.items()}
+    return [replace(each, passage=next(turns[each.passage.document_id])) for each in ranked]
 
 
 def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:

@@ -23,7 +23,7 @@ from rag.retrieval.closeness import raise_close
 from rag.retrieval.duplicates import collapse
 from rag.retrieval.fusion import fuse
 from rag.retrieval.naming import lower_half_named
-from rag.retrieval.neighbours import merge_neighbours
+from rag.retrieval.neighbours import merge_neighbours, spread_over_pages
 from rag.retrieval.relevance import fit_of, is_noise
 from rag.retrieval.spelling import worded
 
@@ -127,7 +127,7 @@ class Retrieval:
             asked = dict(zip(query.terms, rarities, strict=True))
             fused = raise_close(fused, asked, inherited, terms_of=self._analyzer.terms)
             fused = lower_half_named(fused, asked, inherited, terms_of=self._analyzer.terms)
-        return collapse(fused)
+        return spread_over_pages(collapse(fused))
 
     async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:
         vector = await self._vector(text) if self._vector_weight > 0 else None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from rag.records import Passage, RankedPassage
-from rag.retrieval.neighbours import LONGEST_RUN, SHORTEST_OVERLAP, merge_neighbours
+from rag.retrieval.neighbours import LONGEST_RUN, SHORTEST_OVERLAP, merge_neighbours, spread_over_pages
 from tests.fakes.rag import make_passage, rank
 
 FIRST = "Арендатор платит до пятого числа. Штраф — 0,1 % за день просрочки."
@@ -95,3 +95,26 @@ def test_the_score_is_that_of_the_best() -> None:
     (one,) = merge_neighbours([best, other])
 
     assert (one.score, one.passage.document_id, one.passage.chunk_id) == (0.9, DocumentId("doc"), ChunkId(2))
+
+
+def test_from_the_third_on_passages_of_a_page_come_behind_other_pages_of_their_document() -> None:
+    ranked = rank(
+        *(piece(ordinal, page=5) for ordinal in (1, 3, 5, 7)),
+        *(piece(ordinal, document="other", page=1) for ordinal in (1, 3, 5)),
+        piece(20, page=6),
+    )
+
+    spread = spread_over_pages(ranked)
+
+    assert [(each.passage.document_id, each.passage.ordinal) for each in spread] == [
+        *(("doc", ordinal) for ordinal in (1, 3, 20, 5)),
+        *(("other", ordinal) for ordinal in (1, 3, 5)),
+        ("doc", 7),
+    ]
+    assert [each.score for each in spread] == [each.score for each in ranked]
+
+
+def test_what_has_no_pages_stays_as_it_is_ranked() -> None:
+    ranked = rank(*(piece(ordinal) for ordinal in (4, 2, 8, 6)))
+
+    assert spread_over_pages(ranked) == list(ranked)
