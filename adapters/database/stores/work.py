@@ -143,15 +143,18 @@ class WorkStore:
         """Store title, figures and all blocks, a book's in several calls. Returns how many chunks earlier attempts
         left."""
         batches = in_portions(parsed.blocks, _written_chars, limit=BATCH_CHARS)
-        batch = next(batches, [])
-        found = await self._call_within_bound(
-            "store_blocks", document, chunks, p_parsed=json_text(_parsed_json(parsed, batch))
-        )
+
+        def following() -> Sequence[Block]:  # read back from a file, if there are many
+            return next(batches, ())
+
+        batch = await asyncio.to_thread(following)
+        written = await asyncio.to_thread(lambda: json_text(_parsed_json(parsed, batch)))
+        found = await self._call_within_bound("store_blocks", document, chunks, p_parsed=written)
         count = len(batch)
-        for batch in batches:
-            further = json_text([_block_json(block) for block in batch])
-            await self._call("add_blocks", document, p_first=count, p_blocks=further)
-            count += len(batch)
+        while further := await asyncio.to_thread(following):
+            written = await asyncio.to_thread(_blocks_text, further)
+            await self._call("add_blocks", document, p_first=count, p_blocks=written)
+            count += len(further)
         return rows.integer(found[0], "stored")
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
@@ -258,6 +261,10 @@ def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonVal
         "published_at": iso(parsed.published_at),
         "blocks": [_block_json(block) for block in blocks],
     }
+
+
+def _blocks_text(blocks: Sequence[Block]) -> str:
+    return json_text([_block_json(block) for block in blocks])
 
 
 def _written_chars(block: Block) -> int:
