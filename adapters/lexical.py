@@ -7,17 +7,18 @@ does to a word, it does on both sides. It knows no database and no weights; the 
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
 from adapters.lexical_forms import uniform_terms
-from adapters.morphology import dictionary
+from adapters.morphology import beginning, dictionary
 
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
 REMEMBERED_TERMS = 4096  # of questions
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 4, 20  # letters of words whose neighbours are looked up, 65 for each letter
+SHORTEST_STEM = 4  # letters; words with a shorter one in common are mostly no relatives
 MOST_FORMS = 30  # a noun has fewer; forms of verbs and adjectives, which have a hundred, are hardly another word's
 LONGEST_TERM = 64  # characters; longer ones are base64, hashes and joined-up addresses, which nobody types again
 
@@ -52,6 +53,7 @@ _NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.
 _PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  # most tokens: they need no further checks
 _RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
 _ENGLISH = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_STEMMED_AS = ((True, "english"), (False, "russian"))
 _LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
 
 _RUSSIAN_STOP_TERMS = """
@@ -102,7 +104,7 @@ class RussianEnglishAnalyzer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._stemmer: _Stemmer | None = None
+        self._stemmers: Mapping[bool, _Stemmer] = {}
         self._token_terms = _Remembered(self._analyse_token).__getitem__
         self._other_lemmas = lru_cache(maxsize=REMEMBERED_TERMS)(self._find_other_lemmas)
 
@@ -121,7 +123,7 @@ class RussianEnglishAnalyzer:
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
         """Terms under which other forms of the word are indexed: «корме» may be indexed as «корма», where «корм» misses
-        it.
+        it. And its relatives: whoever asks when to pay («платить») means the payment («плата»).
 
         Indexing every form under all its lemmas costs nDCG@10 .008 on vkcloud/ru and an index 2 % larger, so a question
         asks for these only where the base does not hold the term itself.
@@ -147,7 +149,16 @@ class RussianEnglishAnalyzer:
             return ()
         forms = dictionary().parse(term)[0].lexeme if dictionary().word_is_known(term) else []
         lemmas = (self._lemma(form.word) for form in forms if len(forms) <= MOST_FORMS)
-        return tuple(lemma for lemma in dict.fromkeys(lemmas) if lemma not in (term, *STOP_TERMS))
+        others = dict.fromkeys((*lemmas, *self._relatives(term)))
+        return tuple(lemma for lemma in others if lemma not in (term, *STOP_TERMS))
+
+    def _relatives(self, term: str) -> Iterator[str]:
+        """Words of the dictionary with the same stem, whatever their part of speech: «плата» of «платить»."""
+        stem = self._stem(term)
+        if len(stem) >= SHORTEST_STEM:
+            for word in beginning(stem):
+                if self._stem(word.replace("ё", "е")) == stem:
+                    yield self._lemma(word)
 
     def _is_known(self, word: str) -> bool:
         if _ENGLISH.fullmatch(word):
@@ -176,11 +187,12 @@ class RussianEnglishAnalyzer:
 
     def _stem(self, word: str) -> str:
         with self._lock:  # a snowball stemmer keeps the word it works on as its state
-            if self._stemmer is None:
+            if not self._stemmers:
                 import Stemmer
 
-                self._stemmer = Stemmer.Stemmer("english", 0)  # 0: no cache of its own, since ours holds the terms
-            return self._stemmer.stemWord(word)
+                # 0: no cache of their own, since ours holds the terms
+                self._stemmers = {is_ascii: Stemmer.Stemmer(name, 0) for is_ascii, name in _STEMMED_AS}
+            return self._stemmers[word.isascii()].stemWord(word)
 
 
 def _one_letter_off(word: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ In: a word. Out: its readings, the likeliest first. What they are worth is decid
 """
 
 import threading
+from collections.abc import Iterator
 from functools import cache
 from typing import Protocol
 
@@ -35,8 +36,24 @@ class Parse(Protocol):
         ...
 
 
+class Words(Protocol):
+    """All forms of all words."""
+
+    def iteritems(self, beginning: str) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Forms with these first letters: the paradigm of each, and the place that it has in it."""
+        ...
+
+
+class Dictionary(Protocol):
+    """What the analyzer knows by heart."""
+
+    words: Words
+
+
 class Morphology(Protocol):
     """The analyzer, with its dictionary loaded."""
+
+    dictionary: Dictionary
 
     def parse(self, word: str) -> list[Parse]:
         """At least one; words that stand in no dictionary are guessed."""
@@ -52,6 +69,12 @@ def dictionary() -> Morphology:
     loaded, only caches of single tags change in it, which every thread would fill alike."""
     with _loading:
         return _load()
+
+
+def beginning(letters: str) -> Iterator[str]:
+    """The words of the dictionary that begin with these letters, each in its first form."""
+    words = dictionary().dictionary.words
+    return (word for word, (_, form) in words.iteritems(letters) if form == 0)
 
 
 @cache

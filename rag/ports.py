@@ -167,7 +167,7 @@ class QuestionAnalyzer(TermAnalyzer, Protocol):
         ...
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
-        """Other terms that forms of the same word may be indexed as."""
+        """Other terms that forms of the same word, and its relatives, may be indexed as."""
         ...
 
     def corrections(self, text: str) -> Mapping[str, tuple[str, ...]]:

@@ -93,6 +93,7 @@ class Passage:
     searchable: int = 0  # passages of its document that can be found now
     progress_total: int = 0  # passages that its document will have
     opening: str = ""  # how its document begins, in one line; empty in the first passage itself
+    parts: int = 1  # neighbours that were merged into it
 
     @property
     def name(self) -> str:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+NAMING_CELLS = 2
+
 _ROW = re.compile(r"\|.*\|")
 _RULER = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -26,12 +28,16 @@ class Row:
 
     @property
     def words(self) -> str:
-        """The first cell names the row, if it is a word; each other cell follows its column's name."""
+        """The first cell names the row, or behind a number («Артикул») the second; each other cell follows its column's
+        name."""
         names = self.names if len(self.names) == len(self.cells) else ("",) * len(self.cells)
-        has_label = self.cells[0] and not _NUMBER.fullmatch(self.cells[0]) and any(self.cells[1:])
-        named = list(zip(names, self.cells, strict=True))[1 if has_label else 0 :]
-        said = "; ".join(_named(name, cell) for name, cell in named if cell)
-        return f"{self.cells[0]}: {said}" if has_label else said
+        naming = (place for place, cell in enumerate(self.cells[:NAMING_CELLS]) if not _NUMBER.fullmatch(cell))
+        label = next((place for place in naming if self.cells[place]), None)
+        if label is not None and not any(cell for place, cell in enumerate(self.cells) if place != label):
+            label = None
+        named = enumerate(zip(names, self.cells, strict=True))
+        said = "; ".join(_named(name, cell) for place, (name, cell) in named if cell and place != label)
+        return said if label is None else f"{self.cells[label]}: {said}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.facts import Fact, FactKind
 from rag.extraction.values import day, day_of_name
-from rag.quoting.renderer import escaped
+from rag.quoting.quotes import escaped
 from rag.records import Claim, Conflict, Passage, RankedPassage
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from prompts.breadth import BreadthWords
 from prompts.wordings import Wordings
 from rag.extraction.values import amount, exact_amount
+from rag.quoting.quotes import escaped
 from rag.records import Passage, RankedPassage
 from rag.table_rows import Row, in_words, rows_of
 from rag.words import folded, sentences, stems
@@ -114,9 +115,9 @@ class PlainRequests:
                 continue
             fitting = [row for row in rows if (value := _value(row, column)) is not None and condition.holds(value)]
             words = self._wordings[language]
-            is_whole = passages[0].searchable <= len(passages)
+            is_whole = passages[0].searchable <= sum(each.parts for each in passages)
             told = (words.rows_fit if is_whole else words.rows_fit_found).format(fit=len(fitting), total=len(rows))
-            lines = [f"**{_escaped(told)}**", *(f"- {_escaped(row.words)}" for row in fitting[:FILTERED_ROWS])]
+            lines = [f"**{escaped(told)}**", *(f"- {escaped(row.words)}" for row in fitting[:FILTERED_ROWS])]
             used = [each for each in passages if any(row in fitting for row in rows_of(each.text))] or passages[:1]
             return Done(text="\n".join(lines), passages=tuple(used)), max(len(fitting) - FILTERED_ROWS, 0)
         return None
@@ -138,11 +139,9 @@ class PlainRequests:
 def outline(found: Sequence[RankedPassage]) -> Done | None:
     """Each heading with the sentence below it, or the first sentence of each paragraph, of the first document found."""
     passages = sorted(next(_by_document(found), ()), key=lambda each: each.ordinal)
-    lines: list[str] = []
-    for heading, sentence in (pair for passage in passages for pair in _beginnings(in_words(passage.text)[0])):
-        line = f"**{_escaped(heading)}** {_escaped(sentence)}".strip() if heading else _escaped(sentence)
-        if line not in lines:
-            lines.append(f"- {line}")
+    told = (pair for passage in passages for pair in _beginnings(in_words(passage.text)[0]))
+    said = (f"**{escaped(head)}** {escaped(line)}".strip() if head else escaped(line) for head, line in told)
+    lines = [f"- {line}" for line in dict.fromkeys(said)]
     kept = lines[:OUTLINE_LINES]
     while len("\n".join(kept)) > OUTLINE_CHARS:
         kept.pop()
@@ -203,7 +202,3 @@ def _alternatives(entries: Sequence[str]) -> str:
 
 def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?:{_alternatives(entries)})(?!\w)")
-
-
-def _escaped(line: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", line)

@@ -16,7 +16,7 @@ from rag.answering.citations import cite
 from rag.records import Citation, Fit, Passage, RankedPassage
 from rag.retrieval.alike import BETWEEN, telling
 from rag.table_rows import in_words
-from rag.words import Span, akin, sentences, stems
+from rag.words import STEM_LETTERS, Span, akin, folded, sentences, stems
 
 MAX_QUOTES = 2
 NEARLY_AS_GOOD = (
@@ -30,10 +30,13 @@ FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one messa
 AKIN_SHARE = 0.7  # of a word's weight, for one of the same root in its place
 HEADING_CHARS = 120
 OPENING_CHARS = 200  # as the search counts it (`opening_of`)
-HEADING_SHARE = 0.9  # of a word's weight, where the heading has it and the sentence has not
+HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
+SAME_SHARE = 0.8  # of the words of a heading and a question, in common: its answer begins below it
+PARAGRAPH_CHARS = 200  # a shorter one is shown whole
+FORM_LETTERS = 2  # of a long word, its ending
 
 _ITEM = re.compile(r"[-*•–] |\d+[.)] ")
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~]|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)](?=\s)")  # «1. » would be counted
 _ENDS_SENTENCE = (".", "!", "…", ":", ";", ",")
 
 
@@ -101,10 +104,10 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
     the sources.
     """
     told = [_Told.of(each.passage) for each in passages]
-    weights = _weights(question, told)
+    weights, forms = _weights(question, told), _forms(question)
     excerpts: list[_Excerpt] = []
     for each, said in zip(passages, told, strict=True):
-        excerpt = _excerpt(each.passage, said, weights)
+        excerpt = _excerpt(each.passage, said, weights, forms)
         if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
             excerpts.append(excerpt)
     is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
@@ -125,10 +128,16 @@ def _weights(question: str, told: Sequence[_Told]) -> dict[str, float]:
     return weights
 
 
-def _excerpt(passage: Passage, told: _Told, weights: Mapping[str, float]) -> _Excerpt:
+def _forms(question: str) -> tuple[str, ...]:
+    """The long words of the question without their endings: «арендатора» is nearer to «арендатор» than to
+    «арендодатель», though all three begin alike."""
+    return tuple(word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS)
+
+
+def _excerpt(passage: Passage, told: _Told, weights: Mapping[str, float], forms: Sequence[str]) -> _Excerpt:
     parts, text = _sentences(told), told.text
-    first = _lead(parts, weights, told.about)
-    last = _end_of_lead(parts, first, weights)
+    first = _lead(parts, weights, told.about, forms)
+    first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, weights))
     lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
     says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or weights.keys().isdisjoint(stems(lead))
@@ -141,20 +150,50 @@ def _excerpt(passage: Passage, told: _Told, weights: Mapping[str, float]) -> _Ex
     return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
-def _lead(parts: Sequence[_Sentence], weights: Mapping[str, float], about: frozenset[str]) -> int:
-    """The place of the sentence that carries most of the question. What stands under a heading or after a question
-    belongs to it; words of the document's names (`about`) count nowhere: the clause on the rent answers, and not the
-    preamble that names the tenant. Of two that carry as much the one with more of its own words, then the earlier."""
+def _lead(parts: Sequence[_Sentence], weights: Mapping[str, float], about: frozenset[str], forms: Sequence[str]) -> int:
+    """The place of the sentence that carries most of the question; the first one below a heading or a question that
+    asks the same.
+
+    What stands under a heading belongs to it; words of the document's names (`about`) count nowhere: the clause on the
+    rent answers, and not the preamble that names the tenant. Of two that carry as much the one with more of its own
+    words, then with nearer forms of them, then the earlier."""
     left = {stem: weight for stem, weight in weights.items() if stem not in about} or weights
 
-    def carried(place: int) -> tuple[float, float, int]:
-        part = parts[place]
-        own = sum(weight for stem, weight in left.items() if stem in part.words)
-        above = sum(weight for stem, weight in left.items() if stem in part.heading - part.words)
-        has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
-        return (0.0 if has_body else own + HEADING_SHARE * above, own, -place)
+    def of(words: frozenset[str]) -> float:
+        return sum(weight for stem, weight in left.items() if stem in words)
 
-    return max(range(len(parts)), key=carried)
+    def above(heading: frozenset[str]) -> float:
+        """All that the heading has of the question, if it is more than the document's names."""
+        return 0.0 if left.keys().isdisjoint(heading) else sum(weights[stem] for stem in weights.keys() & heading)
+
+    def carried(place: int) -> tuple[float, float, int, int]:
+        part = parts[place]
+        own, said = of(part.words), folded(part.text)
+        has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
+        total = 0.0 if has_body else own + HEADING_SHARE * above(part.heading)
+        return (total, own, sum(form in said for form in forms), -place)
+
+    asked = frozenset(left)
+    same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
+    alike = {place: len(parts[place].words & asked) / len(parts[place].words | asked) for place in same}
+    asking = max(alike, key=alike.__getitem__, default=-1)
+    if asking >= 0 and alike[asking] >= SAME_SHARE:
+        return asking + 1
+    best = max(range(len(parts)), key=carried)
+    return parts[best].under + 1 if of(parts[best].heading) >= SAME_SHARE * sum(left.values()) > 0 else best
+
+
+def _paragraph(text: str, parts: Sequence[_Sentence], first: int, last: int) -> tuple[int, int]:
+    """The first and the last sentence of the whole paragraph, where it is short."""
+    start = text.rfind("\n", 0, parts[first].start) + 1
+    end = text.find("\n", parts[last].end)
+    if (end if end >= 0 else len(text)) - start > PARAGRAPH_CHARS:
+        return first, last
+    while first and parts[first - 1].start >= start:
+        first -= 1
+    while last + 1 < len(parts) and (end < 0 or parts[last + 1].end <= end):
+        last += 1
+    return first, last
 
 
 def _end_of_lead(parts: Sequence[_Sentence], first: int, weights: Mapping[str, float]) -> int:
@@ -243,20 +282,21 @@ def _names(excerpts: Sequence[_Excerpt], passages: Sequence[RankedPassage]) -> l
     known = {each.passage.chunk_id: each.passage for each in passages}
     told = telling([known[excerpt.citation.chunk_id] for excerpt in excerpts])
     names = (_name(excerpt.citation) for excerpt in excerpts)
-    return [BETWEEN.join(filter(None, (name, _escaped(label)))) for name, label in zip(names, told, strict=True)]
+    return [BETWEEN.join(filter(None, (name, escaped(label)))) for name, label in zip(names, told, strict=True)]
 
 
 def _block(excerpt: _Excerpt, name: str) -> str:
     lines = [f"*{name}*"] if name else []
-    lines += [f"**{_escaped(line.strip())}**" for line in excerpt.lead.splitlines() if line.strip()]
-    quoted = "\n".join(f"> {_escaped(line)}".rstrip() for line in excerpt.rest.splitlines())
+    lines += [f"**{escaped(line.strip())}**" for line in excerpt.lead.splitlines() if line.strip()]
+    quoted = "\n".join(f"> {escaped(line)}".rstrip() for line in excerpt.rest.splitlines())
     return "\n".join(lines) + (f"\n\n{quoted}" if excerpt.rest else "")
 
 
 def _name(citation: Citation) -> str:
     name = known_as(citation.source_type, citation.title, citation.source_identifier)
-    return _escaped(" ".join(name.split()))
+    return escaped(" ".join(name.split()))
 
 
-def _escaped(line: str) -> str:
-    return _MARKUP.sub(r"\\\1", line)
+def escaped(line: str) -> str:
+    """A line as plain text in Markdown."""
+    return _MARKUP.sub(r"\\\g<0>", line)

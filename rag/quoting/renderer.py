@@ -5,7 +5,6 @@ model, or when the model's text may not be shown. Passages are quoted, never par
 and the sources below.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,10 +13,8 @@ from rag.answering.citations import cite
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
 from rag.quoting.plain_requests import PlainRequests, Request, RequestKind, outline, sides
-from rag.quoting.quotes import MAX_QUOTES, choose, quote_passages
+from rag.quoting.quotes import MAX_QUOTES, choose, escaped, quote_passages
 from rag.records import Citation, RankedPassage
-
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,11 +146,6 @@ def _line(fact: Fact) -> str:
 def _sentence(fact: Fact) -> str:
     line = _line(fact)
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
-
-
-def escaped(text: str) -> str:
-    """The text with Markdown's special characters escaped."""
-    return _MARKUP.sub(r"\\\1", text)
 
 
 def _unique(citations: Sequence[Citation]) -> tuple[Citation, ...]:

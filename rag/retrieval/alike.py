@@ -27,7 +27,8 @@ ALIKE = 0.6  # share of their words that two passages have in common; clauses of
 ALIKE_OPENING = 0.4  # the same of openings: half of one may be names and days
 BETWEEN = " · "
 
-_WORD = re.compile(r"\S+")
+_AMOUNT = re.compile(r"(?<!\S)\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # «120 000»: no number of a document
+_WORD = re.compile(rf"{_AMOUNT.pattern}|\S+")
 _EDGES = "«»“”„\"'`.,;:!?()[]{}<>*#|_—–- "
 
 
@@ -45,7 +46,7 @@ def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[s
     split = [[(word, folded(word)) for word in map(_bare, _WORD.findall(each)) if word] for each in openings]
     count = Counter(word for words in split for word in {plain for _, plain in words})
     most = max(1, int(len(openings) * SHARED_BY)) if len(openings) > 1 else 1
-    told = ([(word, count[plain] <= most) for word, plain in words] for words in split)
+    told = ([(word, count[plain] <= most and not _AMOUNT.match(plain)) for word, plain in words] for words in split)
     ends = (len(each) >= CUT_CHARS for each in openings)
     return tuple(
         _label(_whole_runs(words) if cut else words, characters) for words, cut in zip(told, ends, strict=True)

@@ -74,7 +74,8 @@ def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
     text = run[0].text
     for passage in run[1:]:
         text = _append(text, passage.text)
-    return replace(best, text=text, locator=_cover(best.locator, [passage.locator for passage in run]))
+    locator = _cover(best.locator, [passage.locator for passage in run])
+    return replace(best, text=text, locator=locator, parts=len(run))
 
 
 def _append(text: str, more: str) -> str:

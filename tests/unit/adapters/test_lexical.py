@@ -84,10 +84,11 @@ def test_a_word_with_a_hyphen_that_no_dictionary_has_may_be_mistyped() -> None:
 
 @pytest.mark.parametrize(
     ("term", "others"),
-    [("корм", ("корма",)), ("сталь", ("стать",)), ("срок", ()), ("подключить", ()), ("disk", ()), ("pg-15", ())],
+    [("корм", ("корма",)), ("сталь", ("стать",)), ("срок", ()), ("платить", ("плата",)), ("disk", ()), ("pg-15", ())],
 )
-def test_a_word_says_as_what_its_forms_are_counted(term: str, others: tuple[str, ...]) -> None:
-    assert ANALYZER.other_lemmas(term) == others
+def test_a_word_says_as_what_its_forms_and_its_relatives_are_counted(term: str, others: tuple[str, ...]) -> None:
+    assert {*others} <= {*ANALYZER.other_lemmas(term)}
+    assert bool(others) is bool(ANALYZER.other_lemmas(term))
     assert all(other not in ANALYZER.terms(term) for other in others)
 
 

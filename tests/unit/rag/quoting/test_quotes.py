@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rag.quoting.quotes import FOLDED_CHARS, choose, quote_passages
+from bot.replies.markdown import render_markdown
+from rag.quoting.quotes import FOLDED_CHARS, PARAGRAPH_CHARS, choose, quote_passages
 from rag.records import Fit
 from tests.fakes.rag import make_passage, rank
 
@@ -23,6 +24,16 @@ LEASE = """Договор аренды
 
 4.1. Арендодатель вправе расторгнуть договор, если плата не внесена дважды."""
 PRICES = "Цены\n\n| Сорт | Вес | Цена |\n| --- | --- | --- |\n| Бразилия | 1 кг | 990 ₽ |\n| Эфиопия | 1 кг | 1 890 ₽ |"
+
+RETURNS = """Как вернуть деньги за сертификат?
+
+Напишите нам.
+
+Деньги за сертификат вернутся через неделю.
+
+Во сколько вы открываетесь?
+
+В восемь."""
 
 
 @pytest.mark.parametrize(
@@ -48,6 +59,19 @@ PRICES = "Цены\n\n| Сорт | Вес | Цена |\n| --- | --- | --- |\n| �
         (PRICES, "сколько стоит эфиопия", "Эфиопия: вес 1 кг; цена 1 890 ₽"),
         # a stop inside a row does not end it
         (PRICES.replace("Бразилия", "Дрип, 5 шт. Бразилия"), "бразилия", "Дрип, 5 шт. Бразилия: вес 1 кг; цена 990 ₽"),
+        # a short paragraph is shown whole
+        ("Плата растёт. Срок оплаты пятое число.", "срок оплаты", "Плата растёт. Срок оплаты пятое число."),
+        # the clause under the heading with its words, not one that mentions them beside a rarer one
+        (
+            "3. Арендная плата\n\n3.1. Арендная плата равна ста рублям.\n\n4. Ответственность\n\n"
+            "4.1. Штраф равен арендной плате.",
+            "штраф и арендная плата",
+            "3.1. Арендная плата равна ста рублям.",
+        ),
+        # under a question that was asked word for word its first sentence, not the one with the most of its words
+        (RETURNS, "Как вернуть деньги за сертификат?", "Напишите нам."),
+        # of words that begin alike the nearer form
+        ("Арендодатель: ИНН 63.\n\nАрендатор: ИНН 64.", "ИНН арендатора", "Арендатор: ИНН 64."),
         # a heading with nothing below it can still be all that there is
         ("Сроки поставки", "сроки", "Сроки поставки"),
     ],
@@ -71,13 +95,17 @@ def test_words_that_choose_the_document_choose_no_sentence_of_it(question: str) 
 
 
 def test_the_rest_of_the_passage_follows_folded() -> None:
-    text = "Жильцы любят двор. Штраф за стоянку ночью бывает большим. Он равен пятистам рублям."
+    text = f"Жильцы любят двор{' и сад' * PARAGRAPH_CHARS}. Штраф за стоянку ночью бывает большим. Он равен пятистам."
 
     shown, _ = quote_passages(rank(make_passage(text)), "какой штраф за стоянку?")
 
-    assert (
-        shown == "**Штраф за стоянку ночью бывает большим.**\n\n> Он равен пятистам рублям.\n>\n> ↑ Жильцы любят двор."
-    )
+    assert shown.startswith("**Штраф за стоянку ночью бывает большим.**\n\n> Он равен пятистам.")
+
+
+def test_numbers_at_the_beginning_of_a_line_are_not_counted_anew() -> None:
+    shown, _ = quote_passages(rank(make_passage("Слушали доклад.\n7. Закупка\n3. Отпуск\nКонец.")), "доклад")
+
+    assert "7. Закупка\n3. Отпуск" in "".join(run.text for run in render_markdown(shown).runs)
 
 
 def test_what_another_heading_heads_is_no_context() -> None:

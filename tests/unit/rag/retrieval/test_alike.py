@@ -22,6 +22,12 @@ def test_a_label_has_the_words_that_the_other_openings_lack() -> None:
     assert labels(["Протокол. Дата: 3 марта 2025 г.", "Протокол. Дата: 7 апреля 2025 г."]) == ("3 марта", "7 апреля")
 
 
+def test_an_amount_names_no_document() -> None:
+    openings = [f"Договор № {number} с ООО «{name}». Плата {rent} 000 рублей." for number, name, rent in
+                (("12", "Лазурит", "120"), ("13", "Кедр", "95"))]  # fmt: skip
+    assert labels(openings) == ("12 · Лазурит", "13 · Кедр")
+
+
 def test_where_an_opening_is_cut_tells_nothing() -> None:
     ends = ("и заключили настоящий", "и заключили настоящий договор", "и заключили")
     openings = [
