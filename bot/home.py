@@ -19,7 +19,8 @@ LOCALCHAT = "localchat"
 ALIVE = "alive"
 BEAT_S, SILENT_S = 10.0, 60.0  # between two signs of life; after which a process hangs
 SETTINGS = "settings.env"  # what `baza models add` has set; read before `.env` and the environment
-OURS = (LOCALCHAT, ALIVE, SETTINGS, "files", "log", "models", "scratch", "postgres.*")
+TOLD = "told"  # what need not be said twice, a file each
+OURS = (LOCALCHAT, ALIVE, SETTINGS, TOLD, "files", "log", "models", "scratch", "postgres.*")
 
 
 def open_home(home: Path) -> None:
@@ -34,6 +35,18 @@ def open_home(home: Path) -> None:
             mode = path.lstat().st_mode
             if not stat.S_ISLNK(mode) and mode & PRIVATE_UMASK:
                 path.chmod(stat.S_IMODE(mode) & ~PRIVATE_UMASK)
+
+
+def is_first_time(home: Path, what: str) -> bool:
+    """True once in the life of this home; also where nothing can be written."""
+    try:
+        (home / TOLD).mkdir(exist_ok=True)
+        (home / TOLD / what).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 async def show_life(home: Path, stop: asyncio.Event) -> None:

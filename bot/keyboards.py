@@ -49,6 +49,9 @@ class ShowSource(CallbackData, prefix="src"):
         return place
 
 
+ADD_SEARCH = "add-search"
+
+
 class Rate(CallbackData, prefix="rate"):
     """Thumbs up (1) or down (-1)."""
 

@@ -13,6 +13,7 @@ from bot.bounds import Bounds
 from bot.languages import ChosenLanguages
 from bot.metrics.measures import Measures
 from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics, Tokens
+from bot.talk import Talk
 from bot.texts import Texts
 from domain.ids import UserId
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
@@ -63,11 +64,17 @@ class Services:
     is_limited_by_telegram: bool = True  # the limit is Telegram's, not our own setting
     has_model: bool = True  # that writes answers
     is_local: bool = False  # people talk on the page of this machine, not on Telegram
+    is_first_time: Callable[[str], bool] = lambda _: True  # for what this installation tells once in its life
+    add_search: Callable[[], AsyncIterator[str]] | None = None  # brings search by meaning, and says how far it is
 
     @property
     def hears(self) -> str:
         """`yes` or `no`, for texts that promise to listen."""
         return "yes" if self.hear else "no"
+
+    def is_owner(self, talk: Talk) -> bool:
+        """Whether this person may change the installation: an admin, and whoever sits at the local page."""
+        return talk.person in self.admin_users or (self.is_local and talk.place.is_private)
 
     def is_allowed(self, user: UserId) -> bool:
         """Whether this person may talk to the bot (ALLOWED_USERS; admins always may)."""

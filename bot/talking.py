@@ -16,10 +16,11 @@ from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 from bot.app import Parts, open_bot
 from bot.bounds import bounds_of
 from bot.cli.errors import CommandError, port_named
+from bot.cli.models import adding_search
 from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
 from bot.hearing import SpokenQuestions
-from bot.home import LOCALCHAT
+from bot.home import LOCALCHAT, is_first_time
 from bot.inbox import Inbox
 from bot.metrics.measures import Measures
 from bot.notices import NoticeLoop
@@ -134,6 +135,8 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
 def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]) -> Services:
     parts = parts.for_people()
     settings, stores = parts.settings, parts.stores
+    is_local = settings.telegram.token is None
+    has_search = settings.jina.api_key is not None or settings.local.embedding_model is not None
     is_limited, bounds = _is_limited_by_telegram(settings), bounds_of(settings)
     conversation = parts.conversation()
     spoken = None
@@ -168,7 +171,9 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         file_limit_mb=TELEGRAM_FILE_MB if is_limited else settings.worker.file_mb,
         is_limited_by_telegram=is_limited,
         has_model=parts.model is not None,
-        is_local=settings.telegram.token is None,
+        is_local=is_local,
+        is_first_time=partial(is_first_time, settings.home),
+        add_search=partial(adding_search, settings) if is_local and not has_search else None,
     )
 
 

@@ -1,7 +1,6 @@
 """The records that go from stage to stage of a turn.
 
-In: nothing. Out: frozen, keyword-only records. They hold data; only `RankedPassage.fit` is computed, when it is
-first read.
+In: nothing. Out: frozen, keyword-only records, which hold data; only `RankedPassage.fit` is computed, when first read.
 """
 
 from collections.abc import Callable, Mapping

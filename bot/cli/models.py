@@ -5,6 +5,10 @@ bases with its vectors. Each step can be stopped and repeated: it goes on where 
 """
 
 import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from dotenv import set_key
@@ -12,6 +16,7 @@ from dotenv import set_key
 from adapters.local.fetching import KNOWN, KnownModel, Task
 from adapters.local.opening import find_model
 from bot.cli.content import words_of
+from bot.cli.errors import CommandError
 from bot.cli.output import Bar, print_line
 from bot.cli.reindexing import reindex_bases
 from bot.home import SETTINGS
@@ -47,8 +52,14 @@ async def add_model(settings: Settings, task: Task) -> int:
     print_line(words.plain("cli-model-fetching", name=model.name, megabytes=model.megabytes))
     with Bar(model.megabytes, "MB") as shown:
 
+        def told(done: int, total: int) -> None:
+            if shown.is_drawn:
+                shown.reach(done // MEGABYTE, total // MEGABYTE)
+            elif shown.grows(done, total):
+                print_line(words.plain("cli-model-fetched", done=done // MEGABYTE, total=total // MEGABYTE))
+
         def fetch(name: str, folder: Path) -> None:
-            model.fetch(name, folder, lambda done, total: shown.reach(done // MEGABYTE, total // MEGABYTE))
+            model.fetch(name, folder, told)
 
         folder = await asyncio.to_thread(find_model, model.name, settings.home / "models", fetch)
     value = str(folder) if task is Task.SPEECH else model.name
@@ -64,6 +75,27 @@ async def add_model(settings: Settings, task: Task) -> int:
     else:
         print_line(words.plain("cli-model-restart"))
     return 0
+
+
+async def adding_search(settings: Settings) -> AsyncIterator[str]:
+    """The lines of `baza models add search`, which runs as a process of its own and is stopped with its listener.
+    Raises CommandError with what it says when it fails."""
+    command = (sys.executable, "-m", "bot", "models", "add", Task.SEARCH.value)
+    environment = {**os.environ, "BAZA_HOME": str(settings.home)}
+    process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=PIPE, stderr=PIPE)
+    lines, problems = process.stdout, process.stderr
+    if lines is None or problems is None:
+        raise RuntimeError("the process has no pipes")
+    try:
+        async for line in lines:
+            yield line.decode().strip()
+        said = (await problems.read()).decode().strip()
+        if await process.wait():
+            raise CommandError(said.splitlines()[-1] if said else f"exit status {process.returncode}")
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
 
 
 def _named(settings: Settings, task: Task) -> str | None:

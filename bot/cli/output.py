@@ -36,6 +36,7 @@ class Bar:
     def __init__(self, total: int, label: str) -> None:
         self.is_drawn = sys.stderr.isatty()
         self._total, self._label, self._done = total, label, 0
+        self._percent = -1
         self._progress: Progress | None = None
 
     def __enter__(self) -> Self:
@@ -55,6 +56,12 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         if self._progress:
             self._progress.stop()
+
+    def grows(self, done: int, total: int) -> bool:
+        """Whether a further percent is done, for whoever prints a line for each."""
+        percent = 100 * done // max(total, 1)
+        grown, self._percent = percent > self._percent, max(percent, self._percent)
+        return grown
 
     def advance(self) -> None:
         """One further."""

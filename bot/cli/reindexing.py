@@ -51,14 +51,11 @@ class _Progress:
         self._base = base
         self._words = words
         self._bar = shown
-        self._shown = -1  # percent
 
     def report(self, done: int) -> None:
         """`done` passages have their new vector."""
         total = max(done, self._base.passages)
         self._bar.reach(done, total)
-        percent = 100 * done // total
-        if percent > self._shown and not self._bar.is_drawn:
-            self._shown = percent
+        if not self._bar.is_drawn and self._bar.grows(done, total):
             base = self._base.name or self._base.id
             print_line(self._words.plain("cli-reindexing", base=base, done=done, total=total))

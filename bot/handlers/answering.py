@@ -18,6 +18,7 @@ from aiogram import Bot
 
 from bot.handlers.asking import expect
 from bot.handlers.holdings import Lack, lack_of
+from bot.handlers.models import tell_about_models
 from bot.inbox import Turn
 from bot.keyboards import STOP, button, question_key, rows
 from bot.replies.answer_buttons import answer_keyboard
@@ -159,9 +160,8 @@ async def answer_question(
     elif answer.choices:
         await expect(services, talk, about=CLARIFIED)
     is_without_model = answer.kind is AnswerKind.QUOTES and not services.has_model
-    is_owner = talk.person in services.admin_users or (services.is_local and talk.place.is_private)
-    if is_without_model and is_owner and dialogues.may_tell("no-model", talk.person):
-        await send(bot, talk.place, talk.words("answer-full-answers"))
+    if is_without_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
+        await tell_about_models(bot, services, talk)
 
 
 async def _only(bot: Bot, services: Services, talk: Talk) -> DocumentCard | None:

@@ -33,6 +33,15 @@ answer-full-answers =
     <code>LLM_API_KEY=your key
     ANSWER_MODEL=openai/gpt-4.1</code>
     For a model on this machine, in place of the key: <code>LLM_BASE_URL=http://127.0.0.1:11434/v1</code>
+search-model-offer = And the search goes by words and their forms. By meaning, in other words and other languages, it searches with a model on this machine, which can be downloaded now.
+button-add-search = Download the search model · { $megabytes } MB
+button-go-on = Go on
+search-model-going = ⏳ Adding search by meaning. You can ask meanwhile.
+    { $told }
+search-model-added = ✅ The search model is here, and the bases have been moved to it. Start Baza again (Ctrl+C, then <code>make run</code>), and it searches by meaning.
+search-model-failed = Search by meaning could not be added: { $reason }
+    What has been downloaded is kept.
+search-model-is-there = Search by meaning is set here already, or only the owner of this machine may add it.
 
 place-pages = p. { $pages }
 place-section = section “{ $section }”

@@ -59,6 +59,7 @@ cli-model-search = Search by meaning: finds an answer also where the question ha
 cli-model-rerank = The order of what was found: each passage is compared with the question, the best come first. Slower.
 cli-model-speech = Speech: voice messages, sound and video become text that can be found.
 cli-model-fetching = Downloading { $name } ({ $megabytes } MB). You may stop it: the same command goes on.
+cli-model-fetched = { $done } of { $total } MB downloaded
 cli-model-set = Written to { $file }: { $name }={ $value }
 cli-model-overruled = But the environment or .env sets { $name } to something else, which counts more. Remove it there.
 cli-model-jina = But JINA_API_KEY is set, and Jina searches. Remove it to search by this model, then: baza reindex

@@ -37,6 +37,15 @@ answer-full-answers =
     <code>LLM_API_KEY=ваш ключ
     ANSWER_MODEL=openai/gpt-4.1</code>
     Для модели на этой машине вместо ключа: <code>LLM_BASE_URL=http://127.0.0.1:11434/v1</code>
+search-model-offer = А поиск идёт по словам и их формам. По смыслу, другими словами и на другом языке он ищет с моделью на этой машине, её можно скачать сейчас.
+button-add-search = Скачать модель поиска · { $megabytes } МБ
+button-go-on = Продолжить
+search-model-going = ⏳ Добавляю поиск по смыслу. Спрашивать можно и сейчас.
+    { $told }
+search-model-added = ✅ Модель поиска здесь, базы переведены на неё. Перезапустите Базу (Ctrl+C, затем <code>make run</code>), и она начнёт искать по смыслу.
+search-model-failed = Не получилось добавить поиск по смыслу: { $reason }
+    Что уже скачано, не пропало.
+search-model-is-there = Поиск по смыслу здесь уже настроен, или добавлять его может только хозяин этой машины.
 
 place-pages = стр. { $pages }
 place-section = раздел «{ $section }»
