@@ -1,6 +1,6 @@
 """Fixtures of the acceptance tests: a database, scripted models, and a person at the page."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from bot.settings import Settings
-from tests.acceptance.running import running_baza
+from sandbox.pool import Pool
+from tests.acceptance.running import Forkservers, kept_forkservers, running_baza
 from tests.database import (
     database,
     database_server,
@@ -40,6 +41,20 @@ Start = Callable[..., AbstractAsyncContextManager[str]]
 """`async with start(VARIABLE="value") as page_url:` runs the bot with these settings."""
 Open = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 """`async with api(token, VARIABLE="value") as client:` runs Baza and calls its API."""
+
+
+@pytest.fixture(scope="session")
+def forkservers() -> Iterator[Forkservers]:
+    """Of this process."""
+    with kept_forkservers() as kept:
+        yield kept
+
+
+@pytest.fixture(autouse=True)
+def _few_forkservers(forkservers: Forkservers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever opens a pool here takes one that is there."""
+    monkeypatch.setattr(Pool, "_start", lambda pool: forkservers.start(pool))
+    monkeypatch.setattr(Pool, "_forget", lambda pool, running: forkservers.forget(pool, running))
 
 
 @pytest.fixture

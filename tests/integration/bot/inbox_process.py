@@ -10,12 +10,15 @@ import os
 import sys
 from pathlib import Path
 
-from aiogram import Bot, Dispatcher, Router
-from aiogram.types import Message
-
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.inbox import InboxStore
-from bot.inbox import Inbox
+from bot.lazy_models import built_when_used
+
+with built_when_used():  # as a bot has it: the models take seconds
+    from aiogram import Bot, Dispatcher, Router
+    from aiogram.types import Message
+
+    from bot.inbox import Inbox
 
 LEASE_S, LOOK_EVERY_S = 3.0, 0.3
 
