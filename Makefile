@@ -12,7 +12,7 @@ run: .venv/run.stamp        ## start Baza; it says which page to open
 	@while $(BIN)/baza run; status=$$?; [ $$status -eq 75 ]; do :; done; exit $$status
 
 test: .venv/test.stamp      ## everything: format, lint, types, imports, shape, tests (says what it skipped and why)
-	@$(MAKE) --no-print-directory check tests
+	@$(MAKE) --no-print-directory -j2 check tests
 
 check: lint types imports
 

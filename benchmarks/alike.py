@@ -285,10 +285,15 @@ async def run(arguments: argparse.Namespace) -> None:
         configure_logging(settings.home / "log", level="WARNING", style="text", destination="file")
         async with open_parts(settings) as parts:
             for base in bases(arguments, Path(home)):
-                print(f"{base.name}: {await ask(parts, base, settings.home)}", flush=True)
-                print(f"{' ' * len(base.name)}  plain BM25: {ask_plain(base, parts.analyzer.terms)}", flush=True)
-                for name, tally in ask_langchain(base, arguments.python).items() if arguments.python else ():
-                    print(f"{' ' * len(base.name)}  {name}: {tally}", flush=True)
+                await report(parts, base, settings.home, arguments.python)
+
+
+async def report(parts: Parts, base: Base, home: Path, python: Path | None) -> None:
+    """The ways of one base."""
+    print(f"{base.name}: {await ask(parts, base, home)}", flush=True)
+    print(f"{' ' * len(base.name)}  plain BM25: {ask_plain(base, parts.analyzer.terms)}", flush=True)
+    for name, tally in ask_langchain(base, python).items() if python else ():
+        print(f"{' ' * len(base.name)}  {name}: {tally}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,17 +141,22 @@ async def main() -> None:
     clients: int = parser.parse_args().clients
     with tempfile.TemporaryDirectory(prefix="baza-load-") as folder:
         async with model() as llm:
-            kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
-            environment = {
-                **kept, "BAZA_HOME": folder, "OCR": "off", "LLM_BASE_URL": llm, "API_PORT": "18291",
-                "API_REQUESTS_PER_MINUTE": "100000", "ANSWER_CHECK": "rules", "ENTITY_MODEL": "false",
-            }  # fmt: skip
-            token, base = await asyncio.to_thread(prepare, Path(folder), environment)
-            with api(environment) as (address, process):
-                print("clients   byte ~  byte 95  words ~ words 95   end 95  CPU s  MB")
-                for number in (1, clients, clients):
-                    began = processor_s(process)
-                    report(await measure(address, token, base, number), processor_s(process) - began, process)
+            await load(Path(folder), llm, (1, clients, clients))
+
+
+async def load(folder: Path, llm: str, numbers: Sequence[int]) -> None:
+    """So many clients at once, one number after the other."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    environment = {
+        **kept, "BAZA_HOME": str(folder), "OCR": "off", "LLM_BASE_URL": llm, "API_PORT": "18291",
+        "API_REQUESTS_PER_MINUTE": "100000", "ANSWER_CHECK": "rules", "ENTITY_MODEL": "false",
+    }  # fmt: skip
+    token, base = await asyncio.to_thread(prepare, folder, environment)
+    with api(environment) as (address, process):
+        print("clients   byte ~  byte 95  words ~ words 95   end 95  CPU s  MB")
+        for number in numbers:
+            began = processor_s(process)
+            report(await measure(address, token, base, number), processor_s(process) - began, process)
 
 
 def report(streamed: list[Streamed], used_s: float, process: int) -> None:

@@ -18,7 +18,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from bot.app import Parts, open_parts
@@ -118,12 +118,12 @@ async def _watch(cost: Cost) -> None:
 
 def _children(pid: int) -> Iterator[int]:
     """All below, without the database."""
-    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in map(int, listed.read_text().split()):
-                if POSTGRES not in Path(f"/proc/{child}/cmdline").read_bytes():
-                    yield child
-                    yield from _children(child)
+    with contextlib.suppress(OSError):
+        listed = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+        for child in map(int, chain.from_iterable(listed)):
+            if POSTGRES not in Path(f"/proc/{child}/cmdline").read_bytes():
+                yield child
+                yield from _children(child)
 
 
 def _peak_mb(pid: int) -> float:

@@ -91,9 +91,8 @@ async def run(data: Path, only: str | None) -> None:
     """A table for each corpus."""
     with tempfile.TemporaryDirectory() as home:
         async with open_parts(Settings.read({"BAZA_HOME": home})) as parts:
-            for name in SETS:
-                if only in (None, name):
-                    await report(parts, data, name)
+            for name in [only] if only else SETS:
+                await report(parts, data, name)
 
 
 if __name__ == "__main__":

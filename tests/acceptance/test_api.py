@@ -9,7 +9,7 @@ import re
 import sys
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -32,6 +32,7 @@ from bot.cli.tokens import add_token
 from bot.settings import Settings
 from domain.ids import ChatId, UserId
 from domain.tokens import new_token, token_hash
+from tests import waiting
 from tests.acceptance.conftest import Open, Start
 from tests.ports import free_port
 from tests.servers.llm import LlmServer, Streamed
@@ -102,20 +103,19 @@ async def test_beside_the_local_chat_the_api_is_on_and_a_port_that_is_taken_stop
     port = free_port()
     with patch("bot.serving.API_PORT", port):
         async with start(API_PORT=""), httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-            async with asyncio.timeout(60):
-                while await status_of(client) is None:
-                    await asyncio.sleep(0.1)
+            await until_there(client)
             assert (await client.get("/rags")).status_code == 401
             async with start(API_PORT="", BAZA_HOME=str(tmp_path / "another")) as page:
                 assert page
 
 
-async def status_of(client: httpx.AsyncClient) -> int | None:
-    """Of the page; None while nobody answers."""
-    try:
-        return (await client.get("/")).status_code
-    except httpx.ConnectError:
-        return None
+async def until_there(client: httpx.AsyncClient) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(httpx.ConnectError):
+                await client.get("/")
+                return
+            await asyncio.sleep(0.1)
 
 
 async def test_an_answer_streams_as_it_is_written(
@@ -356,7 +356,7 @@ async def test_a_file_is_kept_with_its_document_and_no_longer(
 
 
 async def test_a_webhook_is_told_of_each_end_signed_and_again_until_it_answers(
-    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str]
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token, base = await token_for(settings, capsys, "work")
     told: list[tuple[dict[str, str], str]] = []
@@ -369,27 +369,20 @@ async def test_a_webhook_is_told_of_each_end_signed_and_again_until_it_answers(
     listening.router.add_post("/told", receive)
     async with TestServer(listening) as server:
         address, place = f"http://127.0.0.1:{server.port}/told", f"/rags/{base}/webhooks"
-        with patch("adapters.webhooks.AGAIN_S", (0.1, 0.1)):
-            async with api(token, FETCH_ALLOW_HOSTS=f"127.0.0.1:{server.port}") as client:
-                for inside in (
-                    "http://127.0.0.1:1/told",
-                    "http://localhost/",
-                    "ftp://example.com/",
-                    "http://10.0.0.8/",
-                ):
-                    assert (await client.post(place, json={"url": inside})).status_code == 422
-                made = (await client.post(place, json={"url": address})).json()
-                (listed,) = (await client.get(place)).json()
-                assert {**listed, "secret": made["secret"]} == made
-                document = (await client.post(f"/rags/{base}/documents", json=KEY)).json()["id"]
-                async with asyncio.timeout(30):
-                    while len(told) < 2:
-                        await asyncio.sleep(0.05)
-                for _ in range(12):
-                    last = await client.post(place, json={"url": address})
-                assert last.status_code == 409
-                assert (await client.delete(f"{place}/{made['id']}")).status_code == 204
-                assert (await client.delete(f"{place}/{made['id']}")).status_code == 404
+        monkeypatch.setattr("adapters.webhooks.AGAIN_S", (0.1, 0.1))
+        async with api(token, FETCH_ALLOW_HOSTS=f"127.0.0.1:{server.port}") as client:
+            for inside in ("http://127.0.0.1:1/told", "http://localhost/", "ftp://example.com/", "http://10.0.0.8/"):
+                assert (await client.post(place, json={"url": inside})).status_code == 422
+            made = (await client.post(place, json={"url": address})).json()
+            (listed,) = (await client.get(place)).json()
+            assert {**listed, "secret": made["secret"]} == made
+            document = (await client.post(f"/rags/{base}/documents", json=KEY)).json()["id"]
+            await waiting.until(lambda: len(told) >= 2)
+            for _ in range(12):
+                last = await client.post(place, json={"url": address})
+            assert last.status_code == 409
+            assert (await client.delete(f"{place}/{made['id']}")).status_code == 204
+            assert (await client.delete(f"{place}/{made['id']}")).status_code == 404
     for headers, body in told[:2]:
         lower = {name.lower(): value for name, value in headers.items()}
         content = f"{lower['webhook-id']}.{lower['webhook-timestamp']}.{body}".encode()

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import aiohttp
@@ -86,11 +87,10 @@ async def opened_scene(start: Start, folder: Path) -> AsyncIterator[Scene]:
 
 def _ids_in(messages: list[Seen]) -> Iterator[tuple[str, str]]:
     """What the buttons of these messages carry."""
-    for message in messages:
-        for row in message.raw.get("reply_markup", {}).get("inline_keyboard", []):
-            for button in row:
-                if found := re.fullmatch(r"(src|ask):(.+)", button["callback_data"]):
-                    yield {"src": "place", "ask": "document"}[found[1]], found[2]
+    rows = (row for message in messages for row in message.raw.get("reply_markup", {}).get("inline_keyboard", []))
+    for button in chain.from_iterable(rows):
+        if found := re.fullmatch(r"(src|ask):(.+)", button["callback_data"]):
+            yield {"src": "place", "ask": "document"}[found[1]], found[2]
 
 
 def copied_buttons(ids: dict[str, str]) -> Iterator[tuple[type[CallbackData], str]]:

@@ -43,6 +43,12 @@ class Sending:
     async def is_there(self, you: Person) -> bool:
         return any(self.mark in (seen.text, seen.file_name) for seen in await you.messages() if not seen.is_bot)
 
+    async def send(self, page: str) -> None:
+        """Unless it is there."""
+        async with Person(page) as you:
+            if not await self.is_there(you):
+                await self.deed(you)
+
 
 @pytest.fixture
 async def web() -> AsyncIterator[WebServer]:
@@ -103,10 +109,7 @@ async def until_sent(page: str, sending: Sending) -> None:
     """Send it until it is in the chat."""
     while True:
         with suppress(aiohttp.ClientError, ConnectionError):
-            async with Person(page) as you:
-                if not await sending.is_there(you):
-                    await sending.deed(you)
-                return
+            return await sending.send(page)
         await asyncio.sleep(0.2)
 
 

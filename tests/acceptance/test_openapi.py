@@ -2,21 +2,21 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
-from schemathesis.core.result import Ok
-from schemathesis.schemas import APIOperation, BaseSchema
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from bot.settings import Settings
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_api import fill, token_for
 from tests.ports import free_port
+
+if TYPE_CHECKING:
+    from schemathesis import Case
+    from schemathesis.schemas import APIOperation, BaseSchema
 
 BY_MEANING = (
     "POST /rags/{base}/documents",
@@ -35,22 +35,26 @@ SLOW = hypothesis_settings(
 )
 
 
-def check_endpoints(schema: BaseSchema, address: str, token: str, base: str) -> list[str]:
+def check_endpoints(schema: "BaseSchema", address: str, token: str, base: str) -> list[str]:
     """What the endpoints do against their description."""
+    from schemathesis.core.result import Ok
+
     found = [each.ok() for each in schema.get_all_operations() if isinstance(each, Ok)]
     assert len(found) > 15
     return [problem for operation in found for problem in problems_of(operation, address, token, base)]
 
 
-def problems_of(operation: APIOperation[Any, Any, Any, Any], address: str, token: str, base: str) -> list[str]:
+def problems_of(operation: "APIOperation[Any, Any, Any, Any]", address: str, token: str, base: str) -> list[str]:
     """Those of one endpoint, in words."""
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
     wrong: list[str] = []
     headers = {"Authorization": f"Bearer {token}"}
     excluded: list[Any] = [positive_data_acceptance] if operation.label in BY_MEANING else []
 
     @SLOW
     @given(case=operation.as_strategy())
-    def check(case: schemathesis.Case[Any]) -> None:
+    def check(case: "Case[Any]") -> None:
         if "base" in case.path_parameters:
             case.path_parameters["base"] = base
         response = case.call(base_url=address, headers=headers)
@@ -67,6 +71,8 @@ def problems_of(operation: APIOperation[Any, Any, Any, Any], address: str, token
 async def test_every_endpoint_keeps_to_its_description(
     start: Start, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    import schemathesis  # here and not above: a second for every process that collects
+
     await fill(settings, tmp_path)
     token, base = await token_for(settings, capsys, "work")
     port = free_port()

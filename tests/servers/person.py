@@ -134,14 +134,17 @@ class Person:
         Raises LookupError when there is none. Does not wait for the bot; `wait_for_answer` does.
         """
         found = [message] if message else list(reversed(await self.messages()))
-        for candidate in found:
-            for row, texts in enumerate(candidate.buttons):
-                for column, text in enumerate(texts):
-                    if button in text:
-                        body = {"row": row, "column": column}
-                        answer = await self._post(f"{self._chat}/{candidate.message_id}/press", body)
-                        return str(answer["query_id"])
-        raise LookupError(f"no button «{button}» in {[one.buttons for one in found if one.buttons]}")
+        places = (
+            (candidate.message_id, {"row": row, "column": column})
+            for candidate in found
+            for row, texts in enumerate(candidate.buttons)
+            for column, text in enumerate(texts)
+            if button in text
+        )
+        if (pressed := next(places, None)) is None:
+            raise LookupError(f"no button «{button}» in {[one.buttons for one in found if one.buttons]}")
+        message_id, place = pressed
+        return str((await self._post(f"{self._chat}/{message_id}/press", place))["query_id"])
 
     async def stop_draft(self) -> None:
         """Press the button on the draft that grows. Raises AssertionError when it has none."""
@@ -198,12 +201,10 @@ class Person:
         place = 0
         try:
             async with asyncio.timeout(timeout), self._changed:
-                while True:
-                    for seen in self.seen[place:]:
-                        if seen.message_id > first and matches(seen):
-                            return seen
+                while not (found := [one for one in self.seen[place:] if one.message_id > first and matches(one)]):
                     place = len(self.seen)
                     await self._changed.wait()
+            return found[0]
         except TimeoutError:
             last = [("bot: " if seen.is_bot else "person: ") + seen.text for seen in (await self.messages())[-6:]]
             raise AssertionError(
@@ -213,11 +214,9 @@ class Person:
     async def wait_for_answer(self, query_id: str, timeout: float = 30) -> Answer:  # noqa: ASYNC109 - as above
         """What the bot answered to this press."""
         async with asyncio.timeout(timeout), self._changed:
-            while True:
-                for answer in self.answers:
-                    if answer.query_id == query_id:
-                        return answer
+            while not (found := [answer for answer in self.answers if answer.query_id == query_id]):
                 await self._changed.wait()
+        return found[0]
 
     async def set_language(self, language: str) -> None:
         """`ru` or `en`: what the bot is told about this person."""
@@ -253,10 +252,11 @@ class Person:
             page.raise_for_status()
         async with self._open().get(f"{self._base}/events") as stream:
             async for line in stream.content:
-                if line.startswith(b"data: "):
-                    if not heard.done():
-                        heard.set_result(None)
-                    await self._hear(json.loads(line[6:]))
+                if not line.startswith(b"data: "):
+                    continue
+                if not heard.done():
+                    heard.set_result(None)
+                await self._hear(json.loads(line[6:]))
 
     async def _hear(self, event: dict[str, Any]) -> None:
         if event.get("chat_id") != self.chat_id:

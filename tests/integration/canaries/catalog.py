@@ -201,6 +201,10 @@ class Catalog:
             rows_of=rows_of + " order by 1, 2",
         )
 
+    def has_written(self) -> bool:
+        """Whether this transaction has changed or locked any row at all: only then is reading all of them worth it."""
+        return self.connection.execute("select pg_current_xact_id_if_assigned() is not null").fetchall() == [(True,)]
+
     def contents(self, canary: Canary) -> Rows:
         """Every row that belongs to the base and its person."""
         owner = {"base": canary.base, "person": canary.person}

@@ -5,6 +5,8 @@ changes nothing, over both transports. A function that takes `p_base` but no `p_
 all (`ActingTransport`), and is found here.
 """
 
+from collections.abc import Awaitable, Sequence
+
 import pytest
 
 from adapters.database.acting import ActingTransport
@@ -35,22 +37,25 @@ pytestmark = pytest.mark.over_rest
 
 async def refused(transport: Transport, catalog: Catalog, person: Canary, canary: Canary) -> dict[str, str]:
     """How each function ends for the person who calls it with the canary's base: refused, or what it did."""
-    ends, asking = {}, ActingTransport(transport)
+    ends, asking, before = {}, ActingTransport(transport), catalog.contents(canary)
     for name in sorted(catalog.of_stores):
         if "p_base" not in catalog.functions[name]:
             continue
         for arguments in catalog.calls(name, person, canary):
             asked = {key: value for key, value in arguments.items() if key != "p_person"} | {"p_base": canary.base}
-            before = catalog.contents(canary)
-            try:
-                with acting_for(person.person):
-                    rows = await asking.call(name, timeout_s=None, **asked)
-                ends[name] = "told" if rows else ""
-            except (BaseClosed, BaseReadOnly) as refusal:
-                ends[name] = type(refusal).__name__
-            if catalog.contents(canary) != before:
-                ends[name] = "changed"
+            with acting_for(person.person):
+                ends[name] = await end_of(asking.call(name, timeout_s=None, **asked))
+            if (after := catalog.contents(canary)) != before:
+                ends[name], before = "changed", after
     return ends
+
+
+async def end_of(call: Awaitable[Sequence[object]]) -> str:
+    """Refused, told something, or nothing."""
+    try:
+        return "told" if await call else ""
+    except (BaseClosed, BaseReadOnly) as refusal:
+        return type(refusal).__name__
 
 
 @pytest.fixture

@@ -102,15 +102,17 @@ def test_the_language_follows_telegram(code: str | None, language: str) -> None:
 
 def calls_of_texts() -> list[tuple[str, str, frozenset[str]]]:
     """(place, key, names of values) of every call of a `Words` in bot/ whose key is written out."""
-    found = []
-    for path in BOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _is_words(node.func) and node.args and all(k.arg for k in node.keywords):
-                key = node.args[0]
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    names = frozenset(str(keyword.arg) for keyword in node.keywords)
-                    found.append((f"{path.relative_to(BOT)}:{node.lineno}", key.value, names))
-    return found
+    return [
+        (f"{path.relative_to(BOT)}:{node.lineno}", key, frozenset(str(keyword.arg) for keyword in node.keywords))
+        for path in BOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _is_words(node.func) and all(keyword.arg for keyword in node.keywords)
+        for key in _written_out(node.args[:1])
+    ]
+
+
+def _written_out(nodes: list[ast.expr]) -> list[str]:
+    return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def _is_words(node: ast.expr) -> bool:

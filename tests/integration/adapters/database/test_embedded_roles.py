@@ -42,10 +42,12 @@ BESIDE = (
 
 async def test_bazas_own_role_may_do_nothing_beside_its_database(folder: Path) -> None:
     async with embedded_database(folder) as url:
-        with psycopg.connect(url, autocommit=True) as connection:
-            for statement in BESIDE:
-                with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                    connection.execute(statement.encode())
+        for statement in BESIDE:
+            with (
+                psycopg.connect(url, autocommit=True) as connection,
+                pytest.raises(psycopg.errors.InsufficientPrivilege),
+            ):
+                connection.execute(statement.encode())
 
 
 async def test_a_database_of_an_earlier_baza_changes_hands(folder: Path) -> None:

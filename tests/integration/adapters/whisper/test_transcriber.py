@@ -9,10 +9,11 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from structlog.testing import capture_logs
 
 from adapters.whisper import process as listening
@@ -58,6 +59,13 @@ async def transcriber(model: SpeechModel) -> AsyncIterator[WhisperTranscriber]:
         yield transcriber
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kept(model: SpeechModel) -> AsyncIterator[WhisperTranscriber]:
+    """One for the tests that leave it as it was: its process takes a second to start."""
+    async with WhisperTranscriber(model, limit_s=600, idle_s=600, piece_s=PIECE_S) as transcriber:
+        yield transcriber
+
+
 @pytest.fixture
 def lecture(tmp_path: Path) -> Path:
     """82 s."""
@@ -77,8 +85,11 @@ async def _error(transcriber: WhisperTranscriber, path: Path) -> IngestionError:
     return caught.value
 
 
-def _children() -> list[int]:
-    return confined(listening.ENTRY)
+@pytest.fixture
+def children() -> Callable[[], list[int]]:
+    """The listening processes that the test has started."""
+    others = confined(listening.ENTRY)
+    return lambda: [child for child in confined(listening.ENTRY) if child not in others]
 
 
 def _runs(process: int) -> bool:
@@ -87,9 +98,10 @@ def _runs(process: int) -> bool:
     return False
 
 
-async def test_speech_becomes_text_with_its_seconds(transcriber: WhisperTranscriber, tmp_path: Path) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_speech_becomes_text_with_its_seconds(kept: WhisperTranscriber, tmp_path: Path) -> None:
     path = write_recording(tmp_path / "a.ogg", "libopus", quiet(3), speak(4), title="Планёрка")
-    transcript = await _hear(transcriber, path)
+    transcript = await _hear(kept, path)
     (utterance,) = transcript.utterances
     assert utterance.text == "Раз, два, три."
     assert 2 < utterance.start_s < 3.5 < utterance.end_s < 7.1
@@ -97,8 +109,9 @@ async def test_speech_becomes_text_with_its_seconds(transcriber: WhisperTranscri
     assert transcript.duration_s == pytest.approx(7, abs=0.1)
 
 
-async def test_silence_has_no_words(transcriber: WhisperTranscriber, tmp_path: Path) -> None:
-    transcript = await _hear(transcriber, write_wav(tmp_path / "a.wav", quiet(5)))
+@pytest.mark.asyncio(loop_scope="module")
+async def test_silence_has_no_words(kept: WhisperTranscriber, tmp_path: Path) -> None:
+    transcript = await _hear(kept, write_wav(tmp_path / "a.wav", quiet(5)))
     assert (transcript.utterances, transcript.language, transcript.duration_s) == ((), None, 5.0)
 
 
@@ -108,14 +121,15 @@ async def test_a_fixed_language_is_not_guessed(model: SpeechModel, tmp_path: Pat
         assert (await _hear(transcriber, write_wav(tmp_path / "a.wav", speak(3)))).language == "de"
 
 
-async def test_a_long_recording_is_heard_in_pieces(transcriber: WhisperTranscriber, lecture: Path) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_long_recording_is_heard_in_pieces(kept: WhisperTranscriber, lecture: Path) -> None:
     told: list[float] = []
 
     async def heard(done_s: float, total_s: float) -> None:
         told.append(done_s)
         assert total_s == 82.0
 
-    transcript = await transcriber.transcribe(lecture, name="x", heard=heard)
+    transcript = await kept.transcribe(lecture, name="x", heard=heard)
     starts = [utterance.start_s for utterance in transcript.utterances]
     assert transcript.duration_s == 82.0
     assert len(starts) >= 3
@@ -125,13 +139,14 @@ async def test_a_long_recording_is_heard_in_pieces(transcriber: WhisperTranscrib
     assert told[-1] == 82.0
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_voice_note_does_not_wait_for_a_lecture(
-    transcriber: WhisperTranscriber, lecture: Path, tmp_path: Path
+    kept: WhisperTranscriber, lecture: Path, tmp_path: Path
 ) -> None:
     order: list[str] = []
 
     async def hear(path: Path) -> None:
-        await _hear(transcriber, path)
+        await _hear(kept, path)
         order.append(path.name)
 
     note = write_wav(tmp_path / "note.wav", speak(2))
@@ -139,54 +154,58 @@ async def test_a_voice_note_does_not_wait_for_a_lecture(
     assert order == ["note.wav", "lecture.wav"]
 
 
-async def test_a_recording_too_long_is_refused_before_it_is_heard(model: SpeechModel, lecture: Path) -> None:
+async def test_a_recording_too_long_is_refused_before_it_is_heard(
+    model: SpeechModel, lecture: Path, children: Callable[[], list[int]]
+) -> None:
     async with WhisperTranscriber(model, limit_s=60, idle_s=60) as transcriber:
         error = await _error(transcriber, lecture)
         assert (error.code, error.params) == (FailureCode.FILE_TOO_LONG, {"name": "lecture.wav", "minutes": 1})
-        assert len(_children()) == 1  # the next recording need not wait for the model
+        assert len(children()) == 1  # the next recording need not wait for the model
 
 
 @pytest.mark.parametrize("content", [b"OggS" + bytes(200), b"ffconcat version 1.0\nfile lecture.wav\n"])
-async def test_a_damaged_recording_is_its_own_trouble(
-    transcriber: WhisperTranscriber, lecture: Path, content: bytes
-) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_damaged_recording_is_its_own_trouble(kept: WhisperTranscriber, lecture: Path, content: bytes) -> None:
     path = lecture.with_name("damaged.ogg")
     path.write_bytes(content)
-    error = await _error(transcriber, path)
+    error = await _error(kept, path)
     assert isinstance(error, SourceError)
     assert error.code is FailureCode.FILE_DAMAGED
-    assert (await _hear(transcriber, lecture)).utterances
+    assert (await _hear(kept, lecture)).utterances
 
 
-async def test_a_film_without_sound_has_no_speech(transcriber: WhisperTranscriber, tmp_path: Path) -> None:
-    error = await _error(transcriber, write_silent_film(tmp_path / "a.mp4", 2))
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_film_without_sound_has_no_speech(kept: WhisperTranscriber, tmp_path: Path) -> None:
+    error = await _error(kept, write_silent_film(tmp_path / "a.mp4", 2))
     assert error.code is FailureCode.FILE_WITHOUT_SPEECH
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGSEGV])
 async def test_a_process_that_dies_loses_no_more_than_a_piece(
-    transcriber: WhisperTranscriber, lecture: Path, signal_number: signal.Signals
+    transcriber: WhisperTranscriber, lecture: Path, signal_number: signal.Signals, children: Callable[[], list[int]]
 ) -> None:
     undisturbed = await _hear(transcriber, lecture)
     killed: list[int] = []
 
     async def heard(done_s: float, total_s: float) -> None:
         if done_s > 40 and not killed:
-            killed.extend(_children())
+            killed.extend(children())
             os.kill(killed[0], signal_number)
 
     transcript = await transcriber.transcribe(lecture, name="x", heard=heard)
     assert transcript == undisturbed
     assert killed
-    assert _children() != killed
+    assert children() != killed
 
 
-async def test_a_process_that_hangs_is_replaced(transcriber: WhisperTranscriber, lecture: Path) -> None:
+async def test_a_process_that_hangs_is_replaced(
+    transcriber: WhisperTranscriber, lecture: Path, children: Callable[[], list[int]]
+) -> None:
     stopped: list[int] = []
 
     async def heard(done_s: float, total_s: float) -> None:
         if not stopped:
-            stopped.extend(_children())
+            stopped.extend(children())
             os.kill(stopped[0], signal.SIGSTOP)
             assert transcriber._listener is not None
             transcriber._listener._silence_s = 1.0  # of this one alone: on a busy machine others are silent for longer
@@ -215,17 +234,19 @@ async def test_a_recording_that_kills_every_process_is_given_up(
         assert (await _hear(transcriber, write_wav(lecture.with_name("note.wav"), speak(2)))).utterances
 
 
-async def test_cancelling_stops_the_work_at_once(transcriber: WhisperTranscriber, lecture: Path) -> None:
+async def test_cancelling_stops_the_work_at_once(
+    transcriber: WhisperTranscriber, lecture: Path, children: Callable[[], list[int]]
+) -> None:
     listening = asyncio.create_task(_hear(transcriber, lecture))
-    await until(lambda: bool(_children()))
-    process = _children()[0]
+    await until(lambda: bool(children()))
+    process = children()[0]
     listening.cancel()
     await asyncio.gather(listening, return_exceptions=True)
     await until(lambda: not _runs(process))  # killed; the system takes a moment to end it
 
 
 async def test_cancelled_before_it_is_connected_no_process_is_left(
-    transcriber: WhisperTranscriber, lecture: Path, monkeypatch: pytest.MonkeyPatch
+    transcriber: WhisperTranscriber, lecture: Path, monkeypatch: pytest.MonkeyPatch, children: Callable[[], list[int]]
 ) -> None:
     reached = asyncio.Event()
 
@@ -238,26 +259,28 @@ async def test_cancelled_before_it_is_connected_no_process_is_left(
     await reached.wait()
     listening.cancel()
     await asyncio.gather(listening, return_exceptions=True)
-    assert _children() == []
+    assert children() == []
 
 
 async def test_what_the_listener_of_progress_raises_stops_the_work(
-    transcriber: WhisperTranscriber, lecture: Path
+    transcriber: WhisperTranscriber, lecture: Path, children: Callable[[], list[int]]
 ) -> None:
     async def heard(done_s: float, total_s: float) -> None:
         raise LookupError("the lease is lost")
 
     with pytest.raises(LookupError):
         await transcriber.transcribe(lecture, name="x", heard=heard)
-    assert _children() == []
+    assert children() == []
 
 
-async def test_an_idle_process_ends_and_the_next_recording_starts_another(model: SpeechModel, tmp_path: Path) -> None:
+async def test_an_idle_process_ends_and_the_next_recording_starts_another(
+    model: SpeechModel, tmp_path: Path, children: Callable[[], list[int]]
+) -> None:
     path = write_wav(tmp_path / "a.wav", speak(2))
     async with WhisperTranscriber(model, limit_s=600, idle_s=2) as transcriber:
         await _hear(transcriber, path)
-        assert len(_children()) == 1
-        await until(lambda: not _children())
+        assert len(children()) == 1
+        await until(lambda: not children())
         assert (await _hear(transcriber, path)).utterances
 
 
@@ -275,7 +298,7 @@ async def test_a_killed_worker_leaves_no_process(model: SpeechModel, lecture: Pa
 
 @pytest.mark.parametrize("name", ["/nonexistent/model", "no-such-model"])
 async def test_a_model_that_cannot_be_loaded_is_the_services_trouble(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: Callable[[], list[int]]
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     path = write_wav(tmp_path / "a.wav", speak(1))
@@ -283,7 +306,7 @@ async def test_a_model_that_cannot_be_loaded_is_the_services_trouble(
         error = await _error(transcriber, path)
         assert isinstance(error, ServiceError)
         assert (error.code, error.params) == (FailureCode.SERVICE_AWAY, {"service": "Whisper"})
-        assert _children() == []
+        assert children() == []
 
 
 async def test_too_little_memory_ends_the_recording_and_not_the_worker(model: SpeechModel, lecture: Path) -> None:
@@ -294,20 +317,21 @@ async def test_too_little_memory_ends_the_recording_and_not_the_worker(model: Sp
 
 
 async def test_no_secret_reaches_the_process(
-    model: SpeechModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: SpeechModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: Callable[[], list[int]]
 ) -> None:
     monkeypatch.setenv("BOT_TOKEN", "123456:secret")
     async with WhisperTranscriber(model, limit_s=600, idle_s=60) as transcriber:
         await _hear(transcriber, write_wav(tmp_path / "a.wav", speak(1)))
-        started_with = environment(_children()[0])
+        started_with = environment(children()[0])
     assert "PATH=" in started_with
     assert "secret" not in started_with
 
 
 @pytest.mark.skipif(not REAL, reason="../shared/data/speech is not on this machine")
-async def test_real_recordings_are_heard(transcriber: WhisperTranscriber) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_real_recordings_are_heard(kept: WhisperTranscriber) -> None:
     for path in REAL:
-        transcript = await _hear(transcriber, path)
+        transcript = await _hear(kept, path)
         assert bool(transcript.utterances) == ("silent" not in path.name), path
         for utterance in transcript.utterances:
             assert 0 <= utterance.start_s < utterance.end_s <= transcript.duration_s, path
