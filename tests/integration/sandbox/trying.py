@@ -1,7 +1,7 @@
-"""Runs hostile code in one kind of child process and prints what it could do (`python -m`, as any user).
+"""Runs hostile code in each kind of child process and prints what it could do (`python -m`, as any user).
 
-In: a kind, and whether namespaces are used. Out: a line of JSON, act -> what came of it. The targets are really there:
-a listening port, a Unix socket, a neighbour's file, and a secret in this program's own environment.
+In: whether namespaces are used, and the kinds. Out: a line of JSON, kind -> act -> what came of it. The targets are
+really there: a listening port, a Unix socket, a neighbour's file, and a secret in this program's own environment.
 """
 
 import asyncio
@@ -144,7 +144,7 @@ async def _try(kind: str) -> str:
             return await KINDS[kind](folder)
 
 
-def main(kind: str, namespaces: str) -> None:
+def main(namespaces: str, *kinds: str) -> None:
     """Put the hostile code in place, and print what it did."""
     pool.KEPT_VARIABLES = (*pool.KEPT_VARIABLES, TARGETS)
     process.ENTRY = f"{HOSTILE}:parser"
@@ -153,7 +153,7 @@ def main(kind: str, namespaces: str) -> None:
     video.ENTRY = f"{HOSTILE}:video"
     if namespaces == "without":
         pool.NAMESPACES = False
-    sys.stdout.write(asyncio.run(_try(kind)) + "\n")
+    sys.stdout.write(json.dumps({kind: json.loads(asyncio.run(_try(kind))) for kind in kinds}) + "\n")
 
 
 if __name__ == "__main__":
