@@ -65,9 +65,9 @@ def _run(
 
 
 def _part(passage: Passage) -> tuple[object, ...]:
-    """The slide, archive member and page that a citation names: a run stays within one of them."""
+    """The slide, sheet, archive member and page that a citation names: a run stays within one of them."""
     locator = passage.locator
-    return (locator.slide, locator.member, locator.url)
+    return (locator.slide, locator.headings[:1] if locator.row else (), locator.member, locator.url)
 
 
 def _joined(best: Passage, run: Sequence[Passage]) -> Passage:

@@ -54,6 +54,12 @@ def test_passages_of_two_documents_stay_apart() -> None:
     assert len(merged(piece(1), piece(2, document="other"))) == 2
 
 
+def test_sheets_stay_apart() -> None:
+    prices, services = (Locator(row=2, row_end=9, headings=(sheet,)) for sheet in ("Прайс", "Услуги"))
+    assert len(merged(replace(piece(1), locator=prices), replace(piece(2), locator=services))) == 2
+    assert len(merged(replace(piece(1), locator=prices), replace(piece(2), locator=prices))) == 1
+
+
 def test_slides_files_of_an_archive_and_pages_of_a_site_stay_apart() -> None:
     for part in ({"slide": 1}, {"member": "a.txt"}, {"url": "https://a.example/1"}):
         assert len(merged(piece(1, **part), piece(2))) == 2
