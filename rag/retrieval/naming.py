@@ -8,7 +8,8 @@ a name is another's part stands in how the document begins and what it is called
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import log
 
 from domain.ids import ChunkId, DocumentId
@@ -40,16 +41,18 @@ def lower_half_named(
     """`rarities` and `inherited` as in `raise_close`. A term that a passage has from its document counts in full where
     the question says the whole name in which it stands there, else by its share of that name."""
     looked_into, whole = ranked[:LOOKED_INTO], sum(rarities.values())
-    documents = {each.passage.document_id: each.passage for each in looked_into}
-    if len(documents) < 2 or not whole or not any(map(any, inherited.values())):
+    given = [each.passage for each in looked_into if any(inherited.get(each.passage.chunk_id) or ())]
+    documents = {passage.document_id: passage for passage in given}
+    if len(documents) < 2 or not whole:
         return list(ranked)
     stem_of = {term: _stem(term) for term in rarities}
-    names = {document: _names(passage, terms_of) for document, passage in documents.items()}
+    stem = cache(lambda word: _stem(next(iter(terms_of(word)), word.lower())))
+    names = {document: _names(passage, stem) for document, passage in documents.items()}
     said = _said(names, frozenset(stem_of.values()))
     most = {stem: max(each.get(stem, 0.0) for each in said.values()) for stem in stem_of.values()}
 
     def lowered(each: RankedPassage) -> RankedPassage:
-        known = said[each.passage.document_id]
+        known = said.get(each.passage.document_id, {})
         shares = zip(rarities.items(), inherited.get(each.passage.chunk_id) or (), strict=False)
         lost = sum(
             rarity * share * (most[stem_of[term]] - known.get(stem_of[term], 0.0)) for (term, rarity), share in shares
@@ -75,13 +78,9 @@ def _said(
     return said
 
 
-def _names(passage: Passage, terms_of: TermsOf) -> list[Name]:
-    texts = (passage.name, passage.title, opening_of(passage))
-    return [
-        [_stem(next(iter(terms_of(word)), word.lower())) for word in _WORD.findall(name)]
-        for text in texts
-        for name in _NAME.findall(text)
-    ]
+def _names(passage: Passage, stem: Callable[[str], str]) -> list[Name]:
+    texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name
+    return [[stem(word) for word in _WORD.findall(name)] for text in texts for name in _NAME.findall(text)]
 
 
 def _stem(term: str) -> str:

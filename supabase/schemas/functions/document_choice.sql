@@ -162,12 +162,13 @@ begin
       select * from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (p_chunks) offset 0) x
   ), found as materialized (
-    select p.chunk_id, m.place, p_scores[m.place] + sum(p_shares[(m.place - 1) * asked + p.nth]
+    -- Also those without a rare word: the party stands in the preamble, and the clause may have frequent words alone.
+    select m.chunk_id, m.place, p_scores[m.place] + coalesce(sum(p_shares[(m.place - 1) * asked + p.nth]
       * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
-      + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))) as score
-    from posting p join member m using (chunk_id)
+      + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))), 0) as score, count(p.chunk_id) > 0 as is_said
+    from member m left join posting p using (chunk_id)
     cross join lateral (select half_frequency(p.length, half_at) as half) h
-    group by p.chunk_id, m.place order by score desc limit looked_through
+    group by m.chunk_id, m.place order by score desc limit looked_through
   ), more as (
     select f.chunk_id, sum(p_shares[(f.place - 1) * asked + u.nth]
       * (u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
@@ -181,6 +182,7 @@ begin
   )
   select f.chunk_id, f.place, f.score + coalesce(more.score, 0) as score
   from found f left join more using (chunk_id)
+  where f.is_said or more.chunk_id is not null
   order by score desc, f.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.score_members is
