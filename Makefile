@@ -42,11 +42,11 @@ lock: .venv/test.stamp      ## resolve the dependencies anew (needs uv)
 	$(LOCK) --group build -c requirements-dev.lock -o requirements-build.lock
 
 migration: .venv/test.stamp ## for the Supabase CLI: the functions that have changed, as the next migration (NAME=…)
-	$(BIN)/python -m adapters.database.schema $(NAME)
+	$(BIN)/python -m adapters.database.migrate $(NAME)
 
 released: .venv/test.stamp  ## at a release: the migrations hold all functions, and nobody edits them any more
-	$(BIN)/python -m adapters.database.schema functions
-	$(BIN)/python -m adapters.database.schema --release
+	$(BIN)/python -m adapters.database.migrate functions
+	$(BIN)/python -m adapters.database.migrate --release
 
 sbom:                       ## dist/baza.cdx.json: what a running Baza consists of, as CycloneDX (needs uv)
 	@mkdir -p dist

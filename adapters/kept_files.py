@@ -1,7 +1,7 @@
 """The bytes of the files that Baza keeps itself: in its data folder, or in Supabase Storage.
 
 In: a base and the name of a file in it. Out: its bytes in pieces; no file is ever whole in memory. What is kept, and
-for how long, the database knows (`adapters.database.stores.kept_files`); removing what is not there is no error.
+for how long, the database knows (`adapters.database.stores.library`); removing what is not there is no error.
 """
 
 import asyncio

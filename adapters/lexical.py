@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
-from adapters.lexical_forms import uniform_terms
+from adapters.lexical import uniform_terms
 from adapters.morphology import beginning, dictionary
 
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones

@@ -18,8 +18,8 @@ import httpcore
 import httpx
 import structlog
 
-from adapters.database.errors import DatabaseError
 from adapters.database.stores.webhooks import DueMessage, WebhookStore
+from adapters.database.transport import DatabaseError
 from domain.errors import DatabaseAway
 from ingestion.errors import IngestionError
 from ingestion.fetch.guard import AddressGuard, GuardedTransport

@@ -14,10 +14,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.problems import Problem, language_of
 from api.services import ApiServices
-from domain.acting import act_for
 from domain.bases import Role
 from domain.ids import BaseId
-from domain.tokens import Caller, token_hash
+from domain.people import Caller, act_for, token_hash
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _bearer = HTTPBearer(auto_error=False, description="A token of `baza token add`.")

@@ -19,7 +19,7 @@ from api.services import ApiServices
 from domain.bases import NAME_CHARACTERS, Role
 from domain.documents import SourceType
 from domain.ids import DocumentId
-from domain.tokens import Caller
+from domain.people import Caller
 from rag.records import RankedPassage, SearchFilter
 
 MOST_PASSAGES = 50

@@ -22,7 +22,7 @@ from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp, showable
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId
-from domain.tokens import Caller
+from domain.people import Caller
 from rag.progress import StepShown
 from rag.records import Answer, Answered, AnswerKind, Citation, Question, StepsChanged, TextGrew
 

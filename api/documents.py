@@ -23,10 +23,9 @@ from api.bases import LARGEST, Strict
 from api.problems import Problem
 from api.services import ApiServices
 from api.uploads import MULTIPART, Upload, received
-from domain.additions import Once, Refusal
-from domain.documents import Choice, DocumentCard, DocumentStatus, Lane, SourceType
+from domain.documents import Choice, DocumentCard, DocumentStatus, Lane, Once, Refusal, SourceType
 from domain.ids import BaseId, DocumentId
-from domain.tokens import Caller
+from domain.people import Caller
 from ingestion.errors import SourceError, TooManyWaiting
 from ingestion.fetch.urls import normalise_url
 from ingestion.intake import link_of, note_title, one_line

@@ -24,7 +24,7 @@ from api.problems import Problem
 from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp
 from domain.ids import DocumentId, SessionId
-from domain.tokens import Caller
+from domain.people import Caller
 from rag.records import Question
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # with `initialize`; the first for unknown ones

@@ -25,7 +25,7 @@ from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp, showable
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId
-from domain.tokens import Caller
+from domain.people import Caller
 from rag.metering import Usage
 from rag.records import Answer, Answered, Exchange, Question, TextGrew
 

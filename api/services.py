@@ -11,11 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from domain.additions import Added, Once, Webhook
 from domain.bases import ListedBase
-from domain.documents import Choice, DocumentCard, Removed
+from domain.documents import Added, Choice, DocumentCard, Once, Removed, Webhook
 from domain.ids import BaseId, DocumentId, FileId, SessionId, UserId
-from domain.tokens import Caller
+from domain.people import Caller
 from ingestion.records import Batch, Block
 from rag.metering import TurnMetrics
 from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent

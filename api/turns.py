@@ -18,7 +18,7 @@ from fastapi import Depends, Request
 from api.services import ApiServices
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
-from domain.tokens import Caller
+from domain.people import Caller
 from rag.addresses import defanged
 from rag.records import Answer, Answered, Question, TextGrew, TurnEvent
 

@@ -17,7 +17,7 @@ from statistics import fmean
 import psycopg
 
 from adapters.database.embedded import embedded_database
-from adapters.database.schema import read_schema
+from adapters.database.migrate import read_schema
 from benchmarks.alike import REPORTED_SEED, SEED, SHOWN, Base, judged, made_base, read_reports, store
 from benchmarks.alike_forms import DEVELOPED_ON
 from bot.app import Parts, open_parts

@@ -23,8 +23,7 @@ import pypdfium2 as pdfium
 from markdown_it import MarkdownIt
 from pypdf import PdfReader
 
-from adapters.tesseract.program import find_tesseract
-from adapters.tesseract.recognizer import TesseractRecognizer
+from adapters.tesseract import TesseractRecognizer, find_tesseract
 from benchmarks.word_order import compare_words
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markdown import parse_markdown, split_front_matter, unwrap_template_marks

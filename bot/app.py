@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.database.acting import ActingTransport
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
 from adapters.database.segments.mirror import SegmentMirror
-from adapters.database.stores.segments import SegmentStore
-from adapters.database.transport import Transport
+from adapters.database.stores.search import SegmentStore
+from adapters.database.transport import ActingTransport, Transport
 from adapters.entities.names import NameForms
 from adapters.kept_files import FolderFiles, SupabaseFiles, open_supabase_files
 from adapters.lexical import RussianEnglishAnalyzer
@@ -60,7 +59,7 @@ class Parts:
 
     settings: Settings
     stores: Stores  # of nobody in particular: workers and the command line
-    stores_for_people: Stores  # each call for a base says for whom (`domain.acting`)
+    stores_for_people: Stores  # each call for a base says for whom (`domain.people`)
     kept_files: FolderFiles | SupabaseFiles
     mirror: SegmentMirror  # copies of the vector segments of large bases; empty until its first refresh
     analyzer: QuestionAnalyzer

@@ -6,11 +6,8 @@ In: settings, stores, models. Out: a `Conversation`. It opens nothing.
 from bot.settings import AnswerSettings as Asked
 from bot.settings import Settings
 from bot.stores import Stores
-from prompts.breadth import load_breadth
-from prompts.intents import load_intents
 from prompts.loader import Prompts, load_prompts
-from prompts.small_talk import load_small_talk
-from prompts.wordings import load_wordings
+from prompts.wordings import load_breadth, load_intents, load_small_talk, load_wordings
 from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from adapters.database.stores.entities import EntityStore
-from adapters.database.stores.text import TextStore
+from adapters.database.stores.work import TextStore
 from adapters.entities.finder import NatashaFinder, is_installed
 from adapters.entities.names import NameForms
 from bot.entity_reading import ModelFactReader

@@ -17,8 +17,7 @@ from ingestion.entities.records import EntityName, EntityType, Extract, Mention,
 from ingestion.entities.standing import ReadableText
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
-from prompts.loader import Prompts
-from prompts.records import EntitiesPart
+from prompts.loader import EntitiesPart, Prompts
 from rag.errors import ModelError
 from rag.metering import ask_leave
 from rag.ports import ChatModel

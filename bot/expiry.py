@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import structlog
 
-from adapters.database.errors import DatabaseError
-from adapters.database.stores.kept_files import KeptFileStore
+from adapters.database.stores.library import KeptFileStore
+from adapters.database.transport import DatabaseError
 from adapters.kept_files import FolderFiles, SupabaseFiles
 from bot.ports import Library
 from domain.errors import DatabaseAway

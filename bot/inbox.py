@@ -18,7 +18,7 @@ import structlog
 from aiogram import Bot, Dispatcher
 from pydantic import ValidationError
 
-from adapters.database.errors import DatabaseAway
+from adapters.database.transport import DatabaseAway
 from bot.ports import InboxKeeper
 from domain.ending import end
 

@@ -22,7 +22,7 @@ from aiogram.exceptions import (
     TelegramRetryAfter,
 )
 
-from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.transport import DatabaseAway, DatabaseError
 from bot.ports import Notices
 from bot.replies.changes import changes_line
 from bot.replies.receipts import LiveMessage, live_message

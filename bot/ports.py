@@ -9,10 +9,9 @@ from typing import Any, Protocol
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
-from domain.people import Mode, PendingQuestion, UserState
+from domain.people import Mode, PendingQuestion, Token, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
-from domain.tokens import Token
 from rag.dialogue.records import Dialogue
 from rag.metering import TurnMetrics
 from rag.records import PastSession

@@ -17,7 +17,7 @@ from aiogram.exceptions import TelegramAPIError, TelegramConflictError, Telegram
 from aiogram.methods.base import TelegramMethod
 from aiohttp import web
 
-from adapters.database.errors import DatabaseAway
+from adapters.database.transport import DatabaseAway
 from bot.inbox import Inbox
 
 log = structlog.get_logger()

@@ -8,8 +8,7 @@ import os
 from contextlib import AsyncExitStack
 from functools import partial
 
-from adapters.tesseract.program import find_tesseract
-from adapters.tesseract.recognizer import TesseractRecognizer
+from adapters.tesseract import TesseractRecognizer, find_tesseract
 from bot.metrics.measures import Measures
 from bot.settings import ModelSettings, RecognitionSettings, Settings
 from ingestion.parsers.markdown import parse_markdown

@@ -5,15 +5,41 @@ composition root (`bot.app`), which opens them; models are loaded at their first
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from adapters.without_vectors import NoEmbedder
 from bot.settings import JinaSettings, LocalModelSettings, Settings
 from ingestion.ports import Embedder
+from ingestion.records import Vector, Window
 from rag.ports import QueryEmbedder, Reranker
+
+MODEL = "none"
+WINDOW_TOKENS = 7500  # nothing limits it; the same as Jina's, so that progress is reported in similar steps
+
+
+class NoEmbedder:
+    """Meets `ingestion.ports.Embedder` and `rag.ports.QueryEmbedder`."""
+
+    @property
+    def model(self) -> str:
+        """What passages without a vector are marked with."""
+        return MODEL
+
+    @property
+    def window_tokens(self) -> int:
+        """How many tokens one window may hold at the most."""
+        return WINDOW_TOKENS
+
+    async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
+        """An empty vector for each of a window's own chunks."""
+        return [[[] for _ in window.own] for window in windows]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Nothing to compare."""
+        return []
 
 
 class TextEmbedder(Embedder, QueryEmbedder, Protocol):
@@ -51,10 +77,8 @@ async def open_search_models(settings: Settings, stack: AsyncExitStack) -> Searc
 
 
 async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack) -> SearchModels:
-    from adapters.jina.client import open_jina
-    from adapters.jina.embedder import JinaEmbedder
-    from adapters.jina.pace import TIERS
-    from adapters.jina.reranker import JinaReranker
+    from adapters.jina.client import TIERS, open_jina
+    from adapters.jina.models import JinaEmbedder, JinaReranker
 
     client = await stack.enter_async_context(
         open_jina(

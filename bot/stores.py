@@ -6,24 +6,15 @@ In: a transport. Out: one frozen record. The composition root decides who gets w
 from dataclasses import dataclass
 
 from adapters.database.stores.bases import BaseStore
-from adapters.database.stores.dialogue import DialogueStore
+from adapters.database.stores.dialogue import DialogueStore, KeptReadingStore, TableStore
 from adapters.database.stores.entities import EntityStore
-from adapters.database.stores.inbox import InboxStore
-from adapters.database.stores.intake import IntakeStore
-from adapters.database.stores.kept_files import KeptFileStore
-from adapters.database.stores.kept_readings import KeptReadingStore
-from adapters.database.stores.library import LibraryStore
-from adapters.database.stores.notices import NoticeStore
-from adapters.database.stores.people import PeopleStore
-from adapters.database.stores.reading import ReadingStore
-from adapters.database.stores.search import Proposals, SearchStore
+from adapters.database.stores.intake import InboxStore, IntakeStore, NoticeStore
+from adapters.database.stores.library import KeptFileStore, LibraryStore
+from adapters.database.stores.people import PeopleStore, TokenStore
+from adapters.database.stores.search import NextVectorStore, Proposals, ReadingStore, SearchStore
 from adapters.database.stores.statistics import StatisticsStore
-from adapters.database.stores.tables import TableStore
-from adapters.database.stores.text import TextStore
-from adapters.database.stores.tokens import TokenStore
-from adapters.database.stores.vectors import NextVectorStore
 from adapters.database.stores.webhooks import WebhookStore
-from adapters.database.stores.work import WorkStore
+from adapters.database.stores.work import TextStore, WorkStore
 from adapters.database.transport import Transport
 
 

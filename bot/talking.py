@@ -34,7 +34,7 @@ from ingestion.changes import Changes, compare
 from ingestion.indexing import count_terms
 from localchat.server import serve_local_chat
 from localchat.store import read_token
-from prompts.small_talk import load_small_talk
+from prompts.wordings import load_small_talk
 from rag.small_talk import SmallTalkRule
 
 COMPARED_CHARS = 2_000_000  # of each version, a book of a thousand pages; both are in memory at once

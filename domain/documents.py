@@ -1,6 +1,8 @@
 """What the base holds, as the library and the receipts show it.
 
-In: rows of `documents` and `batches`. Out: frozen records. It holds no text of documents and no rules of ingestion.
+In: rows of `documents` and `batches`. Out: frozen records, also of what comes over HTTP to be added (the key under
+which a request counts once, why it is refused, who is told of its end). It holds no text of documents and no rules of
+ingestion.
 """
 
 from collections.abc import Mapping
@@ -213,3 +215,32 @@ class Removed:
     messages: int = 0
     waiting: int = 0  # documents that wait for a choice or are being read
     failed: int = 0  # documents that could not be read
+
+
+class Refusal(StrEnum):
+    """Why nothing was added."""
+
+    OTHER_CONTENT = "other_content"  # the Idempotency-Key came with other content before
+    MISSING = "missing"  # the base has no document that could be replaced
+    BEING_READ = "being_read"  # a version of it is, and which is the newer one would be chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Once:
+    """A request that may be repeated: within a day the same key gives the same answer."""
+
+    key: str  # Idempotency-Key
+    digest: str  # SHA-256 (hex) of all that was sent with it
+
+
+Added = DocumentCard | Refusal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhook:
+    """An address that is told when a document ends."""
+
+    id: str
+    url: str
+    created_at: datetime
+    problem: str | None  # why the last try failed; None: it did not

@@ -1,8 +1,12 @@
-"""What every part can meet: the database does not do what it was asked, or the person may not ask it.
+"""What every part can meet: the database does not do what it was asked, or the person may not, a service asks to wait.
 
-In: driver errors, translated by the transports of `adapters.database`. Out: exceptions that `ingestion`, `rag` and
-`bot` may catch without knowing the adapter.
+In: driver errors, translated by `adapters.database.transport`; a `Retry-After` header (RFC 9110, 10.2.3). Out:
+exceptions that `ingestion`, `rag` and `bot` may catch without knowing the adapter; seconds. It waits for nothing
+itself.
 """
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 
 class DatabaseTrouble(Exception):
@@ -29,3 +33,16 @@ class BaseReadOnly(DatabaseTrouble):
 
 class NoRoom(DatabaseTrouble):
     """The base may not hold as many passages (BASE_PASSAGES)."""
+
+
+def retry_after_s(value: str | None, *, now: datetime) -> float | None:
+    """Seconds from `now`, never negative: a number, or an HTTP date; None when there is none or it is unreadable."""
+    if not value:
+        return None
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())

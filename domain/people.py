@@ -1,13 +1,26 @@
-"""Who is talking, in which mode, and what they were asked.
+"""Who is talking, in which mode, for whom a base is read or changed, and the tokens with which programs do it.
 
-In: rows of `user_state` and `pending_questions`. Out: frozen records. It does not know Telegram.
+In: rows of the database; who it is, from the front (`bot`, `api`) that received a request; a token as a program shows
+it. Out: frozen records; a token's hash, the only thing that is stored (SHA-256 without salt is enough for 32 random
+bytes); and who acts, for the database (`ActingTransport`), which checks their rights in every call. That holds through
+everything that a request starts, as the context variables of structlog do. It does not know Telegram.
 """
 
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from domain.bases import Role
 from domain.ids import BaseId, ChatId, DocumentId, SessionId, ThreadId, UserId
+
+_BYTES = 32
+_PREFIX = "baza_"  # so that programs that look for leaked secrets know it
+_acting: ContextVar[UserId] = ContextVar("acting")
 
 
 class Mode(StrEnum):
@@ -40,3 +53,66 @@ class PendingQuestion:
 
     about: str  # the kind of question, for instance "name"
     subject: str = ""  # what it is about, for instance a document's id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Token:
+    """A token as its owner sees it in a list."""
+
+    id: UserId  # a token is a person of its own: it has its dialogues and its bounds
+    base: BaseId | None  # None: all bases of the person who made it
+    base_name: str | None
+    is_read_only: bool
+    created_at: datetime
+    expires_at: datetime | None  # None: it does not end
+    used_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """Whose token came with a request."""
+
+    token: UserId
+    person: UserId | None  # who made it; None: the command line
+    opens_all: bool  # every base of that person; `base` is their first one until a request names another
+    base: BaseId
+    base_name: str | None  # None: the base of a chat
+    is_read_only: bool
+    wait_s: int | None  # set once the token has made too many requests in this minute
+
+
+def new_token() -> str:
+    """Shown once."""
+    return _PREFIX + secrets.token_urlsafe(_BYTES)
+
+
+def token_hash(token: str) -> str:
+    """What is stored of a token, and what it is found by."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class NobodyActs(Exception):
+    """A base was to be read or changed for somebody, and nobody said for whom."""
+
+
+def act_for(person: UserId) -> None:
+    """From here on, as long as this task and what it starts run."""
+    _acting.set(person)
+
+
+@contextmanager
+def acting_for(person: UserId) -> Iterator[None]:
+    """The same for a while."""
+    token = _acting.set(person)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
+def acting_person() -> UserId:
+    """Raises NobodyActs."""
+    try:
+        return _acting.get()
+    except LookupError:
+        raise NobodyActs from None

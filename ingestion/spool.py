@@ -1,8 +1,8 @@
 """A sequence of records that moves to disk when it grows long: a book must not fill a process that reads several.
 
-In: records, and how to serialise a batch of them. Out: a tuple when short; else a sequence that can be iterated again
-and again. It lies in a file, or compressed in memory where no file may be written (the parsing process). The file has
-no name, so nothing is left of it however its process ends.
+In: records (`in_portions` splits a long sequence), and how to serialise a batch of them. Out: a tuple when short; else
+a sequence that can be iterated again and again. It lies in a file, or compressed in memory where no file may be written
+(the parsing process). The file has no name, so nothing is left of it however its process ends.
 """
 
 import errno
@@ -11,18 +11,32 @@ import tempfile
 import weakref
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, overload
 
+T = TypeVar("T")
 HELD_BYTES = 2_000_000  # serialised; as objects two to four times as much: a book of 900 pages fits
 HELD_UNPRESSED_BYTES = 4_000_000  # the same limit where the alternative is compression, at 20 ms per million bytes
 BATCH_BYTES = 100_000  # for records that are appended one by one: a millisecond to serialise
 QUICKLY = 1  # zlib level 1: compresses to a third at 50 MB/s; the highest level to a quarter at 10 MB/s
 
-T = TypeVar("T")
+
+def in_portions(things: Iterable[T], size: Callable[[T], int], *, limit: int) -> Iterator[list[T]]:
+    """Portions of at most `limit`; a thing that is larger makes a portion of its own. None is empty."""
+    portion: list[T] = []
+    held = 0
+    for thing in things:
+        own = size(thing)
+        if portion and held + own > limit:
+            yield portion
+            portion, held = [], 0
+        portion.append(thing)
+        held += own
+    if portion:
+        yield portion
 
 
 @dataclass(frozen=True, kw_only=True)

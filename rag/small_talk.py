@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from prompts.small_talk import SmallTalkWords
+from prompts.wordings import SmallTalkWords
 from rag.records import Passage, SmallTalk
 from rag.words import folded
 

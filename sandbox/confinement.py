@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import sandbox
-from sandbox import kernel, landlock, seccomp
+from sandbox import kernel, seccomp
 
 NOBODY = 65_534  # the user that owns nothing, by convention on every Linux
 ROOM_TO_REPORT_BYTES = 64 * 1024 * 1024  # address space above the limit, for saying that it was reached
@@ -76,7 +76,7 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
         held.add(Layer.USER)
     if _done(lambda: kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)):
         held.add(Layer.PRIVILEGES)
-    if ruleset is not None and _done(lambda: landlock.restrict_self(ruleset)):
+    if ruleset is not None and _done(lambda: kernel.restrict_self(ruleset)):
         held.add(Layer.FILES)
     if _done(kernel.hide_process):
         held.add(Layer.UNDUMPABLE)
@@ -119,7 +119,7 @@ def _limit_resources(wanted: Confinement) -> None:
 
 def _ruleset(wanted: Confinement) -> int | None:
     try:
-        return landlock.make_ruleset(
+        return kernel.make_ruleset(
             reads=[*python_files(), *map(Path, wanted.reads)],
             writes=map(Path, wanted.writes),
             runs=map(Path, (*wanted.runs, *LOADERS) if wanted.runs else ()),

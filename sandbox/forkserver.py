@@ -3,7 +3,7 @@
 In: an `Opening` as its argument; over a Unix socket as file descriptor 0, a byte and a socket for each child wanted.
 Out: `Ready`; a forked child that reads its `Confinement` from its socket, takes it on itself and serves; after it ends,
 the record `Ended` on that socket. It kills a child when the other end of the child's socket is closed, and all children
-when its own socket is closed. It never touches what strangers sent.
+when its own socket is closed. Before that it takes namespaces of its own. It never touches what strangers sent.
 
 Why not multiprocessing's forkserver: it imports the program's main module into every child, cannot be closed, and
 transfers results as pickles.
@@ -20,21 +20,72 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import BufferedReader
+from pathlib import Path
 from typing import NoReturn
 
 from sandbox import kernel
 from sandbox.confinement import Confinement, Layer, confine, prepare
-from sandbox.namespaces import enter_namespaces
 from sandbox.records import LINE_BYTES, from_line, to_line
 
+NEWIPC, NEWUSER, NEWPID, NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
 STREAM_SOCKET = 0  # descriptors of a child: its socket, then /dev/null twice and the life line
 LIFE_LINE = 3
 MOST_DESCRIPTORS = 4096
 MOST_UNREAD_BYTES = 2**20
 OBJECTS_BEFORE_COLLECTING = 100_000  # a child makes one document and ends: garbage collection took a fifth of its time
-
 Serve = Callable[[socket.socket, BufferedReader, frozenset[Layer]], None]
 """What a child does once it is confined: with its socket, what can be read from it, and the layers that hold."""
+
+
+def enter_namespaces() -> frozenset[Layer]:
+    """Call it in a process of one thread that nobody else waits for by its children: afterwards this is a child of the
+    process that was started, which waits for it and ends as it does."""
+    held = set()
+    if os.geteuid() != 0:
+        if not _own_users():
+            return frozenset()
+        held.add(Layer.USER)
+    if _unshared(NEWNET | NEWIPC):
+        held.add(Layer.NETWORK)
+    if _unshared(NEWPID):
+        _fork_first()
+        held.add(Layer.PROCESSES)
+    if Layer.USER in held:
+        kernel.set_capabilities(0)  # those over the new namespaces are not needed any more
+    return frozenset(held)
+
+
+def _own_users() -> bool:
+    """Our own user is the only one there; the files stay ours."""
+    user, group = os.geteuid(), os.getegid()
+    if not _unshared(NEWUSER):
+        return False
+    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+    return True
+
+
+def _unshared(flags: int) -> bool:
+    try:
+        kernel.unshare(flags)
+    except OSError:
+        return False
+    return True
+
+
+def _fork_first() -> None:
+    """Go on as the first process of the new namespace."""
+    pid = os.fork()
+    if pid == 0:
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        return
+    for descriptor in (0, 1, 2):
+        os.close(descriptor)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,7 @@ from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from adapters.database.answers import BAD_TEXT, refused, whole
-from adapters.database.errors import DatabaseAway
-from adapters.database.rivalry import retried
-from adapters.database.transport import Argument, Reals, Row
+from adapters.database.transport import BAD_TEXT, Argument, DatabaseAway, Reals, Row, refused, retried, whole
 
 _RECONNECT_S = 10
 """The pool's backoff between tries to connect ends after this long; the next call begins anew."""

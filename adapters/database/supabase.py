@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 import httpx
 
-from adapters.database.answers import BAD_TEXT, refused, whole
-from adapters.database.errors import DatabaseAway
 from adapters.database.payloads import reals_text
-from adapters.database.rivalry import retried
-from adapters.database.transport import Argument, Reals, Row
+from adapters.database.transport import BAD_TEXT, Argument, DatabaseAway, Reals, Row, refused, retried, whole
 
 if TYPE_CHECKING:
     from supabase import AsyncClient

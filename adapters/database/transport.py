@@ -1,15 +1,65 @@
 """How the stores reach the database: call a public SQL function by name.
 
 In: a function's name and its arguments. Out: its rows as JSON values, the same from every transport: UUIDs and
-timestamps are text, vectors are never returned. It knows no function in particular.
+timestamps are text, vectors are never returned; or an exception that callers decide by. A call that PostgreSQL rolled
+back because of a concurrent one (a deadlock) is made again; one that may have been carried out is never sent twice.
+`ActingTransport` says in every call for a base for whom it is (`require` in supabase/schemas/functions/bases.sql);
+workers and the command line use the transport without it. It knows no function in particular.
 """
 
+import asyncio
+import random
 from array import array
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.errors import BaseClosed, BaseReadOnly, DatabaseAway, DatabaseTrouble
 from domain.locator import JsonValue
+from domain.people import acting_person
+
+__all__ = ["DatabaseAway", "DatabaseError", "RolledBack"]
+PAUSES_S: Sequence[float] = (0.01, 0.1)  # at most, before the second and the third try: the rival can finish meanwhile
+ROWS_MAX = 999
+"""PostgREST cuts an answer at `max-rows` (Supabase: 1000) without an error; functions page below it."""
+PAGE_ROWS = 900  # rows of a page, where a store reads everything there is
+UNKNOWN_FUNCTION = "42883"
+TOO_MANY_ROWS = "BZ002"
+BASE_CLOSED = "BZ005"
+BASE_READ_ONLY = "BZ006"
+BAD_TEXT = "22021"
+"""SQLSTATE character_not_in_repertoire: a text that PostgreSQL cannot hold (a zero character, half a surrogate)."""
+_ROLLED_BACK = ("40001", "40P01")
+"""SQLSTATE serialization_failure and deadlock_detected: the transaction, and so the whole call, was rolled back."""
+# SQLSTATE classes (appendix A of PostgreSQL's manual): connection, rolled back by a rival, out of resources, stopped
+# or timed out, system error. And PostgREST's own: no connection, none in time, schema cache not loaded.
+_AWAY_CLASSES = ("08", "40", "53", "57", "58")
+_AWAY_CODES = ("PGRST000", "PGRST001", "PGRST002", "PGRST003", "408", "429")
+# The same errors, found by PostgREST a step earlier: the name in its schema cache, the text in its JSON body.
+_AS_SQLSTATE = {"PGRST202": UNKNOWN_FUNCTION, "22P05": BAD_TEXT}
+_SQLSTATE_LENGTH = 5
+_HTTP_LENGTH = 3
+_DATA_CLASS = "22"
+_RIGHTS = {BASE_CLOSED: BaseClosed, BASE_READ_ONLY: BaseReadOnly}
+
+
+class RolledBack(DatabaseAway):
+    """PostgreSQL rolled the call back because of a concurrent one: nothing was done, and it may be retried at once."""
+
+
+class DatabaseError(DatabaseTrouble):
+    """The database refused a call; the message says which function and why, never the arguments."""
+
+    def __init__(self, function: str, *, code: str, message: str) -> None:
+        super().__init__(f"{function}: {code} {message}")
+        self.function = function
+        self.code = code  # SQLSTATE, or PostgREST's PGRST…
+
+    @property
+    def reason(self) -> str:
+        """Which function, and the code."""
+        return f"{self.function} {self.code}"
 
 
 @dataclass(frozen=True)
@@ -21,16 +71,11 @@ class Reals:
 
 Argument = str | int | float | bool | None | list[str] | list[int] | list[float] | Reals
 """JSON and single vectors travel as text and are cast inside the function (PostgREST casts neither from lists)."""
-
 Row = Mapping[str, JsonValue]
-
 LEASE_LOST = "BZ001"
 """SQLSTATE that functions raise when their caller no longer holds the lease."""
-
 NO_ROOM = "BZ003"
 """SQLSTATE that functions raise when a document would take its base over BASE_PASSAGES."""
-
-
 TOO_MANY_WAITING = "BZ004"
 """SQLSTATE that functions raise when a sender would have more documents waiting than one person may have."""
 
@@ -47,3 +92,54 @@ class Transport(Protocol):
         DatabaseAway when it does not answer.
         """
         ...
+
+
+async def retried(call: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
+    """What `call` returns. Raises what it raises; RolledBack when every try was rolled back."""
+    for pause_s in PAUSES_S:
+        with suppress(RolledBack):
+            return await call()
+        await asyncio.sleep(pause_s * random.random())  # noqa: S311 - parts rivals, guards nothing
+    return await call()
+
+
+def refused(function: str, *, code: str, message: str) -> DatabaseTrouble:
+    """The exception for a call that ended with `code`: a SQLSTATE, PostgREST's, or a proxy's HTTP status."""
+    code = _AS_SQLSTATE.get(code, code)
+    if code in _RIGHTS:
+        return _RIGHTS[code](function)
+    if code in _ROLLED_BACK:
+        return RolledBack(f"{function}: {code} {message}")
+    if _means_away(code):
+        return DatabaseAway(f"{function}: {code} {message}")
+    if code.startswith(_DATA_CLASS):  # such messages end by quoting the argument: type uuid: "…"
+        message = message.partition(': "')[0]
+    return DatabaseError(function, code=code, message=message)
+
+
+def _means_away(code: str) -> bool:
+    if len(code) == _SQLSTATE_LENGTH:
+        return code.startswith(_AWAY_CLASSES)
+    return code in _AWAY_CODES or (len(code) == _HTTP_LENGTH and code.startswith("5"))
+
+
+def whole(function: str, rows: list[Row]) -> list[Row]:
+    """The rows, when nothing can have been cut off. Raises DatabaseError."""
+    if len(rows) > ROWS_MAX:
+        reason = f"more than {ROWS_MAX} rows; the function must be called page by page"
+        raise DatabaseError(function, code=TOO_MANY_ROWS, message=reason)
+    return rows
+
+
+@dataclass(frozen=True)
+class ActingTransport:
+    """A transport for stores that act for somebody. A function that takes a base but no `p_person` cannot be called
+    through it, so that a right that was forgotten shows at once."""
+
+    transport: Transport
+
+    async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
+        """Raises BaseClosed or BaseReadOnly where the person may not, and NobodyActs where there is none."""
+        if "p_base" in arguments:
+            arguments["p_person"] = acting_person()
+        return await self.transport.call(function, timeout_s=timeout_s, **arguments)

@@ -8,15 +8,17 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from adapters.entities.spelling import fold, slug
 from adapters.morphology import dictionary
 from domain.names import NameWord
 
+_LETTERS = str.maketrans("абвгдезийклмнопрстуфхцыэё", "abvgdezijklmnoprstufhcyee")
+_PAIRS = str.maketrans({"ж": "zh", "ч": "ch", "ш": "sh", "щ": "sch", "ъ": "", "ь": "", "ю": "yu", "я": "ya"})
+_TO_LATIN: dict[int, int | str | None] = {**_LETTERS, **_PAIRS}
+_NOT_SLUG = re.compile(r"[^a-z0-9+#]+")
 CACHED_WORDS = 2**15
 MOST_KEYS = 4  # of one word
 MOST_PERSON_WORDS = 4
 SHORTEST_STEM = 3
-
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*(?:\+\+|#)?")
 _OPENING = frozenset("«„“\"'")
 _ENDS_SENTENCE = frozenset(".!?…:")
@@ -29,7 +31,6 @@ _FUNCTION_WORDS = frozenset({"PREP", "CONJ", "PRCL", "NPRO"})
 # Case endings of Russian nouns, for words that no dictionary has: «в Алоре», «Астоном».
 _ENDINGS = ("ами", "ями", "ого", "ему", "ом", "ем", "ой", "ей", "ах", "ях", "ам", "ям", "ов", *"аяуюеыиоь")
 _POSSESSIVE = re.compile("['’]s$")
-
 _ORDINARY = """
     a an and any api app are as at be best big blue book box bridge bulk by can case chat check chef class clean
     click close cloud code core dart data day desk do does door down edge else en end event every exit express
@@ -46,6 +47,48 @@ ORDINARY_ENGLISH = frozenset(_ORDINARY.split())
 """Words that name products and that questions consist of: they count as names with a capital letter only. Written by
 hand, because there is no morphology for a whole English dictionary here, and a needless entity costs the planner one
 line."""
+
+
+# What other transliterations (ISO 9, passports, English habit) write for the same letter, folded one after the other.
+# Å, É and their kin lose their marks in `clean`. Capitals stand for sounds that must not be folded again.
+_FOLDS = tuple(
+    (re.compile(pattern), fold)
+    for pattern, fold in (
+        ("дж", "j"),
+        ("shch|sch|щ", "S"),
+        ("tch|ch|ч", "C"),
+        ("sh|ш", "S"),
+        ("zh|ж", "Z"),
+        ("kh|х", "h"),
+        ("ph", "f"),
+        ("th", "t"),
+        ("ck", "k"),
+        ("ts|tz|ц", "k"),
+        ("[cq]", "k"),
+        ("x", "ks"),
+        ("w", "v"),
+        ("[yjйы]", "i"),
+        ("[ьъ'’`]", ""),
+        ("ю", "iu"),
+        ("я", "ia"),
+        ("[ёэ]", "e"),
+    )
+)
+_SILENT_H = re.compile(r"(?<=.)h")
+_DOUBLED = re.compile(r"([a-zSCZ])\1+")
+
+
+def fold(word: str) -> str:
+    """A key; `word` is in lower case. Signs that names are told apart by («c++», "c#") stay."""
+    for pattern, replacement in _FOLDS:
+        word = pattern.sub(replacement, word)
+    word = _SILENT_H.sub("", word.translate(_TO_LATIN))
+    return _DOUBLED.sub(r"\1", word).lower()
+
+
+def slug(name: str) -> str:
+    """«АЛОР Брокер» -> "alor-broker"; empty when the name has neither letters nor digits."""
+    return _NOT_SLUG.sub("-", name.lower().translate(_TO_LATIN)).strip("-")
 
 
 class NameForms:

@@ -2,36 +2,211 @@
 
 In: a path, a body and a function that reads the reply. Out: what that function returns, or `JinaFault`. It does not
 know what an embedding is. Documents are asked for side by side up to `concurrency` and no faster than the account's
-tier allows; questions never queue behind them.
+tier allows (no 60 seconds ever hold more); questions never queue behind them. No text of a document gets into a
+message: providers quote what they were sent, so quoted parts are left out.
 """
 
 import asyncio
 import itertools
+import json
 import random
+import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TypeVar
 
 import httpx
 import structlog
 
-from adapters.jina.faults import Fate, JinaFault, fault_of
-from adapters.jina.pace import Pace, Tier
+from domain.errors import retry_after_s
 from domain.locator import JsonValue
-from domain.waiting import retry_after_s
+from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
+from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
 
+SERVICE = "Jina"
+LONGEST_DETAIL = 200  # characters
+_REFUSALS = frozenset({401, 402, 403})  # a spent balance comes as 403 AUTHZ_INSUFFICIENT_BALANCE
+_AWAY = frozenset({408, 425, 429})  # and every 5xx
+_LENGTH_REFUSALS = frozenset({400, 413, 422})
+# "Single text cannot exceed 8192 tokens. N tokens given.", "input length is larger than the largest allowed size 2048"
+_TOO_LONG = re.compile(r"\d+ tokens|too long|cannot exceed|larger than the largest|maximum (?:context|length)", re.I)
+_QUOTED = re.compile(r"\"[^\"]*\"?|(?<!\w)'[^']*'?|«[^»]*»?|“[^”]*”?|`[^`]*`?")
+MINUTE_S = 60.0
+CHARS_A_TOKEN = 3  # of jina-embeddings-v3 in Russian: 3.3 to 4 in running text. Fewer characters: slower, never over
 CONNECT_S = 10.0
 FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
 ASKS = 2  # a reply that makes no sense is asked for once more
 SILENCE_S = 60.0  # after a question that was not answered: further ones fail at once
 PROBE_S = 20.0  # between two background probes; an answer of any kind ends them and the silence
 PROBES = 30  # ten minutes: a late answer may be charged all the same, also at night, when nobody asks
-
 Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
+
+
+class Fate(StrEnum):
+    """What can be done about a fault."""
+
+    AWAY = "away"  # try again later
+    REFUSED = "refused"  # the key or the balance: somebody has to mend it
+    TOO_LONG = "too long"  # ask for less
+    REJECTED = "rejected"  # the request itself is wrong, or the model's name
+    NONSENSE = "nonsense"  # an answer that is not what was asked for
+
+
+class JinaFault(Exception):
+    """Jina did not do what it was asked."""
+
+    def __init__(self, fate: Fate, detail: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(f"{fate}: {detail}")
+        self.fate = fate
+        self.detail = detail
+        self.retry_after_s = retry_after_s
+
+
+def fault_of(response: httpx.Response, *, retry_after_s: float | None) -> JinaFault:
+    """The fault that a response other than 2xx tells of."""
+    said = explain(response.content)
+    detail = f"HTTP {response.status_code} {said}".strip()
+    return JinaFault(_fate(response.status_code, said), detail, retry_after_s=retry_after_s)
+
+
+def _fate(status: int, said: str) -> Fate:
+    if status in _REFUSALS:
+        return Fate.REFUSED
+    if status in _AWAY or status >= 500:
+        return Fate.AWAY
+    if status in _LENGTH_REFUSALS and _TOO_LONG.search(said):
+        return Fate.TOO_LONG
+    return Fate.REJECTED
+
+
+def explain(body: bytes) -> str:
+    """What an error's body says, in one line: `code`, `detail` (a sentence or FastAPI's list) or `error.message`."""
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        return ""
+    if not isinstance(parsed, dict):
+        return ""
+    error = parsed.get("error")
+    message = error.get("message") if isinstance(error, dict) else error
+    words = [_sentence(said) for said in (parsed.get("code"), parsed.get("detail"), message) if said]
+    return _QUOTED.sub("…", " ".join(words))[:LONGEST_DETAIL]
+
+
+def _sentence(said: object) -> str:
+    """Of FastAPI's list only places and messages: its `input` is the text that was sent."""
+    if isinstance(said, list):
+        return "; ".join(_problem(problem) for problem in said if isinstance(problem, dict))
+    return said if isinstance(said, str) else ""
+
+
+def _problem(problem: dict[str, object]) -> str:
+    place = problem.get("loc")
+    path = ".".join(str(part) for part in place) if isinstance(place, list) else ""
+    return f"{path}: {problem.get('msg', '')}"
+
+
+def as_ingestion_error(fault: JinaFault) -> Exception:
+    """WindowTooLarge, or a ServiceError: the document is kept and tried again."""
+    if fault.fate is Fate.TOO_LONG:
+        return WindowTooLarge(fault.detail)
+    code = _FAILURE_CODES.get(fault.fate, FailureCode.SERVICE_AWAY)
+    return ServiceError(code, retry_after_s=fault.retry_after_s, detail=fault.detail, service=SERVICE)
+
+
+def as_model_error(fault: JinaFault) -> ModelError:
+    """For a turn, which goes on without the model. A request that is wrong stays wrong until somebody mends it."""
+    return _MODEL_ERRORS.get(fault.fate, ModelRefused)(f"{SERVICE}: {fault.detail}")
+
+
+_FAILURE_CODES = {Fate.REFUSED: FailureCode.SERVICE_REFUSED, Fate.REJECTED: FailureCode.INTERNAL}
+_MODEL_ERRORS: dict[Fate, type[ModelError]] = {Fate.AWAY: ModelAway, Fate.NONSENSE: ModelNonsense}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tier:
+    """What one kind of account may do."""
+
+    requests_a_minute: int
+    tokens_a_minute: int
+    concurrency: int  # requests at the same time
+
+
+# As Jina published them in 2026 (its OpenAPI description; reference/apis.md, section 2).
+TIERS = {
+    "free": Tier(requests_a_minute=500, tokens_a_minute=1_000_000, concurrency=5),
+    "paid": Tier(requests_a_minute=500, tokens_a_minute=10_000_000, concurrency=50),
+    "premium": Tier(requests_a_minute=5_000, tokens_a_minute=100_000_000, concurrency=500),
+}
+
+
+def estimate_cost(texts: Sequence[str]) -> int:
+    """Tokens of all texts, rather more than they will be."""
+    return sum(len(text) // CHARS_A_TOKEN + 1 for text in texts)
+
+
+class Pace:
+    """One account's last minute."""
+
+    def __init__(self, tier: Tier, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tier = tier
+        self._clock = clock
+        self._asked: deque[tuple[float, int]] = deque()  # when, and how many tokens
+        self._tokens = 0
+        self._rests_until = 0.0
+
+    async def wait(self, tokens: int) -> None:
+        """Return when a request of so many tokens may be sent, and count it."""
+        pause_s = self.pause_s(tokens)
+        while pause_s > 0:
+            await asyncio.sleep(pause_s)
+            pause_s = self.pause_s(tokens)  # others may have gone first
+        self.count(tokens)
+
+    def count(self, tokens: int) -> None:
+        """Count a request that is being sent, whether there was room for it or not."""
+        self._forget_old(self._clock())  # here, too: where only questions are asked nobody calls `wait`
+        self._asked.append((self._clock(), tokens))
+        self._tokens += tokens
+
+    def rest(self, seconds: float) -> None:
+        """Pause for so long, as the service has asked."""
+        self._rests_until = max(self._rests_until, self._clock() + seconds)
+
+    @property
+    def rest_s(self) -> float:
+        """Seconds that are left of that pause."""
+        return max(0.0, self._rests_until - self._clock())
+
+    def pause_s(self, tokens: int) -> float:
+        """Seconds until there is room for so many tokens; 0 when there is now."""
+        now = self._clock()
+        self._forget_old(now)
+        return max(self.rest_s, self._until_room(tokens, now))
+
+    @property
+    def remembered(self) -> int:
+        """Requests that count towards the minute."""
+        return len(self._asked)
+
+    def _forget_old(self, now: float) -> None:
+        while self._asked and self._asked[0][0] <= now - MINUTE_S:
+            self._tokens -= self._asked.popleft()[1]
+
+    def _until_room(self, tokens: int, now: float) -> float:
+        requests, used = len(self._asked), self._tokens
+        waited = 0.0
+        for asked_at, cost in self._asked:
+            if requests < self._tier.requests_a_minute and used + tokens <= self._tier.tokens_a_minute:
+                break
+            requests, used, waited = requests - 1, used - cost, asked_at + MINUTE_S - now
+        return waited
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,18 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from adapters.jina.client import DOCUMENT_PATIENCE, QUESTION_PATIENCE, Body, JinaClient, Patience
-from adapters.jina.faults import JinaFault, as_ingestion_error, as_model_error
-from adapters.jina.pace import estimate_cost
-from adapters.jina.replies import Vectors, read_embeddings
+from adapters.jina.client import (
+    DOCUMENT_PATIENCE,
+    QUESTION_PATIENCE,
+    Body,
+    JinaClient,
+    JinaFault,
+    Patience,
+    as_ingestion_error,
+    as_model_error,
+    estimate_cost,
+)
+from adapters.jina.models import Vectors, read_embeddings
 from ingestion.records import Vector, Window
 from rag.metering import ask_leave, note_cost
 

@@ -1,21 +1,26 @@
 """Asks a chat model: a whole answer, an answer piece by piece, or an answer in a given shape.
 
-In: messages. Out: text, or a pydantic record. Errors are `rag.errors.ModelError`. It keeps no dialogue and holds no
-prompt but the one that asks for JSON; it remembers which way of asking for JSON this server and model understand.
+In: messages. Out: text, or a pydantic record. Errors of the SDK and its HTTP library become `rag.errors.ModelError`. It
+keeps no dialogue and holds no prompt but the one that asks for JSON; it remembers which way of asking for JSON this
+server and model understand.
 """
 
 import asyncio
+import json
+import math
+import re
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+import aiohttp
+import httpx2
 import openai
 import orjson
 import structlog
 
-from adapters.llm.errors import RequestRejected, model_errors
-from adapters.llm.providers import extra_schema_fields
-from adapters.llm.replies import Json, Tokens, as_reply, has_ended, piece_of, text_of, tokens_of, without_half
 from adapters.llm.structured import (
     Rung,
     Schema,
@@ -25,15 +30,145 @@ from adapters.llm.structured import (
     read_record,
     response_format,
 )
-from rag.errors import ModelAway, ModelMisfit, ModelNonsense
+from rag.errors import ModelAway, ModelError, ModelMisfit, ModelNonsense, ModelRefused
 from rag.metering import ModelCall, asking, note_usage, unheard
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens
 
+_AWAY = frozenset({408, 409, 425, 429})  # and every 5xx
+UNSUPPORTED = frozenset({400, 404, 422, 501})
+"""Statuses of a server that does not know a `response_format` (OpenRouter: 404, no provider takes it)."""
+_OPENROUTER = "openrouter.ai"
+Json = Mapping[str, object]
+_HALVES = re.compile("[\ud800-\udfff]")
+_FIRST_HALF = re.compile("[\ud800-\udbff]")
 PATH = "/chat/completions"
 LONGEST_TOKEN = 32  # characters, far above any average
 ANSWERS = 2  # of a structured question: the first, and one corrected
 STRICT_AGAIN = 20  # structured questions after which a schema that the model ignored is sent to the server again
+
+
+class RequestRejected(ModelRefused):
+    """The server does not take this request: a parameter it does not know, too long a prompt, an unknown model."""
+
+
+@contextmanager
+def model_errors() -> Iterator[None]:
+    """Whatever goes wrong inside leaves as a ModelError."""
+    try:
+        yield
+    except openai.APIStatusError as error:
+        raise _of_status(error) from error
+    except (TimeoutError, openai.APIConnectionError, httpx2.HTTPError, aiohttp.ClientError) as error:
+        raise ModelAway(type(error).__name__) from error
+    except openai.APIError as error:  # an error object inside a stream: the provider broke off
+        raise ModelAway(f"in mid-stream: {error.code or error.type or type(error).__name__}") from error
+    except ValueError as error:  # a body or a piece of the stream that is not JSON, or has another shape
+        raise ModelNonsense(type(error).__name__) from error
+
+
+def _of_status(error: openai.APIStatusError) -> ModelError:
+    said = f"HTTP {error.status_code} {error.code or error.type or ''}".strip()
+    if error.status_code in UNSUPPORTED:
+        return RequestRejected(said)
+    return ModelAway(said) if error.status_code in _AWAY or error.status_code >= 500 else ModelRefused(said)
+
+
+def extra_headers(base_url: str) -> Mapping[str, str]:
+    """OpenRouter names the program in its statistics."""
+    return {"X-OpenRouter-Title": "Baza"} if _is_openrouter(base_url) else {}
+
+
+def extra_schema_fields(base_url: str) -> Mapping[str, object]:
+    """Without `require_parameters` OpenRouter may choose a provider that ignores the schema."""
+    return {"provider": {"require_parameters": True}} if _is_openrouter(base_url) else {}
+
+
+def _is_openrouter(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    return host == _OPENROUTER or host.endswith(f".{_OPENROUTER}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """What a call took, as far as the server tells; `cost` in dollars."""
+
+    prompt: int
+    answer: int
+    cost: float
+
+    def as_call(self, model: str, *, seconds: float) -> ModelCall:
+        """For those who watch over models."""
+        return ModelCall(
+            model=model, seconds=seconds, prompt_tokens=self.prompt, answer_tokens=self.answer, cost=self.cost
+        )
+
+
+def as_reply(body: object) -> Json:
+    """A whole answer or a piece. The SDK passes on whatever came: JSON under another content type is a `str`, as is
+    a page of HTML, which raises ValueError."""
+    parsed = json.loads(body) if isinstance(body, str) else body
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def text_of(reply: Json) -> str:
+    """The answer's text. Raises ModelNonsense where there is none."""
+    first = next(_choices(reply), {})
+    text = _mapping(first.get("message")).get("content")
+    if isinstance(text, str) and (whole := without_half(text)[0]).strip():
+        return whole
+    raise ModelNonsense("an empty answer")
+
+
+def piece_of(chunk: Json) -> str:
+    """What a chunk adds to the answer; the one that carries the usage has no choices."""
+    pieces = (_mapping(choice.get("delta")).get("content") for choice in _choices(chunk))
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def without_half(text: str) -> tuple[str, str]:
+    """The text in whole characters, and the half of a surrogate pair at its end: some servers split an emoji between
+    two pieces, as JSON may. A half can neither be sent to people nor stored."""
+    half = text[-1:] if _FIRST_HALF.match(text[-1:]) else ""
+    whole = text[: len(text) - len(half)]
+    if _HALVES.search(whole):
+        whole = whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole, half
+
+
+def has_ended(chunk: Json) -> bool:
+    """Whether the model says that it is done."""
+    return any(choice.get("finish_reason") is not None for choice in _choices(chunk))
+
+
+def tokens_of(reply: Json) -> Tokens | None:
+    """None where the server does not report them."""
+    usage = reply.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    return Tokens(
+        prompt=int(_number(usage.get("prompt_tokens"))),
+        answer=int(_number(usage.get("completion_tokens"))),
+        cost=_number(usage.get("cost")),
+    )
+
+
+def _choices(reply: Json) -> Iterator[Json]:
+    choices = reply.get("choices")
+    return (choice for choice in choices if isinstance(choice, dict)) if isinstance(choices, list) else iter(())
+
+
+def _mapping(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: object) -> float:
+    """0 for what is no number, or none that can be added up (`1e999`)."""
+    try:
+        number = float(value) if isinstance(value, int | float) else 0.0
+    except OverflowError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

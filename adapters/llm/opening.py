@@ -26,7 +26,7 @@ async def open_sdk(*, base_url: str, api_key: str | None, timeout_s: float) -> A
     import httpx2
     import openai
 
-    from adapters.llm.providers import extra_headers
+    from adapters.llm.client import extra_headers
 
     async with openai.AsyncOpenAI(
         base_url=base_url,

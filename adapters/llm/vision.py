@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.llm.breaker import CircuitBreaker
-from adapters.llm.replies import as_reply, text_of, tokens_of
+from adapters.llm.client import as_reply, text_of, tokens_of
+from adapters.llm.fallback import CircuitBreaker
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Block
 from rag.errors import ModelAway, ModelError, ModelNonsense
@@ -104,8 +104,10 @@ class VisionRecognizer:
         return answer
 
     async def _ask(self, picture: bytes) -> str:
-        from adapters.llm.client import PATH  # with the SDK, which takes seconds to import
-        from adapters.llm.errors import model_errors
+        from adapters.llm.client import (
+            PATH,  # with the SDK, which takes seconds to import
+            model_errors,
+        )
 
         started = time.monotonic()
         kind = "png" if picture.startswith(PNG_MAGIC) else "jpeg"

@@ -14,15 +14,16 @@ from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 
-from adapters.local.errors import LocalModelError
-
 ONNX_FILES = ("*.json", "*/config.json", "model.onnx*", "onnx/model.onnx*")  # without the weights of other runtimes
 SPEECH_FILES = ("*.json", "model.bin", "vocabulary.*")
 BLOCK_BYTES = 1 << 20
 TRIES, PAUSE_S, TIMEOUT_S = 5, 2.0, 60.0  # of one file
-
 Told = Callable[[int, int], None]
 """Hears how many of how many bytes are there."""
+
+
+class LocalModelError(Exception):
+    """The model cannot be found, read or used; the message says which and what to do."""
 
 
 def _ignore(_: int, __: int) -> None:

@@ -1,7 +1,8 @@
-"""Runs an ONNX model on this machine's processors.
+"""Runs an ONNX model on this machine's processors, with the model's own tokenizer.
 
-In: rows of token ids. Out: the model's first fitting output for each row. Heavy work happens in threads, batch by
-batch, one batch of documents at a time, so that memory is bounded and the event loop stays free. It pools nothing.
+In: texts, or rows of tokens. Out: token vectors or scores; one vector for each span of characters (late chunking on
+tokens: which are encoded together). The work is done in threads, several rows at once. It knows neither documents nor
+questions.
 """
 
 import asyncio
@@ -9,24 +10,152 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import structlog
 
-from adapters.local.errors import LocalModelError
+from adapters.local.fetching import LocalModelError
 from adapters.local.layout import ModelFiles
-from adapters.local.stretches import Array, plan_batches
-from adapters.local.tokens import TokenRow
 
 if TYPE_CHECKING:
     import onnxruntime
+    from tokenizers import Encoding, Tokenizer
 
+
+Array = npt.NDArray[np.float32]
+Offsets = npt.NDArray[np.int64]  # a row for each token: its characters [start, end)
+BATCH_TOKENS = 4096  # of one run, padding included: more brings no speed on a processor
+BATCH_SQUARES = 2**22  # sum of squared lengths of one run: attention of 16 heads then takes 270 MB
+SHORTEST_LENGTH = 1e-9  # a vector of length 0 points nowhere
 ERRORS_ONLY = 3  # onnxruntime's warnings name graph nodes and go to standard error
 OUTPUTS = ("last_hidden_state", "token_embeddings", "text_embeds", "logits")
 """Names of outputs, best first; of a model that has none of them the first fitting output is taken."""
 INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretch:
+    """Tokens [start, end) are encoded together; the vectors of [keeps_from, keeps_to) are taken from here."""
+
+    start: int
+    end: int
+    keeps_from: int
+    keeps_to: int
+
+
+def plan_stretches(count: int, *, size: int, overlap: int) -> list[Stretch]:
+    """The fewest stretches of at most `size` that cover `count` tokens and overlap by at least `overlap`, evenly
+    spread."""
+    if count <= size:
+        return [Stretch(start=0, end=count, keeps_from=0, keeps_to=count)]
+    parts = -(-(count - overlap) // (size - overlap))
+    starts = [number * (count - size) // (parts - 1) for number in range(parts)]
+    borders = [0, *((later + earlier + size) // 2 for earlier, later in pairwise(starts)), count]
+    return [
+        Stretch(start=start, end=start + size, keeps_from=borders[number], keeps_to=borders[number + 1])
+        for number, start in enumerate(starts)
+    ]
+
+
+def plan_batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Numbers of the sequences to run together, like lengths side by side, within the limits above."""
+    batches: list[list[int]] = []
+    for number in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
+        longest = lengths[batches[-1][0]] if batches else 0
+        together = len(batches[-1]) + 1 if batches else 1
+        if batches and together * longest <= BATCH_TOKENS and together * longest**2 <= BATCH_SQUARES:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
+
+
+def token_span(offsets: Offsets, start: int, end: int) -> tuple[int, int]:
+    """Tokens [first, last) that have a character of [start, end); at least one where there are tokens at all."""
+    first = int(np.searchsorted(offsets[:, 1], start, side="right"))
+    last = int(np.searchsorted(offsets[:, 0], end, side="left"))
+    first = min(first, max(len(offsets) - 1, 0))
+    return first, min(max(last, first + 1), len(offsets))
+
+
+def pool_mean(vectors: Array, spans: Sequence[tuple[int, int]]) -> Array:
+    """The mean of each span's token vectors, L2-normalised."""
+    means = np.stack([vectors[start:end].mean(axis=0, dtype=np.float64) for start, end in spans])
+    return normalise(means)
+
+
+def normalise(vectors: npt.NDArray[np.floating]) -> Array:
+    """Rows of length 1."""
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), SHORTEST_LENGTH)
+    normalised: Array = (vectors / lengths).astype(np.float32)
+    return normalised
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenRow:
+    """One input of the model."""
+
+    ids: list[int]
+    types: list[int]  # 0, and 1 for the second text of a pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """A text without special tokens."""
+
+    ids: list[int]
+    offsets: Offsets
+
+
+class Vocabulary:
+    """Splits texts as they were split when the model was trained."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def split(self, text: str) -> Tokens:
+        """The tokens of `text` and where they stand in it."""
+        encoding = self._encode(text)
+        return Tokens(ids=encoding.ids, offsets=np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
+
+    def frame(self, prefix: str) -> tuple[list[int], list[int]]:
+        """What goes before and after a text's tokens: special ones, and those of `prefix`."""
+        # With a space at its end the prefix would keep a token of its own that it does not have inside a text.
+        probe = self._tokenizer.post_process(self._encode(prefix.rstrip() or "a"))
+        special = probe.special_tokens_mask
+        content = [at for at, is_special in enumerate(special) if not is_special]
+        before, after = probe.ids[: content[0]], probe.ids[content[-1] + 1 :]
+        return [*before, *(self._encode(prefix.rstrip()).ids if prefix else [])], after
+
+    def pair(self, first: str, second: str, *, limit: int) -> TokenRow:
+        """Two texts as one input of at most `limit` tokens: the first may take half of it, the second what is left."""
+        room = limit - self._tokenizer.num_special_tokens_to_add(True)
+        one, other = self._encode(first), self._encode(second)
+        one.truncate(room // 2)
+        other.truncate(room - len(one.ids))
+        joined = self._tokenizer.post_process(one, other)
+        return TokenRow(ids=joined.ids, types=joined.type_ids)
+
+    def _encode(self, text: str) -> "Encoding":
+        return self._tokenizer.encode(text, add_special_tokens=False)
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(self._path))
+        except Exception as error:  # the library raises nothing narrower
+            raise LocalModelError(f"{self._path} is no tokenizer that can be read: {error}.") from error
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
 
 
 class Graph:

@@ -1,9 +1,11 @@
 """Reads what a model's folder says of itself: where its files are, how long a text it takes, how it pools and prompts.
 
 In: a folder in one of the usual layouts (ONNX export beside the configuration, or in `onnx/`; sentence-transformers'
-`modules.json`). Out: `ModelFiles` or `EncoderLayout`, or LocalModelError. It opens no model.
+`modules.json`). Out: `ModelFiles` or `EncoderLayout`, and what identifies the model by its content; or LocalModelError.
+It opens no model.
 """
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from adapters.local.errors import LocalModelError
+from adapters.local.fetching import LocalModelError
 
 GRAPHS = ("model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
 TOKENIZER = "tokenizer.json"
@@ -20,6 +22,10 @@ UNKNOWN_CONTEXT_TOKENS = 512  # every encoder since BERT takes so many
 LARGEST_CONTEXT_TOKENS = 1_000_000  # transformers writes 1e30 for "not known"
 POSITIONS_AFTER_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
 """These count positions from the padding id + 1 on: of 514 positions 512 are left for tokens."""
+SAMPLES, SAMPLE_BYTES = 64, 4096
+"""Of each file, evenly spread, first and last bytes among them. Trained weights differ nearly everywhere; two models
+that differ in fewer bytes than lie between two samples (1.6 % of the file) could be taken for one."""
+DIGEST_BYTES = 4
 
 
 class Pooling(StrEnum):
@@ -118,13 +124,11 @@ FAMILIES = (
     _Family(in_name="arctic-embed", pooling=Pooling.CLS, question="query: "),
 )
 OTHERS = _Family(in_name="", pooling=Pooling.MEAN)
-
 TASKS = {"question": "retrieval.query", "passage": "retrieval.passage"}
 PROMPT_NAMES = {
     "question": ("query", "retrieval.query", "search_query"),
     "passage": ("passage", "document", "retrieval.passage", "search_document"),
 }
-
 Section = TypeVar("Section", bound=_Section)
 
 
@@ -220,3 +224,29 @@ def _read(path: Path, section: type[Section]) -> Section:
         return section.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise LocalModelError(f"{path} cannot be read: {error.errors()[0]['msg']}.") from error
+
+
+def identity_of(layout: EncoderLayout) -> str:
+    """Eight hexadecimal digits. Raises LocalModelError."""
+    files = layout.files
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    digest.update(repr((layout.pooling, layout.question, layout.passage)).encode())
+    try:
+        # Weights above 2 GB lie beside the graph, as `model.onnx_data` or `model.onnx.data`.
+        beside = sorted(path for path in files.graph.parent.iterdir() if path.name.startswith(files.graph.name))
+        for path in (files.tokenizer, *beside):
+            digest.update(_sample(path))
+    except OSError as error:
+        raise LocalModelError(f"{error.filename} cannot be read: {error.strerror}.") from error
+    return digest.hexdigest()
+
+
+def _sample(path: Path) -> bytes:
+    size = path.stat().st_size
+    last = max(size - SAMPLE_BYTES, 0)
+    with path.open("rb") as file:
+        parts = [str(size).encode()]
+        for number in range(SAMPLES):
+            file.seek(last * number // (SAMPLES - 1))
+            parts.append(file.read(SAMPLE_BYTES))
+    return b"".join(parts)

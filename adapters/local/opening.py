@@ -12,8 +12,7 @@ from pathlib import Path
 import structlog
 
 from adapters.local.encoder import LocalEncoder
-from adapters.local.errors import LocalModelError
-from adapters.local.fetching import fetch_from_hub
+from adapters.local.fetching import LocalModelError, fetch_from_hub
 from adapters.local.layout import read_encoder, read_files
 from adapters.local.reranker import LocalReranker
 

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import structlog
 
-from adapters.local.errors import LocalModelError
-from adapters.local.graph import Graph
+from adapters.local.fetching import LocalModelError
+from adapters.local.graph import Array, Graph, TokenRow, Vocabulary
 from adapters.local.layout import ModelFiles
-from adapters.local.stretches import Array
-from adapters.local.tokens import TokenRow, Vocabulary
 from rag.errors import ModelNonsense, ModelRefused
 from rag.records import Passage
 

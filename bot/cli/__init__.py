@@ -20,7 +20,7 @@ from adapters.local.fetching import Task
 from bot.home import SETTINGS, SILENT_S, open_home, silence_s
 from bot.journal import configure_logging
 from bot.settings import Settings, SettingsError, home_of, secret_variables
-from sandbox.environment import forget_variables, hide_from_others
+from sandbox.kernel import forget_variables, hide_from_others
 
 app = typer.Typer(
     name="baza",

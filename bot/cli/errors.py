@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from adapters.database.embedded import EmbeddedDatabaseError
-from adapters.database.errors import DatabaseAway, DatabaseError
 from adapters.database.migrate import MigrationError
-from adapters.local.errors import LocalModelError
+from adapters.database.transport import DatabaseAway, DatabaseError
+from adapters.local.fetching import LocalModelError
 from bot.settings import SettingsError
 
 

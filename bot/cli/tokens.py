@@ -7,15 +7,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 
-from adapters.database.stores.people import PeopleStore
-from adapters.database.stores.tokens import TokenStore
+from adapters.database.stores.people import PeopleStore, TokenStore
 from bot.app import open_transport
 from bot.cli.errors import CommandError
 from bot.cli.output import print_json, print_line
 from bot.settings import Settings
 from bot.texts import load_texts
 from domain.ids import BaseId, UserId
-from domain.tokens import new_token, token_hash
+from domain.people import new_token, token_hash
 
 
 async def add_token(settings: Settings, *, base_name: str, is_read_only: bool, days: int | None, as_json: bool) -> int:

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from adapters.database.embedded import EmbeddedDatabaseError
-from adapters.database.errors import DatabaseAway, DatabaseError
 from adapters.database.migrate import MigrationError, altered_migrations, migrate
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.search import SearchStore
-from adapters.local.errors import LocalModelError
+from adapters.database.transport import DatabaseAway, DatabaseError
+from adapters.local.fetching import LocalModelError
 from bot.app import Parts, open_bot, open_parts, open_transport, postgres_url
 from bot.cli.content import words_of
 from bot.cli.errors import CommandError, sentence

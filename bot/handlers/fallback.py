@@ -11,7 +11,7 @@ from aiogram import Bot, Router
 from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
 from aiogram.types import CallbackQuery, ErrorEvent, Message
 
-from adapters.database.errors import DatabaseAway
+from adapters.database.transport import DatabaseAway
 from bot.handlers.filters import is_command
 from bot.middlewares.reply import answer_event, words_for
 from bot.replies.sending import acknowledge, send

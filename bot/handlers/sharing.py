@@ -35,7 +35,7 @@ from bot.talk import Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
 from domain.errors import BaseClosed
 from domain.ids import BaseId, ChatId, MessageId, UserId
-from domain.tokens import token_hash
+from domain.people import token_hash
 
 JOIN = "join-"
 

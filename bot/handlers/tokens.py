@@ -17,7 +17,7 @@ from bot.talk import Talk
 from bot.texts import Words
 from domain.bases import Role
 from domain.ids import ChatId, MessageId, UserId
-from domain.tokens import Token, new_token, token_hash
+from domain.people import Token, new_token, token_hash
 
 MOST_TOKENS = 20
 

@@ -20,10 +20,9 @@ from bot.replies.sending import Place, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import language_of
-from domain.acting import acting_for
 from domain.bases import Role
 from domain.ids import ChatId, MessageId, ThreadId, UserId
-from domain.people import UserState
+from domain.people import UserState, acting_for
 
 
 class ReadState(BaseMiddleware):

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.locator import Locator
-from domain.portions import in_portions
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
 from ingestion.records import Block, Chunk, Span
-from ingestion.spool import Spool, Writing
+from ingestion.spool import Spool, Writing, in_portions
 
 BATCH_CHUNKS = 64  # about 70 kB at the default chunk size: a millisecond to read
 

@@ -16,7 +16,6 @@ import structlog
 from domain.ending import end
 from domain.errors import DatabaseAway
 from domain.ids import BaseId
-from domain.portions import in_portions
 from ingestion.computing import compute
 from ingestion.entities.merging import gather, merge
 from ingestion.entities.ports import EnrichmentQueue, EntityRegistry, FactReader, NameFinder, NameReader
@@ -25,6 +24,7 @@ from ingestion.entities.structure import placed, read_structure
 from ingestion.errors import LeaseLost, ServiceError
 from ingestion.ports import DocumentText
 from ingestion.records import BLOCK_SEPARATOR, Block
+from ingestion.spool import in_portions
 
 LEASE_S = 600  # renewed before each part, for which a model may take minutes
 ATTEMPTS = 4

@@ -19,7 +19,7 @@ from pathlib import Path
 import httpcore
 import httpx
 
-from domain.waiting import retry_after_s
+from domain.errors import retry_after_s
 from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
 from ingestion.fetch.files import HashedFile, Oversize, megabytes
 from ingestion.fetch.guard import AddressGuard

@@ -20,10 +20,9 @@ import orjson
 
 from domain.documents import Medium, UnreadPart
 from domain.locator import JsonValue, Locator
-from domain.portions import in_portions
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
-from ingestion.spool import Joined, Spool, Spooled, Writing
+from ingestion.spool import Joined, Spool, Spooled, Writing, in_portions
 from sandbox.records import from_line
 
 LARGEST_TOTAL_BYTES = 512 * 1024 * 1024

@@ -15,8 +15,7 @@ from datetime import date
 import structlog
 
 from domain.visible import visible
-from prompts.loader import Prompts
-from prompts.records import Stricter
+from prompts.loader import Prompts, Stricter
 from rag.answering.citations import citations_of, sober, with_sides, without_references
 from rag.answering.judging import AnswerJudge, Judged, counted
 from rag.answering.language import quotes_in_another_language

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
-from prompts.loader import Prompts
-from prompts.records import AnswerRules, Earlier, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
+from prompts.loader import AnswerRules, Earlier, Prompts, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
 from rag.answering.facts_block import FactsBlock, build_block
 from rag.dialogue.records import Dialogue
 from rag.dialogue.window import excerpt, fit_window, likest, size_of

@@ -12,8 +12,7 @@ import structlog
 
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
-from prompts.loader import Prompts
-from prompts.records import SummaryExchanges, SummaryRules
+from prompts.loader import Prompts, SummaryExchanges, SummaryRules
 from rag.errors import ModelError
 from rag.ports import ChatModel, DialogueStore
 from rag.records import ChatMessage, Exchange, Unsummarised

@@ -10,8 +10,7 @@ from typing import Annotated
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
-from prompts.loader import Prompts
-from prompts.records import AnalysisTask
+from prompts.loader import AnalysisTask, Prompts
 from rag.answering.facts_block import FactsBlock, build_block
 from rag.errors import ModelError
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload

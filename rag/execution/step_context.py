@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from prompts.loader import Prompts
-from prompts.records import StepsSoFar, StepsSoFarRules
+from prompts.loader import Prompts, StepsSoFar, StepsSoFarRules
 from rag.errors import ModelError
 from rag.execution.facts import Fact, FactKind, FactsPayload, merge
 from rag.execution.run import Run

@@ -19,8 +19,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
 from domain.visible import visible
-from prompts.loader import Prompts
-from prompts.records import SupportTask
+from prompts.loader import Prompts, SupportTask
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.grounding.evidence import find, near
 from rag.grounding.statements import Statement

@@ -14,8 +14,7 @@ from pydantic import JsonValue
 
 from domain.documents import known_as
 from domain.ids import BaseId
-from prompts.intents import GENERAL, Intent
-from prompts.wordings import language_of
+from prompts.wordings import GENERAL, Intent, language_of
 from rag.execution.tools import Tool, ToolMisused
 from rag.planning.plan import (
     ALL_PREVIOUS,

@@ -10,9 +10,7 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from prompts.breadth import BreadthWords
-from prompts.intents import GENERAL
-from prompts.wordings import language_of
+from prompts.wordings import GENERAL, BreadthWords, language_of
 from rag.planning.mending import PlanningRequest
 from rag.planning.plan import MAX_ITEMS, AnswerStyle, Fallback, Limits, QueryPlan, RenderStyle, ToolCall
 from rag.planning.steps import LIST, READ_ONE, SEARCH, SURVEY

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import structlog
 
-from prompts.intents import GENERAL, Intent
+from prompts.wordings import GENERAL, Intent
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.planning.mending import CONVERSATION, AnyTool, PlanMender, PlanningRequest
 from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of

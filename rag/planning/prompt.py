@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from prompts.loader import Prompts
-from prompts.records import PlannerQuestion, PlannerRules
+from prompts.loader import PlannerQuestion, PlannerRules, Prompts
 from rag.dialogue.records import Dialogue
 from rag.dialogue.window import likest
 from rag.normalising import without_headings

@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from prompts.loader import Prompts
-from prompts.records import MoreItems
+from prompts.loader import MoreItems, Prompts
 from prompts.wordings import language_of
 from rag.answering.prompt import Assignment
 from rag.execution.facts import Fact, FactKind

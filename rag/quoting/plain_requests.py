@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from prompts.breadth import BreadthWords
-from prompts.wordings import Wordings
+from prompts.wordings import BreadthWords, Wordings
 from rag.extraction.values import amount, exact_amount
 from rag.quoting.quotes import escaped
 from rag.records import Passage, RankedPassage

@@ -25,13 +25,12 @@ from openai import AsyncOpenAI, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam
 
 from adapters.database.postgres import open_postgres
-from adapters.database.stores.people import PeopleStore
-from adapters.database.stores.tokens import TokenStore
+from adapters.database.stores.people import PeopleStore, TokenStore
 from bot.cli.content import add_to_base
 from bot.cli.tokens import add_token
 from bot.settings import Settings
 from domain.ids import ChatId, UserId
-from domain.tokens import new_token, token_hash
+from domain.people import new_token, token_hash
 from tests import waiting
 from tests.acceptance.conftest import Open, Start
 from tests.ports import free_port

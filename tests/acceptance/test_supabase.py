@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.database.errors import DatabaseError
 from adapters.database.migrate import MigrationError
+from adapters.database.transport import DatabaseError
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_whole_way import READ_S, enter
 from tests.servers.person import Person

@@ -19,7 +19,7 @@ from bot.ports import Bases, Tokens
 from bot.services import Services
 from bot.texts import Texts, load_texts
 from domain.people import Mode
-from prompts.small_talk import load_small_talk
+from prompts.wordings import load_small_talk
 from rag.records import Answer, Answered, AnswerKind, Question, TextGrew, TurnEvent
 from rag.small_talk import SmallTalkRule
 from tests.fakes.statistics import ScriptedStatistics

@@ -7,8 +7,7 @@ from datetime import date
 from pydantic import JsonValue
 
 from domain.ids import DocumentId
-from prompts.breadth import load_breadth
-from prompts.small_talk import load_small_talk
+from prompts.wordings import load_breadth, load_small_talk
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments
 from rag.execution.run import Run

@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from datetime import date
 
-from prompts.intents import load_intents
 from prompts.loader import load_prompts
+from prompts.wordings import load_intents
 from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages

@@ -15,10 +15,19 @@ from urllib.parse import quote
 
 import psycopg
 
-from adapters.database.embedded.cluster import SUPERUSER, Listening, ensure_started, is_running, stop
-from adapters.database.embedded.errors import EmbeddedDatabaseError
-from adapters.database.embedded.roles import DATABASE, ROLE, ensure_database, ensure_passwords, password_of
-from adapters.database.embedded.seat import Seat, choose_seat
+from adapters.database.embedded.cluster import (
+    DATABASE,
+    ROLE,
+    SUPERUSER,
+    Listening,
+    ensure_database,
+    ensure_passwords,
+    ensure_started,
+    is_running,
+    password_of,
+    stop,
+)
+from adapters.database.embedded.seat import EmbeddedDatabaseError, Seat, choose_seat
 from adapters.database.embedded.sharing import shared
 
 __all__ = ["EmbeddedDatabaseError", "embedded_database"]

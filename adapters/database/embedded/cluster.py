@@ -1,25 +1,31 @@
-"""One PostgreSQL cluster: make it, start it, find it running, stop it.
+"""One PostgreSQL cluster: make it, start it, find it running, stop it; and the roles in it.
 
-In: a `Seat`. Out: the address of the running server. Blocking; callers run it in a thread, one at a time (sharing.py).
-Programs are run from inside the cluster's folder, so that no path chosen by a person reaches pg_ctl's shell.
+In: a `Seat`. Out: a running server that listens on a socket only, with the superuser and the role that Baza works as.
+PostgreSQL's own lock file, `postmaster.pid`, says whether a server runs. Who shares it is decided in `embedded`.
 """
 
 import os
+import secrets
 import shutil
+import socket
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
+import psycopg
 import structlog
+from psycopg import sql
 
-from adapters.database.embedded.account import give, run_as
-from adapters.database.embedded.errors import EmbeddedDatabaseError
-from adapters.database.embedded.postmaster import Postmaster, answers, disown, read_postmaster
-from adapters.database.embedded.programs import MAJOR
-from adapters.database.embedded.seat import Seat, holds_socket
+from adapters.database.embedded.seat import MAJOR, EmbeddedDatabaseError, Seat, give, holds_socket, run_as
 
+_ANSWER_S = 2
+_NO_PROCESS = 2**31 - 1  # above any system's highest number
+_LINES = 8  # the last one is the status; an unfinished file has fewer
 SUPERUSER = "postgres"
 _START_S = 120  # recovery after a crash reads back what was written since the last checkpoint
 _START_TRIES = 5  # children of a killed server hold its memory, or its data, for a moment after it
@@ -29,7 +35,6 @@ _LOG = "start.log"  # until the server has opened its own in log/
 _SOCKETS = "baza-postgres-"
 _LOG_TAIL_LINES = 5
 _CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")  # bytes
-
 _INITDB = (
     f"--username={SUPERUSER}",
     "--auth-local=trust",  # only who can enter the folder (0700) reaches the socket
@@ -53,6 +58,94 @@ _SETTINGS = {
     "log_error_verbosity": "terse",  # the detail of an error quotes rows
     "log_min_error_statement": "panic",
 }
+DATABASE = ROLE = "baza"
+_HBA = "pg_hba.conf"
+_RULES = """# Written by Baza: whoever connects is asked for a password.
+local all all scram-sha-256
+host all all 127.0.0.1/32 scram-sha-256
+host all all ::1/128 scram-sha-256
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Postmaster:
+    """The lines of postmaster.pid that we use (src/include/utils/pidfile.h of PostgreSQL)."""
+
+    pid: int
+    port: int
+    sockets: Path  # the first socket folder, relative to the cluster or absolute
+    tcp: bool
+    ready: bool  # false while it recovers or stops
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """None when the file is not (yet) whole."""
+        lines = [line.strip() for line in text.split("\n")]
+        if len(lines) < _LINES or not (lines[0].isdigit() and lines[3].isdigit()):
+            return None
+        return cls(
+            pid=int(lines[0]),
+            port=int(lines[3]),
+            sockets=Path(lines[4]),
+            tcp=bool(lines[5]),
+            ready=lines[7] == "ready",
+        )
+
+    def alive(self, cluster: Path) -> bool:
+        """Whether the process is there and is this cluster's server, not another that was given its number since."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return False  # another account's process: ours runs under the account that reads this, or we are root
+        return _serves(self.pid, cluster)
+
+
+def read_postmaster(cluster: Path) -> Postmaster | None:
+    """The server that runs, or ran until the machine stopped, on `cluster`."""
+    try:
+        return Postmaster.parse((cluster / "postmaster.pid").read_text(encoding="utf-8", errors="surrogateescape"))
+    except FileNotFoundError:
+        return None
+
+
+def disown(cluster: Path, server: Postmaster) -> None:
+    """Let the lock files of a dead server name no process, since its number may belong to another one by now, or to
+    its own remains where nobody takes the dead away.
+
+    PostgreSQL would refuse to start because of that one. The lock of the socket goes; the rest of the other file stays:
+    by it PostgreSQL finds out whether children of the dead server still work on the data.
+    """
+    (cluster / server.sockets / f".s.PGSQL.{server.port}.lock").unlink(missing_ok=True)
+    path = cluster / "postmaster.pid"
+    _, _, rest = path.read_text(encoding="utf-8", errors="surrogateescape").partition("\n")
+    path.write_text(f"{_NO_PROCESS}\n{rest}", encoding="utf-8", errors="surrogateescape")
+
+
+def answers(folder: Path, port: int) -> bool:
+    """Whether something accepts connections on the server's socket in `folder`."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(_ANSWER_S)
+        try:
+            client.connect(os.fsencode(folder / f".s.PGSQL.{port}"))
+        except OSError:
+            return False
+    return True
+
+
+def _serves(pid: int, cluster: Path) -> bool:
+    """Where the system does not tell (no /proc, or not to us), the process is taken for the server: waiting is safe."""
+    process = Path(f"/proc/{pid}")
+    try:
+        state = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+        program = (process / "cmdline").read_bytes().partition(b"\0")[0]
+        # A container without an init process never takes its dead away: killed servers stay there as zombies.
+        if state == "Z" or not program.endswith(b"postgres"):
+            return False
+        return (process / "cwd").samefile(cluster)
+    except OSError:
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,3 +293,45 @@ def _said(seat: Seat) -> str:
 
 def _last_lines(text: str) -> str:
     return " ".join(text.strip().splitlines()[-_LOG_TAIL_LINES:])
+
+
+def password_of(role: str, seat: Seat) -> str:
+    """From its file beside the cluster, which is made when it is missing."""
+    path = seat.folder / f"{role}.password"
+    if not path.exists():
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.unlink(missing_ok=True)
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(secrets.token_urlsafe(24), encoding="ascii")
+        if os.geteuid() == 0:  # what root makes in a person's folder stays usable for that person
+            owner = seat.folder.stat()
+            os.chown(unfinished, owner.st_uid, owner.st_gid)
+        unfinished.rename(path)
+    return path.read_text(encoding="ascii")
+
+
+def ensure_passwords(connection: psycopg.Connection, seat: Seat) -> None:
+    """A fresh cluster, and one of an earlier Baza, lets everybody in: set both passwords, then ask for them."""
+    rules = seat.cluster / _HBA
+    if rules.read_text(encoding="utf-8", errors="replace") == _RULES:
+        return
+    for role in (SUPERUSER, ROLE):
+        if not connection.execute("select 1 from pg_roles where rolname = %s", [role]).fetchone():
+            connection.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
+        password = sql.Literal(password_of(role, seat))
+        connection.execute(sql.SQL("alter role {} password {}").format(sql.Identifier(role), password))
+    rules.write_text(_RULES, encoding="ascii")  # in place: it stays the server's own
+    connection.execute("select pg_reload_conf()")
+
+
+def ensure_database(connection: psycopg.Connection, url: Callable[[str], str]) -> None:
+    """The database, owned by ROLE, with what only a superuser can add; in one of an earlier Baza, all that is in it
+    changes hands. `url` is the superuser's for a database."""
+    owners = "select pg_get_userbyid(datdba) from pg_database where datname = %s"
+    found = connection.execute(owners, [DATABASE]).fetchone()
+    if found is not None and found[0] == ROLE:
+        return
+    if found is None:
+        connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
+    with psycopg.connect(url(DATABASE)) as inside:
+        inside.execute(files(__package__).joinpath("hand_over.sql").read_bytes())

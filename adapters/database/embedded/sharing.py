@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import structlog
 
-from adapters.database.embedded.errors import EmbeddedDatabaseError
+from adapters.database.embedded.seat import EmbeddedDatabaseError
 from domain.ending import end
 
 _USERS = "postgres.users.lock"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.transport import DatabaseAway, DatabaseError
 from domain.ending import end
 from domain.ids import BaseId
 

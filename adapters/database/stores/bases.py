@@ -4,10 +4,9 @@ In: a person or a base. Out: records of `domain.bases`. Rights are checked by th
 """
 
 from adapters.database import rows
-from adapters.database.errors import DatabaseError
 from adapters.database.payloads import storable
 from adapters.database.stores.library import REMOVAL_S
-from adapters.database.transport import NO_ROOM, Row, Transport
+from adapters.database.transport import NO_ROOM, DatabaseError, Row, Transport
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.errors import NoRoom
 from domain.ids import BaseId, ChatId, DocumentId, ThreadId, UserId

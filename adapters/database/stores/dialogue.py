@@ -1,17 +1,19 @@
-"""What was said in dialogues.
+"""What stays of questions and answers: dialogues, tables under answers, and what models have read.
 
-In: exchanges. Out: the last ones, the summary of older ones, archived ones that are like a question. Trimming and
-archiving happen in the database, in one transaction.
+In: exchanges; a `SourcedTable`; the hash of a request and replies as JSON. Out: the same again, as long as a base holds
+the documents. It does not know what a reply contains, and makes no file.
 """
 
 from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import Transport
-from domain.ids import BaseId, SessionId, ThreadId, UserId
+from adapters.database.transport import Row, Transport
+from domain.ids import BaseId, DocumentId, SessionId, ThreadId, UserId
+from domain.locator import JsonValue
+from domain.tables import SourcedTable
 from rag.dialogue.records import Dialogue
-from rag.records import Exchange, PastSession, SaidMessage, Unsummarised
+from rag.records import Exchange, KeptReading, PastSession, SaidMessage, Unsummarised
 
 
 class DialogueStore:
@@ -100,3 +102,70 @@ class DialogueStore:
     async def resume(self, user: UserId, session: SessionId, *, thread: ThreadId | None = None) -> bool:
         """Go on with an earlier dialogue; False when this person has no such dialogue."""
         return bool(await self._transport.call("resume_session", p_user=user, p_session=session, p_thread=thread or 0))
+
+
+class TableStore:
+    """Meets `bot.ports.AnswerTables`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
+        """The number of its button."""
+        content: dict[str, JsonValue] = {
+            "title": table.title,
+            "columns": list(table.columns),
+            "rows": [list(row) for row in table.rows],
+        }
+        saved = await self._transport.call("save_table", p_user=user, p_base=base, p_content=json_text(content))
+        return rows.integer(saved[0], "id")
+
+    async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
+        """None when this base has no such table (any more)."""
+        found = await self._transport.call("read_table", p_base=base, p_table=number)
+        return next((_table(row["content"]) for row in found), None)
+
+
+def _table(content: JsonValue) -> SourcedTable:
+    """Raises TypeError when it is not what `save_table` wrote."""
+    if not isinstance(content, dict):
+        raise TypeError("a table is an object")
+    columns, lines = content["columns"], content["rows"]
+    if not isinstance(columns, list) or not isinstance(lines, list):
+        raise TypeError("a table has columns and rows")
+    return SourcedTable(title=str(content["title"]), columns=_cells(columns), rows=tuple(map(_cells, lines)))
+
+
+def _cells(cells: JsonValue) -> tuple[str, ...]:
+    return tuple(map(str, cells)) if isinstance(cells, list) else ()
+
+
+class KeptReadingStore:
+    """Meets `rag.ports.ReadingMemory`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
+        """The replies that this base has kept, oldest first."""
+        found = await self._transport.call("recall_readings", p_base=base, p_request=request)
+        return [_reading(row) for row in found]
+
+    async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
+        """Keep a reply, unless the base does not hold all its documents."""
+        await self._transport.call(
+            "keep_reading",
+            p_base=base,
+            p_request=request,
+            p_key=reading.key,
+            p_documents=[str(document) for document in reading.documents],
+            p_content=reading.content,
+        )
+
+
+def _reading(row: Row) -> KeptReading:
+    return KeptReading(
+        key=rows.text(row, "key"),
+        documents=tuple(DocumentId(str(document)) for document in rows.items(row, "documents")),
+        content=rows.text(row, "content"),
+    )

@@ -7,10 +7,8 @@ names and decides nothing: `ingestion.entities` and `rag.planning` do.
 from collections.abc import Sequence
 
 from adapters.database import rows
-from adapters.database.answers import PAGE_ROWS
-from adapters.database.errors import DatabaseError
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
+from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row, Transport
 from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
 from domain.locator import JsonValue
 from ingestion.entities.records import (

@@ -1,19 +1,19 @@
-"""The queue as the bot sees it: what was sent is stored before the handler returns.
+"""What comes in: updates that were acknowledged to Telegram, sources for the queue, and the live messages about them.
 
-In: batches of sources. Out: the documents that were made of them. Reading them is the worker's work.
+In: updates as JSON; sources with who sent them; what the bot sent. Out: what this process is to handle, under a lease;
+documents that wait to be read; notices that are out of date. It does not look into updates and sends nothing.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from adapters.database import rows
-from adapters.database.errors import DatabaseError
 from adapters.database.payloads import iso, json_text, name_key, storable
-from adapters.database.transport import TOO_MANY_WAITING, Transport
-from domain.additions import Added, Once, Refusal
-from domain.documents import SourceType
-from domain.ids import DocumentId, UserId
+from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Transport
+from domain.documents import Added, Notice, Once, Refusal, SourceType
+from domain.ids import BatchId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
 from ingestion.errors import TooManyWaiting
 from ingestion.records import Batch, EnqueuedDocument, Source
@@ -135,3 +135,76 @@ def source_key(source: Source) -> str | None:
     if source.type is SourceType.FILE and source.title is None:
         return name_key(source.identifier)
     return source.identifier if source.type is SourceType.PATH else None
+
+
+class InboxStore:
+    """Meets `bot.ports.InboxKeeper`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def receive(
+        self, bot_id: int, update_id: int, payload: Mapping[str, Any], *, chat_id: int, holder: str, lease_s: float
+    ) -> bool:
+        """Keep it; whether this holder is to handle it."""
+        found = await self._transport.call(
+            "receive_update",
+            p_bot=bot_id,
+            p_update=update_id,
+            p_chat=chat_id,
+            p_payload=json_text(payload),
+            p_holder=holder,
+            p_lease_s=lease_s,
+        )
+        return bool(found[0]["is_ours"])
+
+    async def hold(
+        self, bot_id: int, holder: str, held: Collection[int], *, lease_s: float, takes_more: bool
+    ) -> Mapping[int, Mapping[str, Any] | None]:
+        """Renew what is held, and take what nobody holds: the number of each, oldest first, with the body of what is
+        new."""
+        found = await self._transport.call(
+            "hold_updates",
+            p_bot=bot_id,
+            p_holder=holder,
+            p_held=list(held),
+            p_lease_s=lease_s,
+            p_more=max(PAGE_ROWS - len(held), 0) if takes_more else 0,
+        )
+        return {
+            rows.integer(row, "update_id"): payload if isinstance(payload := row["payload"], dict) else None
+            for row in found
+        }
+
+    async def begin(self, bot_id: int, update_id: int, holder: str) -> int | None:
+        """Count a start of handling it; returns how many, this one included. None: it is another's by now."""
+        found = await self._transport.call("begin_update", p_bot=bot_id, p_update=update_id, p_holder=holder)
+        return rows.integer(found[0], "attempts") if found else None
+
+    async def finish(self, bot_id: int, update_id: int) -> None:
+        """Mark it as handled and drop its body."""
+        await self._transport.call("finish_update", p_bot=bot_id, p_update=update_id)
+
+    async def release(self, bot_id: int, holder: str) -> None:
+        """Give back what this holder has not handled."""
+        await self._transport.call("release_updates", p_bot=bot_id, p_holder=holder)
+
+
+class NoticeStore:
+    """Meets `bot.ports.Notices`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def attach(self, batch: BatchId, message: MessageId) -> None:
+        """Remember which message of ours is the live one."""
+        await self._transport.call("attach_notice", p_batch=batch, p_message=message)
+
+    async def due(self, *, limit: int, hold_s: int) -> list[Notice]:
+        """Batches that have changed since they were shown; each is reserved for this caller for `hold_s` seconds."""
+        found = await self._transport.call("due_notices", p_limit=limit, p_hold_s=hold_s)
+        return [rows.notice(row) for row in found]
+
+    async def confirm(self, batch: BatchId, *, revision: int) -> None:
+        """Record that the batch is shown up to this revision."""
+        await self._transport.call("confirm_notice", p_batch=batch, p_revision=revision)

@@ -1,17 +1,17 @@
-"""What a base holds: lists, cards, removal; also ratings and metrics of turns.
+"""Documents as their owner sees them, and the files that Baza keeps itself.
 
-In: a base. Out: cards of its documents, and what was removed. Documents are reached through their base only.
+In: a base, a document, a filter; what was uploaded. Out: cards, lists, sources; under which name a file is kept, and
+what has to be removed from the storage (`adapters.kept_files` has the bytes). It shows nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from adapters.database import rows
-from adapters.database.answers import PAGE_ROWS
 from adapters.database.payloads import json_text, name_key, storable
-from adapters.database.transport import Row, Transport
+from adapters.database.transport import PAGE_ROWS, Row, Transport
 from domain.documents import Choice, DocumentCard, Removed
-from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.locator import JsonValue
 from domain.statistics import Spending
 from rag.metering import TurnMetrics
@@ -170,3 +170,38 @@ def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
         "answer_tokens": turn.usage.answer_tokens,
         "cost": turn.usage.cost,
     }
+
+
+class KeptFileStore:
+    """Meets `api.services.FileList`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def keep(self, base: BaseId, *, sha256: str, size_bytes: int, most_bytes: int) -> FileId | None:
+        """The name under which the content is to be stored now, kept for an hour unless a document takes it; None when
+        the base would keep more than `most_bytes`."""
+        found = await self._transport.call(
+            "keep_file", p_base=base, p_hash=sha256, p_size_bytes=size_bytes, p_most_bytes=most_bytes
+        )
+        return FileId(rows.text(found[0], "id")) if found else None
+
+    async def count_bytes(self, base: BaseId, token: UserId, size_bytes: int, *, per_day: int) -> int | None:
+        """Counts what a token has uploaded; seconds to wait once it is more than `per_day` bytes today."""
+        found = await self._transport.call(
+            "count_bytes", p_base=base, p_token=token, p_bytes=size_bytes, p_per_day=per_day
+        )
+        return rows.integer_or_none(found[0], "wait_s") if found else None
+
+    async def release(self, limit: int) -> list[tuple[BaseId, FileId]]:
+        """Files that no document has; they are told again until they are forgotten."""
+        found = await self._transport.call("release_files", p_limit=limit)
+        return [(BaseId(rows.text(row, "base_id")), FileId(rows.text(row, "id"))) for row in found]
+
+    async def forget(self, files: Sequence[FileId]) -> None:
+        """They are gone from the storage."""
+        await self._transport.call("forget_files", p_files=[*map(str, files)])
+
+    async def forget_additions(self) -> None:
+        """Removes the answers that were kept for a day under an Idempotency-Key."""
+        await self._transport.call("forget_additions")

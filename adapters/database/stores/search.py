@@ -1,20 +1,27 @@
-"""Search in one base.
+"""Passages by question, by place and by vector.
 
-In: a query as a vector, terms or both. Out: candidates of both legs. `rag.retrieval` fuses and orders them.
+In: a base, a query, vectors, documents. Out: candidates, passages in order, the binary segments of large bases from
+which `adapters.database.segments` makes copies, old and new vectors of a base that moves to another model. Fusing,
+reranking and embedding are done elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, storable, vectors_in_line
-from adapters.database.segments.mirror import Near
-from adapters.database.transport import Transport
-from domain.ids import BaseId, ChunkId
-from domain.locator import JsonValue
+from adapters.database.payloads import iso, json_text, storable, vector_text, vectors_in_line
+from adapters.database.segments.mirror import Near, Segment, SegmentRows
+from adapters.database.transport import Row, Transport
+from domain.ids import BaseId, ChunkId, DocumentId
+from domain.locator import JsonValue, Locator
+from ingestion.records import Chunk, Span, Vector
+from ingestion.reindexing import OutdatedBase, StoredChunk
 from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery, Spelling
 
 INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a segment takes a second
+PAGE = 500  # passages of one call
+VECTORS_A_CALL = 64  # about 0.7 MB as JSON
+SWITCH_S = 30 * 60  # a base of half a million passages is rewritten in some minutes
 
 
 class Proposals(Protocol):
@@ -118,3 +125,124 @@ def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
         "before": iso(only.before),
     }
     return {name: value for name, value in asked.items() if value not in (None, "", [])}
+
+
+class SegmentStore:
+    """Meets `adapters.database.segments.mirror.Segments`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def segments(self, *, size: int, known: Collection[str]) -> list[Segment]:
+        """The segments of as many bases as fit into `size` bytes, `known` ones without their thresholds. Raises
+        DatabaseError, DatabaseAway."""
+        found = await self._transport.call("list_vector_segments", p_bytes=size, p_known=list(known))
+        return [_segment(row) for row in found]
+
+    async def rows(self, base: BaseId, segment: str, *, after: int, limit: int) -> SegmentRows | None:
+        """Up to `limit` rows after the place `after`. Raises DatabaseError, DatabaseAway."""
+        found = await self._transport.call(
+            "read_vector_segment", p_base=base, p_segment=segment, p_after=after, p_limit=limit
+        )
+        return _rows(found[0]) if found else None
+
+
+def _segment(row: Row) -> Segment:
+    return Segment(
+        base_id=BaseId(rows.text(row, "base_id")),
+        name=rows.text(row, "segment"),
+        model=rows.text(row, "model"),
+        thresholds=[_numbers(threshold) for threshold in rows.items(row, "thresholds")],
+        passages=rows.integer(row, "passages"),
+        last_row=rows.integer(row, "last_row"),
+    )
+
+
+def _rows(row: Row) -> SegmentRows:
+    return SegmentRows(
+        last=rows.integer(row, "last"),
+        passages=[each for each in rows.items(row, "chunks") if isinstance(each, int)],
+        bits=rows.text(row, "bits"),
+    )
+
+
+def _numbers(threshold: JsonValue) -> list[float]:
+    return [float(each) for each in threshold if isinstance(each, int | float)] if isinstance(threshold, list) else []
+
+
+class NextVectorStore:
+    """Meets `ingestion.reindexing.VectorStore`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
+        """Bases with passages of another model; `name` asks for one."""
+        found = await self._transport.call("outdated_bases", p_model=model, p_name=name)
+        return [
+            OutdatedBase(
+                id=BaseId(rows.text(row, "base_id")),
+                name=rows.text_or_none(row, "name"),
+                passages=rows.integer(row, "passages"),
+                waiting=rows.integer(row, "waiting"),
+            )
+            for row in found
+        ]
+
+    async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
+        """Ready documents with passages that `model` has no vector for."""
+        found = await self._transport.call("outdated_documents", p_base=base, p_model=model)
+        return [DocumentId(rows.text(row, "document_id")) for row in found]
+
+    async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
+        """All passages of a document, in order."""
+        found: list[StoredChunk] = []
+        while True:
+            after = found[-1].chunk.ordinal if found else -1
+            page = await self._transport.call(
+                "chunks_to_embed", p_base=base, p_document=document, p_model=model, p_after=after, p_limit=PAGE
+            )
+            found += map(_stored_chunk, page)
+            if len(page) < PAGE:
+                return found
+
+    async def store(self, base: BaseId, model: str, vectors: Sequence[tuple[ChunkId, Vector]]) -> None:
+        """Store new vectors beside the old ones."""
+        for first in range(0, len(vectors), VECTORS_A_CALL):
+            some = [
+                {"chunk_id": chunk, "embedding": vector_text(vector) if vector else None}
+                for chunk, vector in vectors[first : first + VECTORS_A_CALL]
+            ]
+            await self._transport.call("store_next_vectors", p_base=base, p_model=model, p_vectors=json_text(some))
+
+    async def switch(self, base: BaseId, model: str) -> bool:
+        """Switch the base to its new vectors; False when some are missing."""
+        found = await self._transport.call("switch_model", timeout_s=SWITCH_S, p_base=base, p_model=model)
+        return rows.integer(found[0], "missing") == 0
+
+
+def _stored_chunk(row: Row) -> StoredChunk:
+    return StoredChunk(
+        id=ChunkId(rows.integer(row, "chunk_id")),
+        embedded=bool(row["embedded"]),
+        chunk=Chunk(
+            ordinal=rows.integer(row, "ordinal"),
+            text=rows.text(row, "text"),
+            span=Span(start=rows.integer(row, "span_start"), end=rows.integer(row, "span_end")),
+            locator=Locator.from_json(rows.parts(row, "locator")),
+        ),
+    )
+
+
+class ReadingStore:
+    """Meets `rag.ports.DocumentPassages`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
+        """Up to `limit` (below 1000) passages with an ordinal over `after`; none when the base does not hold it."""
+        found = await self._transport.call(
+            "read_passages", p_base=base, p_document=document, p_after=after, p_limit=limit
+        )
+        return [rows.passage(row) for row in found]

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from adapters.database import rows
 from adapters.database.transport import Transport
-from domain.additions import Webhook
+from domain.documents import Webhook
 from domain.ids import BaseId
 
 

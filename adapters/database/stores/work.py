@@ -1,26 +1,25 @@
 """The queue as a worker sees it: claim a document, report progress, store what was found, publish or give up.
 
-In: what ingestion made of a document. Out: its state. Every call but `claim` is made under the document's lease and
-raises LeaseLost when another worker holds it, or when it was cancelled or deleted.
+In: what ingestion made of a document. Out: its state, and its parsed text, page by page and compressed, so that no
+reader has a book whole in memory. Every call but `claim` is made under the document's lease and raises LeaseLost when
+another worker holds it, or when it was cancelled or deleted.
 """
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
+from math import inf
 
 from adapters.database import rows
-from adapters.database.errors import DatabaseError
-from adapters.database.payloads import iso, json_text, storable, vectors_in_line
+from adapters.database.payloads import iso, json_text, postings_json, storable, vectors_in_line
 from adapters.database.stores.intake import source_key
-from adapters.database.stores.postings import postings_json
-from adapters.database.stores.text import TextStore
-from adapters.database.transport import LEASE_LOST, NO_ROOM, Argument, Reals, Row, Transport
+from adapters.database.transport import LEASE_LOST, NO_ROOM, PAGE_ROWS, Argument, DatabaseError, Reals, Row, Transport
 from domain.documents import ANY_LANE, DocumentStatus, Lane
-from domain.ids import DocumentId
+from domain.ids import BaseId, DocumentId
 from domain.locator import JsonValue
-from domain.portions import in_portions
 from ingestion.errors import FailureCode, LeaseLost, SourceError
+from ingestion.parsers.codec import BLOCKS
 from ingestion.records import (
     Block,
     ClaimedDocument,
@@ -33,10 +32,34 @@ from ingestion.records import (
     Source,
     WholeDocument,
 )
+from ingestion.spool import Spool, in_portions
 
 BATCH_CHARS = 300_000  # of blocks in one call
 FRAME_CHARS = 80  # of a block besides its text
 FEW_CHUNKS = 8  # written as JSON in a few milliseconds
+
+
+class TextStore:
+    """Meets `ingestion.ports.DocumentText`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> Sequence[Block]:
+        """All blocks in order, or those that begin within `most_chars`; empty when the base holds no such document."""
+        spool = Spool(None, BLOCKS)
+        after, chars = -1, 0
+        while True:
+            page = await self._transport.call(
+                "read_blocks", p_base=base, p_document=document, p_after=after, p_limit=PAGE_ROWS
+            )
+            for block in map(rows.block, page):
+                if chars < most_chars:
+                    spool.append(block, size=len(block.text))
+                chars += len(block.text)
+            after += len(page)
+            if len(page) < PAGE_ROWS or chars >= most_chars:
+                return spool.finish()
 
 
 class WorkStore:

@@ -15,4 +15,4 @@ begin
 end $$;
 comment on function applied_files is
   'Versions of migrations, with digests of the texts that were applied (null where the ledger has none), and '
-  '`functions/…` for each file of functions. See adapters/database/schema.py.';
+  '`functions/…` for each file of functions. See adapters/database/migrate.py.';

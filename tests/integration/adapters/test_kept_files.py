@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from aiohttp import web
 
-from adapters.database.stores.kept_files import KeptFileStore
+from adapters.database.stores.library import KeptFileStore
 from adapters.database.transport import Transport
 from adapters.kept_files import BUCKET, FolderFiles, SupabaseFiles, open_supabase_files
 from bot.expiry import remove_files

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from adapters.database.postgres import open_postgres
-from adapters.database.stores.inbox import InboxStore
+from adapters.database.stores.intake import InboxStore
 from bot.lazy_models import built_when_used
 
 with built_when_used():  # as a bot has it: the models take seconds

@@ -14,7 +14,7 @@ import psycopg
 from adapters.database.stores.library import turn_row
 from adapters.database.transport import Argument
 from domain.ids import BaseId, DocumentId
-from domain.tokens import new_token, token_hash
+from domain.people import new_token, token_hash
 from tests.integration.adapters.database.stores.material import ANNA, MODEL, NORTH, TURN
 from tests.integration.canaries.hiding import MESSAGE, NEXT_MODEL, SESSION, WORDS, Canary, Rows
 

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from adapters.database.acting import ActingTransport
-from adapters.database.stores.kept_files import KeptFileStore
-from adapters.database.stores.vectors import NextVectorStore
+from adapters.database.stores.library import KeptFileStore
+from adapters.database.stores.search import NextVectorStore
 from adapters.database.stores.webhooks import WebhookStore
-from domain.acting import acting_for
+from adapters.database.transport import ActingTransport
 from domain.bases import Role
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, UserId
+from domain.people import acting_for, token_hash
 from domain.tables import SourcedTable
-from domain.tokens import token_hash
 from rag.records import Exchange, KeptReading
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (

@@ -9,12 +9,10 @@ from collections.abc import Awaitable, Sequence
 
 import pytest
 
-from adapters.database.acting import ActingTransport
-from adapters.database.transport import Transport
-from domain.acting import acting_for
+from adapters.database.transport import ActingTransport, Transport
 from domain.bases import Role
 from domain.errors import BaseClosed, BaseReadOnly
-from domain.tokens import token_hash
+from domain.people import acting_for, token_hash
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.canaries.catalog import Catalog
 from tests.integration.canaries.hiding import Canary, hide

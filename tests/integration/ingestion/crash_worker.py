@@ -15,8 +15,7 @@ from pathlib import Path
 
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.work import WorkStore
-from adapters.tesseract.program import find_tesseract
-from adapters.tesseract.recognizer import TesseractRecognizer
+from adapters.tesseract import TesseractRecognizer, find_tesseract
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers

@@ -18,7 +18,7 @@ from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, FetchedFile
-from sandbox import landlock, pool
+from sandbox import kernel, pool
 from sandbox.confinement import Confinement
 from sandbox.pool import Line, Pool, PoolDied
 from tests.fakes.ingestion import FakeQueue, progress_of
@@ -261,7 +261,7 @@ async def test_small_files_share_a_process_until_one_of_them_breaks_it(
     assert [confinement.reads for confinement in started] == [(str(tmp_path),)] * 2
 
 
-@pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
+@pytest.mark.skipif(kernel.abi() == 0, reason="this kernel has no Landlock")
 async def test_a_shared_process_opens_no_file_of_another_base(parser: ParseProcess, tmp_path: Path) -> None:
     own, other = tmp_path / "own", tmp_path / "other"
     files = [_small(own), _small(other)]

@@ -11,8 +11,7 @@ import pypdfium2 as pdfium
 import pytest
 from PIL import Image
 
-from adapters.tesseract.program import find_tesseract
-from adapters.tesseract.recognizer import TesseractRecognizer
+from adapters.tesseract import TesseractRecognizer, find_tesseract
 from domain.documents import DocumentStatus, Medium
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.process import ParseProcess, Picture

@@ -6,8 +6,8 @@ import pytest
 from pydantic import JsonValue
 
 from domain.ids import BaseId
-from prompts.intents import load_intents
 from prompts.loader import load_prompts
+from prompts.wordings import load_intents
 from rag.execution.graph_tool import GraphQuery
 from rag.planning.mending import PlanningRequest
 from rag.planning.planner import Planner, PlanOrigin

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from adapters.database.postgres import PostgresTransport
-from adapters.jina.client import open_jina
-from adapters.jina.pace import TIERS
-from adapters.jina.reranker import JinaReranker
+from adapters.jina.client import TIERS, open_jina
+from adapters.jina.models import JinaReranker
 from adapters.local.opening import open_reranker
 from rag.ports import Reranker
 from rag.retrieval.search import Retrieval

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from adapters.database.stores.reading import ReadingStore
+from adapters.database.stores.search import ReadingStore
 from adapters.database.transport import Transport
 from adapters.llm.opening import open_chat_model
 from domain.ids import BaseId

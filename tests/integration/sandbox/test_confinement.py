@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import landlock
+from sandbox import kernel
 from tests.integration.sandbox.hostile import ACTS, BECOMING, REFUSED
 from tests.integration.sandbox.trying import KINDS, SECRET
 
@@ -29,7 +29,7 @@ CONFINED = sorted(KINDS.keys() - {"unconfined"}, key=lambda kind: (kind == "tess
 AS_USER = ("setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups")
 
 pytestmark = [
-    pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock"),
+    pytest.mark.skipif(not kernel.abi(), reason="this kernel has no Landlock"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can run as two accounts: run the tests as root"),
 ]
 

@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from adapters import tesseract
 from adapters.entities import finder
 from adapters.entities.finder import NatashaFinder
-from adapters.tesseract import program
-from adapters.tesseract.program import Tesseract
-from adapters.whisper import process as listening
+from adapters.tesseract import Tesseract
+from adapters.whisper import transcriber as listening
 from adapters.whisper.wire import Opening
 from ingestion.fetch import video
 from ingestion.fetch.video import VideoFetcher, VideoLimits
@@ -80,9 +80,9 @@ async def try_program(folder: Path) -> str:
     os.chdir(folder)
     python = os.path.realpath(sys.executable)  # noqa: ASYNC240 - a test
     impostor = Tesseract(path=python, languages=("rus",), knows_orientation=False)
-    program.MODEL_FOLDERS = (f"{folder}/stdin", "/nowhere", "/nowhere")
+    tesseract.MODEL_FOLDERS = (f"{folder}/stdin", "/nowhere", "/nowhere")
     async with Pool(entry=ENTRY, variables={"PYTHONHOME": sys.base_prefix}) as programs:
-        return await program.read_table(programs, impostor, b"no picture", layout=1, timeout_s=100)
+        return await tesseract.read_table(programs, impostor, b"no picture", layout=1, timeout_s=100)
 
 
 async def try_listener(_folder: Path) -> str:

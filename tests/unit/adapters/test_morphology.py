@@ -9,9 +9,8 @@ import pymorphy3
 import pytest
 
 from adapters import morphology
-from adapters.entities.evidence import Evidence
+from adapters.entities.finder import Evidence, FirstCase
 from adapters.entities.names import NameForms
-from adapters.entities.nominative import FirstCase
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.morphology import Morphology, dictionary
 from ingestion.entities.records import EntityType

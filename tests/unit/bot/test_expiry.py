@@ -2,7 +2,7 @@
 
 import asyncio
 
-from adapters.database.errors import DatabaseError
+from adapters.database.transport import DatabaseError
 from bot.expiry import next_look_in_s, remove_expired
 from domain.documents import SourceType
 from domain.errors import DatabaseAway

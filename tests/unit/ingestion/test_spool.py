@@ -4,11 +4,16 @@ import gc
 import json
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ingestion.spool import HELD_BYTES, HELD_UNPRESSED_BYTES, NamelessFile, Spool, Spooled, Writing, joined
+from ingestion.spool import HELD_BYTES, HELD_UNPRESSED_BYTES, NamelessFile, Spool, Spooled, Writing, in_portions, joined
+
+SIZES = st.lists(st.integers(0, 12))
 
 
 def _write(words: Sequence[str]) -> bytes:
@@ -119,3 +124,33 @@ def test_long_parts_follow_each_other(tmp_path: Path) -> None:
     words = joined(("x",), _spooled(tmp_path), ("y",))
     assert [list(words), len(words)] == [["x", *WORDS, "y"], 12]
     assert list(words[9:]) == ["8", "9", "y"]
+
+
+def portions_of(sizes: list[int], limit: int = 10) -> list[list[int]]:
+    return list(in_portions(sizes, lambda size: size, limit=limit))
+
+
+@given(sizes=SIZES)
+def test_nothing_is_lost_and_the_order_stays(sizes: list[int]) -> None:
+    assert [size for portion in portions_of(sizes) for size in portion] == sizes
+
+
+@given(sizes=SIZES)
+def test_a_portion_is_within_the_limit_unless_it_is_a_single_thing(sizes: list[int]) -> None:
+    assert all(portion and (sum(portion) <= 10 or len(portion) == 1) for portion in portions_of(sizes))
+
+
+@given(sizes=SIZES)
+def test_no_portion_would_have_had_room_for_what_follows(sizes: list[int]) -> None:
+    portions = portions_of(sizes)
+    assert all(sum(portion) + following[0] > 10 for portion, following in pairwise(portions))
+
+
+def test_nothing_makes_no_portion() -> None:
+    assert portions_of([]) == []
+
+
+def test_no_more_is_taken_than_was_asked_for() -> None:
+    things = iter(range(100))
+    next(in_portions(things, lambda _: 1, limit=3))
+    assert next(things) == 4

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from prompts.breadth import load_breadth
-from prompts.word_lists import WordListError
+from prompts.wordings import WordListError, load_breadth
 
 
 def test_the_words_that_travel_with_the_package_are_whole() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prompts.loader import PromptError, Template, load_prompts
-from prompts.records import QuestionAlone
+from prompts.loader import PromptError, QuestionAlone, Template, load_prompts
 
 FILLED = QuestionAlone(today="2026-01-01", question="Что в {today}? {unknown}")
 

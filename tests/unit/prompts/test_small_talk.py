@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prompts.small_talk import load_small_talk
-from prompts.word_lists import WordListError
+from prompts.wordings import WordListError, load_small_talk
 
 
 def test_the_words_that_travel_with_the_package_are_whole() -> None:

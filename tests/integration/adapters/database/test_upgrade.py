@@ -16,9 +16,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from adapters.database.migrate import migrate
+from adapters.database.migrate import Migration, migrate, read_schema
 from adapters.database.postgres import open_postgres
-from adapters.database.schema import Migration, read_schema
 from domain.ids import BaseId, UserId
 from tests.database import OWNER, Server, running_server
 from tests.integration.adapters.database.catalog import described

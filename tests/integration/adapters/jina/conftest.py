@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from adapters.jina import client as jina_client
-from adapters.jina.client import JinaClient, open_jina
-from adapters.jina.embedder import JinaEmbedder
-from adapters.jina.pace import TIERS
+from adapters.jina.client import TIERS, JinaClient, open_jina
+from adapters.jina.models import JinaEmbedder
 from tests.servers.jina import KEY, JinaServer, serve_jina
 
 MODEL = "jina-embeddings-v3"

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adapters.jina.client import open_jina
-from adapters.jina.embedder import JinaEmbedder
-from adapters.jina.pace import TIERS
+from adapters.jina.client import TIERS, open_jina
+from adapters.jina.models import JinaEmbedder
 from domain.locator import Locator
 from ingestion.ports import Embedder
 from ingestion.records import Window

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.jina.client import JinaClient
-from adapters.jina.reranker import JinaReranker
+from adapters.jina.models import JinaReranker
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator

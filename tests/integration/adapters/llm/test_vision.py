@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.llm.breaker import FAILURES, REST_S, CircuitBreaker
+from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker
 from adapters.llm.opening import RETRIES, open_sdk
 from adapters.llm.vision import VisionRecognizer, VisionSettings, open_vision
 from bot.recognition import NO_TEXT

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from adapters.tesseract.program import Tesseract, find_tesseract
-from adapters.tesseract.recognizer import TesseractRecognizer
+from adapters.tesseract import Tesseract, TesseractRecognizer, find_tesseract
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Block, BlockKind
 from tests.processes import below

@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from adapters.whisper import process as listening
+from adapters.whisper import transcriber as listening
 from adapters.whisper.transcriber import SpeechModel, WhisperTranscriber
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
 from ingestion.ports import Transcript

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.entities import names
-from adapters.entities.names import NameForms
-from adapters.entities.spelling import fold, slug
+from adapters.entities.names import NameForms, fold, slug
 
 NAMES = NameForms()
 

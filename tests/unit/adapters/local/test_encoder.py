@@ -7,18 +7,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from adapters.local.encoder import LocalEncoder
-from adapters.local.errors import LocalModelError
+from adapters.local.encoder import LocalEncoder, window_text
+from adapters.local.fetching import LocalModelError
 from adapters.local.layout import read_encoder
 from domain.locator import Locator
+from ingestion.chunking.chunker import chunk_document
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.ports import Embedder
-from ingestion.records import Window
+from ingestion.records import Chunk, Document, Span, Window
 from rag.errors import ModelRefused
 from rag.ports import QueryEmbedder
 from tests.onnx_models import TABLE, TASKS, build_encoder, direction, token_vectors
 from tests.unit.adapters.windows import window_of
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, table
 
 CLS_POOLING = '[{"type": "x.Pooling", "path": ""}]'
 APPROXIMATELY = 1e-6
@@ -168,3 +172,41 @@ async def test_a_model_with_an_input_of_its_own_is_refused(tmp_path: Path) -> No
 def test_a_context_that_holds_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LocalModelError, match="at least"):
         encoder_in(build_encoder(tmp_path / "small"), context_tokens=8)
+
+
+def chunk(text: str, start: int, *headings: str, length: int | None = None) -> Chunk:
+    """`length`: of the document's own text, at the end of `text`."""
+    span = Span(start=start, end=start + (len(text) if length is None else length))
+    return Chunk(ordinal=0, text=text, span=span, locator=Locator(headings=headings))
+
+
+def _spans(*chunks: Chunk) -> list[str]:
+    text, spans = window_text(chunks)
+    return [text[start:end].strip() for start, end in spans]
+
+
+def test_what_two_chunks_share_stands_there_once() -> None:
+    chunks = chunk("Раз. Два.", 0), chunk("Два. Три.", 5)
+    assert window_text(chunks)[0].strip() == "Раз. Два.\n Три."
+    assert _spans(*chunks) == ["Раз. Два.", "Два.\n Три."]
+
+
+def test_headings_that_a_chunk_does_not_name_come_before_what_it_alone_has() -> None:
+    chunks = chunk("Глава\n\nРаз.", 0, "Глава"), chunk("Два.", 13, "Глава")
+    assert _spans(*chunks) == ["Глава\n\nРаз.", "Глава\nДва."]
+
+
+def test_a_repeated_table_header_is_part_of_its_chunk() -> None:
+    chunks = chunk_document(Document(title="t", blocks=(table(20),)), chunk_tokens=60, overlap_tokens=0)
+    assert _spans(*chunks) == [chunk.text for chunk in chunks]
+
+
+@given(DOCUMENTS, st.integers(16, 60), st.integers(0, 15))
+def test_each_chunk_finds_its_own_words(document: Document, budget: int, overlap: int) -> None:
+    chunks = chunk_document(document, chunk_tokens=budget, overlap_tokens=overlap)
+    if not chunks:
+        return
+    text, spans = window_text(chunks)
+    for each, (start, end) in zip(chunks, spans, strict=True):
+        assert "".join(each.text.split()[-1:]) in text[start:end]
+        assert sorted(set(each.text) - set(text[start:end])) <= [" "]

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from domain.ids import BaseId, UserId
-from prompts.intents import load_intents
+from prompts.wordings import load_intents
 from rag.entities import GraphFact
 from rag.execution.executor import Executor
 from rag.execution.facts import FactKind

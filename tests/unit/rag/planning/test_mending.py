@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from adapters.entities.names import NameForms
 from domain.documents import SourceType
 from domain.ids import DocumentId
-from prompts.intents import load_intents
+from prompts.wordings import load_intents
 from rag.entities import NamedEntity
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from adapters.llm.structured import Rung, response_format, strict_schema
-from prompts.intents import load_intents
+from prompts.wordings import load_intents
 from rag.planning.plan import FollowUp, Limits, QueryPlan, RenderStyle, plan_schema
 from tests.fakes.planning import call, plan
 

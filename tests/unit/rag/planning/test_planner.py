@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from prompts.intents import load_intents
+from prompts.wordings import load_intents
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.planning.mending import AnyTool, PlanningRequest
 from rag.planning.plan import PlannedEntity, QueryPlan, ToolCall

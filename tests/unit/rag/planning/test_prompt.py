@@ -8,8 +8,8 @@ from typing import Any
 from adapters.llm.structured import Rung, response_format
 from domain.documents import SourceType
 from domain.ids import DocumentId
-from prompts.intents import load_intents
 from prompts.loader import load_prompts
+from prompts.wordings import load_intents
 from rag.dialogue.records import Dialogue
 from rag.execution.analysis_tool import Analyze
 from rag.execution.documents_tool import ListDocuments

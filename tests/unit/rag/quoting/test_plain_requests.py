@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from prompts.breadth import load_breadth
-from prompts.wordings import load_wordings
+from prompts.wordings import load_breadth, load_wordings
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
 from rag.quoting.plain_requests import PlainRequests, RequestKind, outline, sides

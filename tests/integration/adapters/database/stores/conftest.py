@@ -5,18 +5,13 @@ from dataclasses import dataclass
 import pytest
 
 from adapters.database.stores.bases import BaseStore
-from adapters.database.stores.dialogue import DialogueStore
+from adapters.database.stores.dialogue import DialogueStore, KeptReadingStore, TableStore
 from adapters.database.stores.entities import EntityStore
-from adapters.database.stores.intake import IntakeStore
-from adapters.database.stores.kept_readings import KeptReadingStore
+from adapters.database.stores.intake import IntakeStore, NoticeStore
 from adapters.database.stores.library import LibraryStore
-from adapters.database.stores.notices import NoticeStore
-from adapters.database.stores.people import PeopleStore
+from adapters.database.stores.people import PeopleStore, TokenStore
 from adapters.database.stores.search import SearchStore
-from adapters.database.stores.tables import TableStore
-from adapters.database.stores.text import TextStore
-from adapters.database.stores.tokens import TokenStore
-from adapters.database.stores.work import WorkStore
+from adapters.database.stores.work import TextStore, WorkStore
 from adapters.database.transport import Transport
 from tests.integration.adapters.database.stores.material import Stores
 

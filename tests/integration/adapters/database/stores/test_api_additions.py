@@ -2,10 +2,9 @@
 
 import pytest
 
-from adapters.database.stores.kept_files import KeptFileStore
+from adapters.database.stores.library import KeptFileStore
 from adapters.database.transport import Transport
-from domain.additions import Once, Refusal
-from domain.documents import DocumentCard
+from domain.documents import DocumentCard, Once, Refusal
 from domain.ids import UserId
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import batch_of, claim, note, open_base, publish, read

@@ -4,13 +4,11 @@ import asyncio
 
 import pytest
 
-from adapters.database.acting import ActingTransport
-from adapters.database.transport import Transport
-from domain.acting import NobodyActs, acting_for
+from adapters.database.transport import ActingTransport, Transport
 from domain.bases import Role
 from domain.errors import BaseClosed, BaseReadOnly
 from domain.ids import BaseId, ChatId, ThreadId, UserId
-from domain.tokens import new_token, token_hash
+from domain.people import NobodyActs, acting_for, new_token, token_hash
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.database.errors import DatabaseError
 from adapters.database.stores.work import BATCH_CHARS
+from adapters.database.transport import DatabaseError
 from domain.documents import DocumentStatus
 from domain.ids import UserId
 from domain.locator import Locator

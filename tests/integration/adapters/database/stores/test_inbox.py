@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from adapters.database.stores.inbox import InboxStore
+from adapters.database.stores.intake import InboxStore
 from adapters.database.transport import Transport
 from tests.integration.adapters.database.stores.material import ask
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.database.stores.vectors import NextVectorStore
+from adapters.database.stores.search import NextVectorStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, UserId
 from ingestion.errors import FailureCode, ServiceError

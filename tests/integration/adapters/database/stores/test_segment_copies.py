@@ -6,8 +6,7 @@ import psycopg
 import pytest
 
 from adapters.database.segments.mirror import Near, SegmentMirror
-from adapters.database.stores.search import SearchStore
-from adapters.database.stores.segments import SegmentStore
+from adapters.database.stores.search import SearchStore, SegmentStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
 from rag.records import SearchFilter, SearchQuery

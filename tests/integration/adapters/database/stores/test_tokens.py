@@ -2,7 +2,7 @@
 
 from adapters.database.transport import Transport
 from domain.ids import SessionId, UserId
-from domain.tokens import new_token, token_hash
+from domain.people import new_token, token_hash
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import open_base

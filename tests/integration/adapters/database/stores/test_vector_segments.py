@@ -3,8 +3,7 @@
 import psycopg
 import pytest
 
-from adapters.database.stores.search import SearchStore
-from adapters.database.stores.vectors import NextVectorStore
+from adapters.database.stores.search import NextVectorStore, SearchStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
 from ingestion.reindexing import Reindexer

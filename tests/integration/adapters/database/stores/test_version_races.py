@@ -8,8 +8,8 @@ from itertools import count
 import psycopg
 import pytest
 
-from adapters.database.errors import DatabaseError
 from adapters.database.postgres import PostgresTransport
+from adapters.database.transport import DatabaseError
 from domain.documents import Choice
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.errors import LeaseLost

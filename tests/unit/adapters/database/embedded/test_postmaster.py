@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.database.embedded.postmaster import Postmaster, disown, read_postmaster
+from adapters.database.embedded.cluster import Postmaster, disown, read_postmaster
 
 _WHOLE = "4711\n/home/ж\n1763680000\n5432\n.\n127.0.0.1\n   123   456\nready   \n"
 

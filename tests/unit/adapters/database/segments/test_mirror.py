@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from adapters.database.errors import DatabaseAway
 from adapters.database.segments import mirror as mirrors
 from adapters.database.segments.mirror import Segment, SegmentMirror, SegmentRows, effort
+from adapters.database.transport import DatabaseAway
 from domain.ids import BaseId
 
 BASE, OTHER = BaseId("base"), BaseId("other")

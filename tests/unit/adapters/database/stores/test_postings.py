@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.database.stores.postings import ALIKE_CHARACTERS, LONGEST_TERM_BYTES, postings_json
+from adapters.database.payloads import ALIKE_CHARACTERS, LONGEST_TERM_BYTES, postings_json
 from domain.locator import Locator
 from ingestion.records import Chunk, IndexedChunk, Span
 

@@ -1,6 +1,6 @@
-"""Paragraphs out of tesseract's table."""
+"""Paragraphs from tesseract's list of words."""
 
-from adapters.tesseract.table import SCATTERED, read_page
+from adapters.tesseract import SCATTERED, read_page
 
 HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
 

@@ -1,10 +1,17 @@
-"""What a call's end means, by its code."""
+"""What transports make of the database's answers."""
 
 import pytest
 
-from adapters.database.answers import ROWS_MAX, TOO_MANY_ROWS, refused, whole
-from adapters.database.errors import DatabaseAway, DatabaseError, RolledBack
-from adapters.database.transport import Row
+from adapters.database.transport import (
+    ROWS_MAX,
+    TOO_MANY_ROWS,
+    DatabaseAway,
+    DatabaseError,
+    RolledBack,
+    Row,
+    refused,
+    whole,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Reading Retry-After."""
+"""How long a service asks to be left alone."""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from domain.waiting import retry_after_s
+from domain.errors import retry_after_s
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

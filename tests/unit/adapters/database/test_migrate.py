@@ -1,12 +1,12 @@
-"""What is collected for the Supabase CLI, and that nobody edits what was released."""
+"""The files of the schema: numbered migrations and functions."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from adapters.database import schema
-from adapters.database.schema import collect, edited, read_folders, release
+from adapters.database import migrate
+from adapters.database.migrate import collect, edited, read_folders, release
 
 _FIRST = "create table first (a int);"
 _ONE, _TWO = "select 1; -- one", "select 2; -- two"
@@ -78,7 +78,7 @@ def test_a_released_migration_that_was_edited_or_lost_is_named(folders: tuple[Pa
 
 
 def test_no_released_migration_of_ours_was_edited() -> None:
-    assert edited(schema._CHECKOUT / "migrations") == []
+    assert edited(migrate._CHECKOUT / "migrations") == []
 
 
 @pytest.mark.parametrize(
@@ -86,5 +86,5 @@ def test_no_released_migration_of_ours_was_edited() -> None:
 )
 def test_the_digest_is_of_what_the_cli_records_too(recorded: str) -> None:
     text = "create table a ();\n\ninsert into b values (1);\n"
-    mine, theirs = (schema.Migration(version="1", name="a", text=each) for each in (text, recorded))
+    mine, theirs = (migrate.Migration(version="1", name="a", text=each) for each in (text, recorded))
     assert mine.digest == theirs.digest

@@ -1,4 +1,4 @@
-"""Replies of chat servers, in whatever shape they come."""
+"""What is read of a chat server's replies, and what single providers want."""
 
 from contextlib import suppress
 
@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.llm.replies import Tokens, as_reply, has_ended, piece_of, text_of, tokens_of, without_half
+from adapters.llm.client import (
+    Tokens,
+    as_reply,
+    extra_headers,
+    extra_schema_fields,
+    has_ended,
+    piece_of,
+    text_of,
+    tokens_of,
+    without_half,
+)
 from rag.errors import ModelNonsense
 
 JSON = st.recursive(
@@ -18,6 +28,21 @@ JSON = st.recursive(
         )
     ),
 )
+
+
+@pytest.mark.parametrize("url", ["https://openrouter.ai/api/v1", "https://eu.OpenRouter.ai/api/v1"])
+def test_openrouter_gets_a_title_and_must_keep_to_the_schema(url: str) -> None:
+    assert extra_headers(url) == {"X-OpenRouter-Title": "Baza"}
+    assert extra_schema_fields(url) == {"provider": {"require_parameters": True}}
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:11434/v1", "https://api.openai.com/v1", "https://notopenrouter.ai", "http://x/openrouter.ai"],
+)
+def test_other_servers_get_nothing_more(url: str) -> None:
+    assert not extra_headers(url)
+    assert not extra_schema_fields(url)
 
 
 def test_json_under_another_content_type_is_read() -> None:

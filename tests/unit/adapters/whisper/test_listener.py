@@ -1,11 +1,11 @@
-"""Recordings are decoded whole and in order, cut where it is quiet, and lead nowhere else."""
+"""The sound of a recording, piece by piece."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adapters.whisper.sound import CUT_WITHIN_S, RATE, Damaged, Recording, Samples, Soundless, measure
+from adapters.whisper.listener import CUT_WITHIN_S, RATE, Damaged, Recording, Samples, Soundless, measure
 from tests.fakes.voice import quiet, speak, write_recording, write_silent_film, write_wav
 
 SOUNDS = {"mp3": "libmp3lame", "flac": "flac", "ogg": "libopus", "m4a": "aac", "aac": "aac", "webm": "libopus"}

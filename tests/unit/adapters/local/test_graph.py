@@ -1,4 +1,4 @@
-"""Which tokens are encoded together, and what a span's tokens come to."""
+"""Which tokens are encoded together, and a vector for each span."""
 
 from itertools import pairwise
 
@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.local.stretches import (
-    BATCH_SQUARES,
-    BATCH_TOKENS,
-    plan_batches,
-    plan_stretches,
-    pool_mean,
-    token_span,
-)
+from adapters.local.graph import BATCH_SQUARES, BATCH_TOKENS, plan_batches, plan_stretches, pool_mean, token_span
 
 COUNTS = st.integers(0, 3000)
 SIZES = st.integers(8, 200)

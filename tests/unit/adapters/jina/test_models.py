@@ -1,4 +1,4 @@
-"""Replies of Jina that make no sense are not believed."""
+"""Jina's replies: nothing in them is believed."""
 
 import base64
 import json
@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from adapters.jina.replies import read_embeddings, read_relevances
+from adapters.jina.models import read_embeddings, read_relevances
 
 
 def embeddings(*vectors: object, order: list[int] | None = None) -> bytes:

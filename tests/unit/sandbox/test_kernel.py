@@ -1,4 +1,4 @@
-"""Secrets are gone from where other processes could read them."""
+"""Secrets of the environment are hidden from other processes."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ SCRIPT = """
 import os
 from pathlib import Path
 from bot.settings import secret_variables
-from sandbox.environment import forget_variables, hide_from_others
+from sandbox.kernel import forget_variables, hide_from_others
 assert {"BOT_TOKEN", "DATABASE_URL"} < secret_variables()
 assert "LOG_LEVEL" not in secret_variables()
 forget_variables(secret_variables())
