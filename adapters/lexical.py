@@ -12,16 +12,55 @@ from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
-from adapters.lexical import uniform_terms
 from adapters.morphology import beginning, dictionary
 
+_YEAR = r"(?:19|20)\d\d"
+_RUSSIAN_MONTHS = (
+    "январ",
+    "феврал",
+    "март",
+    "апрел",
+    "ма",
+    "июн",
+    "июл",
+    "август",
+    "сентябр",
+    "октябр",
+    "ноябр",
+    "декабр",
+)
+_ENGLISH_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_RUSSIAN = (
+    r"(?:(?:январ|феврал|март|апрел|июн|июл|август|сентябр|октябр|ноябр|декабр)[а-я]*|ма(?:й|я|е|йск[а-я]+)(?![а-я]))"
+)
+_ENGLISH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_MONTH = f"({_RUSSIAN}|{_ENGLISH})"
+_DAY_MONTH = re.compile(
+    rf"(?<![\d.,])(\d{{1,2}})(?:-?(?:го|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}(?:,?\s+({_YEAR})(?!\d))?"
+)
+_MONTH_DAY = re.compile(rf"\b({_ENGLISH})\s+(\d{{1,2}})(?:st|nd|rd|th)?(?![\d.])(?:,?\s+({_YEAR})(?!\d))?")
+_MONTH_YEAR = re.compile(rf"(?<![^\W_]){_MONTH}(?:\s+[а-я]+(?<!года))?[\s._-]+({_YEAR})(?!\d)")
+_DOTTED = re.compile(rf"(?<![\d./])(?:(\d{{1,2}})[./])?(\d{{1,2}})[./]({_YEAR})(?![\d/])")
+_ISO = re.compile(rf"(?<!\d)({_YEAR})[-._](\d\d)(?:[-._](\d\d))?(?![\w-])")
+_QUARTER = re.compile(rf"(?<!\w)q([1-4])[\s_-]*(?:of\s+)?(?:fy\s*)?({_YEAR})(?!\d)|({_YEAR})[\s_-]*q([1-4])(?![a-z\d])")
+_QUARTER_IN_RUSSIAN = re.compile(rf"(?<!\d)([1-4])(?:-?й)?\s+квартал[а-я]*\s+({_YEAR})(?!\d)")
+_YEAR_IN_CODE = re.compile(rf"(?:fy|q[1-4]|_)({_YEAR})(?!\d)|(?<!\d)({_YEAR})(?=q[1-4]|_)")
+_A_YEAR = re.compile(_YEAR)
+_HINTS = (*(name for name in _RUSSIAN_MONTHS if name != "ма"), "мая", "май", "мае", *_ENGLISH_MONTHS)
+_AFTER_COMMA = re.compile(r",\d{3}")
+_BEFORE_NUMBERS = ("#", "no.", "номер", "number")
+_COMMAS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+_SLASHED = re.compile(r"(?<![\d/])\d+/\d+(?![\d/])")
+_NUMBERED = re.compile(r"(?:№|#|\bno\.|\bномер[а-я]*|\bnumber)\s*(\d[\w/-]*)")
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
 REMEMBERED_TERMS = 4096  # of questions
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 4, 20  # letters of words whose neighbours are looked up, 65 for each letter
 SHORTEST_STEM = 4  # letters; words with a shorter one in common are mostly no relatives
 MOST_FORMS = 30  # a noun has fewer; forms of verbs and adjectives, which have a hundred, are hardly another word's
 LONGEST_TERM = 64  # characters; longer ones are base64, hashes and joined-up addresses, which nobody types again
-
 # Signs that NFKC would turn into letters and glue to the word ("Windows™" -> "WindowsTM", "№5" -> "No5").
 _SIGNS = re.compile("[™®©℠№]")
 # Signs inside a word that nobody sees: soft hyphen, zero-width ones, the stress mark of "за́мок" (U+0301).
@@ -31,7 +70,6 @@ _SPELLINGS = (("ё", "е"), ("’", "'"), ("‐", "-"), ("‑", "-"))
 _CYRILLIC_TWINS, _LATIN_TWINS = "авекмнорстух", "abekmhopctyx"
 _TO_CYRILLIC = str.maketrans(_LATIN_TWINS, _CYRILLIC_TWINS)
 _TO_LATIN = str.maketrans(_CYRILLIC_TWINS, _LATIN_TWINS)
-
 # A token is words and numbers joined without spaces (`user_id`, `10.5.3`, `file.pdf`, `a@b.ru`), or `c++` and `f#`.
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*(?:[-._@]+[^\W_]+(?:'[^\W_]+)*)*(?:\+\+|#)?")
 _DIGIT = re.compile(r"\d")
@@ -51,11 +89,10 @@ _CODE = re.compile(r"(?=.*\d)(?=.*[а-яa-z])[\dа-яa-z]+")
 _LETTER_AND_SIGN = re.compile(r"^[а-я](?=\+\+|#)")  # «С++», «С#» typed on the Russian keyboard
 _NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.1» is asked for as «пункт 5.3.1»
 _PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  # most tokens: they need no further checks
-_RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
-_ENGLISH = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_RUSSIAN_WORD = re.compile(r"[а-я]+(?:-[а-я]+)*")
+_ENGLISH_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 _STEMMED_AS = ((True, "english"), (False, "russian"))
 _LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
-
 _RUSSIAN_STOP_TERMS = """
     в на не и или но а с со к ко по из от до за о об у для при что чтобы как это этот тот который бы ли же быть
     кто какой каков чей когда сколько насколько где куда откуда почему зачем
@@ -66,6 +103,8 @@ _ENGLISH_STOP_TERMS = """
     if then than but not no has have had been ani there such these those he him his she her they them their
 """
 STOP_TERMS = frozenset(_RUSSIAN_STOP_TERMS.split() + _ENGLISH_STOP_TERMS.split())
+
+
 """Lemmas and stems that say nothing of the subject: prepositions, conjunctions, pronouns, what questions begin with.
 
 Measured against no list (benchmarks/lexical.py): nDCG@10 .423 -> .446 on vkcloud/ru, recall@10 .575 -> .603 on
@@ -73,6 +112,59 @@ vkcloud/en, xquad within .007; the index is a tenth (ru) to a quarter (en) small
 "how many") gained another .003 everywhere. The last line serves long English reports (docs/retrieval.md), where "if",
 "then" and "not" are rarer than what a question is about.
 """
+
+
+def uniform_terms(text: str, cleaned: str) -> Iterator[str]:
+    """Terms in no particular order; some may repeat. What most texts lack is looked for first: that takes a fifth."""
+    if any(sign in cleaned for sign in _BEFORE_NUMBERS) or "№" in text:
+        yield from (f"№{number}" for number in _NUMBERED.findall(text.lower()))
+    if "/" in cleaned:
+        yield from _SLASHED.findall(cleaned)
+    if _AFTER_COMMA.search(cleaned):
+        yield from (number.replace(",", "") for number in _COMMAS.findall(cleaned))
+    has_year = _A_YEAR.search(cleaned) is not None
+    if any(month in cleaned for month in _HINTS):
+        yield from _worded_days(cleaned, has_year=has_year)
+    if has_year:
+        yield from _numbered_days(cleaned)
+        yield from (first or second for first, second in _YEAR_IN_CODE.findall(cleaned))
+
+
+def _worded_days(cleaned: str, *, has_year: bool) -> Iterator[str]:
+    for day, month, year in _DAY_MONTH.findall(cleaned):
+        yield from _dated(year, _number_of(month), int(day))
+    for month, day, year in _MONTH_DAY.findall(cleaned):
+        yield from _dated(year, _number_of(month), int(day))
+    for month, year in _MONTH_YEAR.findall(cleaned) if has_year else ():
+        yield from _dated(year, _number_of(month), None)
+
+
+def _numbered_days(cleaned: str) -> Iterator[str]:
+    for day, month, year in _DOTTED.findall(cleaned):
+        yield from _dated(year, int(month), int(day) if day else None)
+    for year, month, day in _ISO.findall(cleaned):
+        yield from _dated(year, int(month), int(day) if day else None)
+    for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned):
+        yield f"{year or other_year}-q{quarter or other_quarter}"
+    for quarter, year in _QUARTER_IN_RUSSIAN.findall(cleaned):
+        yield f"{year}-q{quarter}"
+
+
+def _number_of(month: str) -> int:
+    known = _RUSSIAN_MONTHS if month[0] >= "а" else _ENGLISH_MONTHS
+    best = max((name for name in known if month.startswith(name)), key=len)  # «март» begins with «ма», too
+    return 1 + known.index(best)
+
+
+def _dated(year: str, month: int, day: int | None) -> Iterator[str]:
+    if not 1 <= month <= 12 or (day is not None and not 1 <= day <= 31):
+        return
+    if year:
+        yield f"{year}-{month:02}"
+    if day is not None:
+        yield f"{year}-{month:02}-{day:02}" if year else f"--{month:02}-{day:02}"
+        if year:
+            yield f"--{month:02}-{day:02}"
 
 
 class _Stemmer(Protocol):
@@ -133,7 +225,7 @@ class RussianEnglishAnalyzer:
     def corrections(self, text: str) -> dict[str, tuple[str, ...]]:
         """Of Russian words that no dictionary knows the terms of known ones that are a letter away: «плта» is «плата»
         or «плита». The lemma of a mistyped form is often no letter away from that of the right one."""
-        words = [token for token in _tokens(text, clean(text)) if _RUSSIAN.fullmatch(token)]
+        words = [token for token in _tokens(text, clean(text)) if _RUSSIAN_WORD.fullmatch(token)]
         return {
             self._normalise(word): self._nearby(word)
             for word in dict.fromkeys(words)
@@ -145,7 +237,7 @@ class RussianEnglishAnalyzer:
         return tuple(dict.fromkeys(self._lemma(other) for other in known))
 
     def _find_other_lemmas(self, term: str) -> tuple[str, ...]:
-        if not _RUSSIAN.fullmatch(term):
+        if not _RUSSIAN_WORD.fullmatch(term):
             return ()
         forms = dictionary().parse(term)[0].lexeme if dictionary().word_is_known(term) else []
         lemmas = (self._lemma(form.word) for form in forms if len(forms) <= MOST_FORMS)
@@ -161,7 +253,7 @@ class RussianEnglishAnalyzer:
                     yield self._lemma(word)
 
     def _is_known(self, word: str) -> bool:
-        if _ENGLISH.fullmatch(word):
+        if _ENGLISH_WORD.fullmatch(word):
             return False
         return not word.replace("-", "").isalpha() or dictionary().word_is_known(word)
 
@@ -179,8 +271,8 @@ class RussianEnglishAnalyzer:
     def _normalise(self, word: str) -> str:
         """The word's term; «вай-фай» and «вайфай» are one, whichever part is inflected."""
         if word.isascii():
-            return self._stem(word.replace("-", "")) if _ENGLISH.fullmatch(word) else word
-        return self._lemma(word).replace("-", "") if _RUSSIAN.fullmatch(word) else word
+            return self._stem(word.replace("-", "")) if _ENGLISH_WORD.fullmatch(word) else word
+        return self._lemma(word).replace("-", "") if _RUSSIAN_WORD.fullmatch(word) else word
 
     def _lemma(self, word: str) -> str:
         return dictionary().parse(word)[0].normal_form.replace("ё", "е")

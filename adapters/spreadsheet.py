@@ -1,6 +1,6 @@
 """A table as a spreadsheet that people can open anywhere.
 
-In: a `SourcedTable` (made of a `FactTable` by bot/replies/sourced_table.py). Out: the bytes of an XLSX file, and its
+In: a `SourcedTable` (made of a `FactTable` by bot/replies/places.py). Out: the bytes of an XLSX file, and its
 name. Cells are text, so that nothing in a document can become a formula or a link; numbers are numbers, amounts too,
 with their unit as the format, and dates are dates, so that people can calculate with them.
 """

@@ -28,7 +28,7 @@ from python_calamine import load_workbook
 from adapters.spreadsheet import spreadsheet
 from bot.app import Parts, open_parts
 from bot.cli.adding import add_sources
-from bot.replies.sourced_table import sourced_table
+from bot.replies.places import sourced_table
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus

@@ -30,11 +30,11 @@ from bot.settings import Settings
 from domain.ids import BaseId, ChatId, SessionId, UserId
 from prompts.loader import load_prompts
 from rag.answering.prompt import AnswerSettings, Assignment, build_prompt
-from rag.dialogue.memory import DialogueMemory
-from rag.dialogue.records import Dialogue as Known
+from rag.dialogue import DialogueMemory
 from rag.execution.search_tool import passages_payload
+from rag.ports import Dialogue as Known
 from rag.records import Exchange, Question
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.rag import make_passage, rank
 
 FILE = "dialogues.json"

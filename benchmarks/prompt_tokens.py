@@ -26,7 +26,7 @@ from bot.cli.measuring import fill_base, read_rows
 from bot.settings import Settings
 from domain.ids import BaseId, SessionId, UserId
 from rag.records import Question
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.servers.llm import ChatRequest, LlmServer, serve_llm
 
 USER = UserId(0)

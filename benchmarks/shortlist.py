@@ -21,7 +21,7 @@ from domain.ids import DocumentId
 from rag.execution.facts import ASIDE_CHARS, MOST, FactsPayload, shortlist
 from rag.execution.search_tool import passages_payload
 from rag.records import RankedPassage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 SETS = ("vkcloud/ru", "xquad/ru", "vkcloud/en", "xquad/en")
 SHARES = (0.4, 0.5, 0.6, 0.7, 0.8)

@@ -1,7 +1,7 @@
 """The only composition root: settings -> adapters -> pipelines -> the parts that commands run.
 
 In: `Settings`. Out: `Parts`, alive while the context is open; everything closes in reverse order. A few modules were
-split off for length and say so in their heads (`search_models`, `recognition` …); no other module chooses an adapter.
+split off for length and say so in their heads (`models` …); no other module chooses an adapter.
 """
 
 import asyncio
@@ -24,12 +24,9 @@ from adapters.lexical import RussianEnglishAnalyzer
 from adapters.webhooks import tell_webhooks
 from bot.conversing import build_conversation
 from bot.enrichment import Reading, open_enricher
-from bot.listening import open_transcriber, video_fetcher
-from bot.metrics.measures import Measures
-from bot.metrics.opening import build_measures
+from bot.metrics.measures import Measures, build_measures
+from bot.models import Fusion, TextEmbedder, open_pictures, open_search_models, open_transcriber, video_fetcher
 from bot.reading_costs import MeteredPipeline, Purse
-from bot.recognition import open_pictures
-from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
 from bot.stores import Stores
 from ingestion.entities.enricher import Enricher
@@ -270,7 +267,7 @@ async def open_bot(token: str, api_url: str | None, measures: Measures | None = 
     from aiogram.client.session.aiohttp import AiohttpSession
     from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
 
-    from bot.telegram_session import CountFailures, RetryRequests
+    from bot.telegram import CountFailures, RetryRequests
 
     session = AiohttpSession(api=TelegramAPIServer.from_base(api_url) if api_url else PRODUCTION)
     session.middleware(RetryRequests())

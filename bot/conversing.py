@@ -11,9 +11,8 @@ from prompts.wordings import load_breadth, load_intents, load_small_talk, load_w
 from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
-from rag.dialogue.memory import DialogueMemory
-from rag.dialogue.summary import Summariser
-from rag.entities import NameReader
+from rag.dialogue import DialogueMemory, Summariser
+from rag.entities import NameReader, RegistryResolver
 from rag.execution.analysis_tool import Analyze
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.executor import Executor
@@ -26,7 +25,6 @@ from rag.execution.search_tool import SearchBase
 from rag.execution.step_context import StepSummariser
 from rag.execution.survey_tool import SurveyBase
 from rag.grounding.check import SupportCheck
-from rag.planning.entities import RegistryResolver
 from rag.planning.mending import AnyTool
 from rag.planning.plain_planner import Breadth
 from rag.planning.planner import Planner

@@ -24,10 +24,7 @@ from bot.handlers import (
     tokens,
 )
 from bot.handlers.answering import Dialogues
-from bot.middlewares.access import Access
-from bot.middlewares.addressed import OnlyAddressed
-from bot.middlewares.throttle import FILES, Throttle
-from bot.middlewares.user_state import ReadState
+from bot.middlewares import FILES, Access, OnlyAddressed, ReadState, Throttle
 from bot.services import Services
 
 

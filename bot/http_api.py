@@ -12,9 +12,9 @@ from adapters.webhooks import new_secret
 from api.app import build_api, serving
 from api.services import ApiServices, UploadLimits
 from bot.app import MEGABYTE, Parts
-from bot.bounds import bounds_of
+from bot.replies.answers import in_words
 from bot.replies.failures import failure_sentence
-from bot.replies.small_talk import in_words
+from bot.services import bounds_of
 from bot.texts import Texts
 from domain.ids import UserId
 from ingestion.fetch.guard import AddressGuard

@@ -16,8 +16,7 @@ from bot.texts import LANGUAGES, Texts, Words
 from domain.documents import Choice
 from domain.people import Mode
 from domain.visible import visible
-from rag.normalising import normalise
-from rag.words import Span
+from rag.words import Span, normalise
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
 _SOURCE_PLACE = re.compile(r"\d{1,19}(?:\.\d{1,7}-\d{1,7})*")

@@ -24,8 +24,7 @@ from aiogram.exceptions import (
 
 from adapters.database.transport import DatabaseAway, DatabaseError
 from bot.ports import Notices
-from bot.replies.changes import changes_line
-from bot.replies.receipts import LiveMessage, live_message
+from bot.replies.receipts import LiveMessage, changes_line, live_message
 from bot.replies.sending import Place, edit, send
 from bot.texts import Texts, Words
 from domain.documents import DocumentCard, DocumentStatus, Notice

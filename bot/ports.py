@@ -12,8 +12,8 @@ from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId
 from domain.people import Mode, PendingQuestion, Token, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
-from rag.dialogue.records import Dialogue
 from rag.metering import TurnMetrics
+from rag.ports import Dialogue
 from rag.records import PastSession
 
 

@@ -2,7 +2,7 @@
 
 In: the work on documents. Out: rows of `reading_costs`, as far as the servers of the models tell; once the day is
 spent, what would cost more is not asked, and the document waits until there is room again. A worker that is killed
-forgets what its last documents cost. `bot.bounds` decides about questions.
+forgets what its last documents cost. `bot.services` decides about questions.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence

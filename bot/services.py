@@ -1,25 +1,79 @@
 """The dependencies of handlers and middlewares.
 
-In: the composition root's parts. Out: one frozen record, which handlers get under the name `services`.
-It builds nothing itself.
+In: the composition root's parts. Out: one frozen record, which handlers get under the name `services`, with the
+language that each chat has chosen (for messages sent before its state is read, or when it cannot be) and how much a
+person may use models within 24 hours. It builds nothing itself.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.bounds import Bounds
-from bot.languages import ChosenLanguages
 from bot.metrics.measures import Measures
 from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics, Tokens
+from bot.settings import Settings
 from bot.talk import Talk
 from bot.texts import Texts
-from domain.ids import UserId
+from domain.ids import ChatId, UserId
+from domain.statistics import Spending
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
 from rag.ports import PassageSearch
 from rag.records import Question, TurnEvent
 from rag.small_talk import SmallTalkRule
+
+CHATS = 10_000  # about 100 bytes each; the one noted least recently is evicted
+
+
+class ChosenLanguages:
+    """Languages of private chats and groups; for unknown chats the caller decides."""
+
+    def __init__(self, *, limit: int = CHATS) -> None:
+        self._limit = limit
+        self._known: dict[ChatId, str] = {}
+
+    def note(self, chat: ChatId, language: str) -> None:
+        """Set the chat's language."""
+        self._known.pop(chat, None)
+        self._known[chat] = language
+        if len(self._known) > self._limit:
+            del self._known[next(iter(self._known))]
+
+    def of(self, chat: ChatId) -> str | None:
+        """None when the chat's state has not been read yet."""
+        return self._known.get(chat)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """The bounds of one person and of one base; 0: no bound."""
+
+    questions: int = 0  # in 24 hours; only questions that called a model count
+    cost: float = 0.0  # US dollars in 24 hours
+    passages: int = 0  # of a base
+    exempt: Set[int] = frozenset()  # ADMIN_USERS
+
+    @property
+    def of_people(self) -> bool:
+        """Whether anybody's questions are bounded."""
+        return bool(self.questions or self.cost)
+
+    async def spending(self, person: UserId, library: Library) -> Spending | None:
+        """The person's spending; None, without a database call, for a person without bounds. Raises DatabaseAway."""
+        if not self.of_people or person in self.exempt:
+            return None
+        return await library.spent_in_a_day(person, questions=self.questions or None, cost=self.cost or None)
+
+
+def bounds_of(settings: Settings) -> Bounds:
+    """The bounds that the host has set."""
+    bounds = settings.bounds
+    return Bounds(
+        questions=bounds.person_questions,
+        cost=bounds.person_cost,
+        passages=bounds.base_passages,
+        exempt=settings.telegram.admin_users,
+    )
 
 
 class Conversation(Protocol):

@@ -1,38 +1,126 @@
 """The long-running commands: the bot, the worker, both in one process, or the HTTP API, until a signal stops them.
 
-In: `Settings`. Out: a bot that answers and a worker that reads, and the lines that `make run` prints. `bot.app` builds
-the parts; this module starts and stops them.
+In: `Settings`. Out: a bot that answers and a worker that reads, and the lines that `make run` prints; expired documents
+removed, a second after the minute that was shown, and the files of removed documents. `bot.app` builds the parts; this
+module starts and stops them. aiogram is imported in a third of the time: the end of `aiogram.types` makes pydantic
+build all 400 models at once, which takes seconds and 100 MB, and a bot uses about thirty; here each is built at its
+first use, with the namespace of its annotations.
 """
 
 import asyncio
 import gc
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import structlog
+from pydantic import BaseModel
 
+from adapters.database.stores.library import KeptFileStore
+from adapters.database.transport import DatabaseError
+from adapters.kept_files import FolderFiles, SupabaseFiles
 from bot.app import Parts, open_parts
 from bot.cli.errors import port_named
 from bot.cli.output import print_line
-from bot.expiry import remove_expired, remove_files
 from bot.home import show_life
-from bot.lazy_models import built_when_used
-from bot.metrics.opening import serve_measures
-from bot.recognition import describe_recognition
+from bot.metrics.measures import serve_measures
+from bot.models import describe_recognition
+from bot.ports import Library
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from bot.watchdog import Watchdog, memory_bound
+from domain.errors import DatabaseAway
+from ingestion.errors import ServiceError
 
+_OURS = "aiogram."
+LOOK_EVERY_S = 60.0
+FILES_AT_ONCE = 100
+LATE_S = 1.0  # after the full minute: the database's clock may be slightly behind ours
+log = structlog.get_logger()
 BEAT_S = 1.0
 CLOSING_S = 40.0  # beyond SHUTDOWN_SECONDS: for closing what is open, PostgreSQL last
 API_PORT = 8091  # where none is set: of `baza api`, and beside the local chat
 BOUNDS_UNSET = "none of PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES"
 
-log = structlog.get_logger()
+
+@contextmanager
+def built_when_used() -> Iterator[None]:
+    """Import aiogram inside this context. It has no effect when aiogram was imported before.
+
+    Afterwards `model_rebuild` of every aiogram model uses the namespace that aiogram passed for all of them.
+    """
+    original = BaseModel.__dict__["model_rebuild"]
+    build = cast("Any", original).__func__
+    names: dict[str, Any] = {}
+    importing = True
+
+    def model_rebuild(
+        model: type[BaseModel], /, *, _types_namespace: Mapping[str, Any] | None = None, **options: Any
+    ) -> bool | None:
+        if not model.__module__.startswith(_OURS):
+            return cast("bool | None", build(model, _types_namespace=_types_namespace, **options))
+        if importing and _types_namespace:
+            names.update(_types_namespace)
+            return None
+        return cast("bool | None", build(model, _types_namespace=_types_namespace or names, **options))
+
+    BaseModel.model_rebuild = classmethod(model_rebuild)  # type: ignore[assignment,method-assign] # until it is imported
+    try:
+        yield
+    finally:
+        importing = False
+        BaseModel.model_rebuild = original  # type: ignore[method-assign] # what it was
+    if names:
+        _keep(classmethod(model_rebuild))
+
+
+def _keep(rebuild: "classmethod[BaseModel, ..., bool | None]") -> None:
+    """Install `rebuild` on aiogram's own base classes only."""
+    from aiogram.methods import Response, TelegramMethod
+    from aiogram.types import TelegramObject
+
+    for base in (TelegramObject, TelegramMethod, Response):
+        base.model_rebuild = rebuild  # type: ignore[assignment] # with the same parameters
+
+
+async def remove_expired(
+    library: Library,
+    stop: asyncio.Event,
+    *,
+    also: Callable[[], Awaitable[None]] | None = None,
+    every_s: float = LOOK_EVERY_S,
+) -> None:
+    """Look now and every `every_s` seconds until `stop`, and do what is to be done `also`. After an error the next look
+    tries again."""
+    while not stop.is_set():
+        try:
+            if removed := await library.remove_expired():
+                log.info("documents_expired", count=removed)
+            if also:
+                await also()
+        except (DatabaseAway, DatabaseError, ServiceError) as error:
+            log.warning("expiry_failed", reason=type(error).__name__)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), next_look_in_s(time.time(), every_s=every_s))
+
+
+async def remove_files(listed: KeptFileStore, stored: FolderFiles | SupabaseFiles) -> None:
+    """Remove the files that no document has, first the bytes, then the row: a crash between leaves the row. The answers
+    to requests with an Idempotency-Key go after a day."""
+    while files := await listed.release(FILES_AT_ONCE):
+        await stored.remove(files)
+        await listed.forget([file for _, file in files])
+        log.info("files_removed", count=len(files))
+    await listed.forget_additions()
+
+
+def next_look_in_s(now: float, *, every_s: float) -> float:
+    """Seconds from `now` (Unix time) to `LATE_S` after the next multiple of `every_s` (60: the next full minute)."""
+    return every_s - (now - LATE_S) % every_s
 
 
 async def serve(

@@ -1,7 +1,8 @@
-"""The running bot: which Bot API server it uses, how updates reach its handlers, and its shutdown.
+"""The running bot: which Bot API server it uses, how updates reach its handlers, how voice is heard, and its shutdown.
 
-In: the parts and the texts. Out: answered updates until `stop`. Importing aiogram takes seconds, so `bot.serving`
-imports this module in a thread while the database starts.
+In: the parts and the texts. Out: answered updates until `stop`. A spoken question is heard by the speech model used for
+documents, and not kept. Importing aiogram takes seconds, so `bot.serving` imports this module in a thread while the
+database starts.
 """
 
 import asyncio
@@ -9,35 +10,63 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
 from bot.app import Parts, open_bot
-from bot.bounds import bounds_of
 from bot.cli.errors import CommandError, port_named
 from bot.cli.models import adding_search
 from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
-from bot.hearing import SpokenQuestions
 from bot.home import LOCALCHAT, is_first_time
-from bot.inbox import Inbox
+from bot.inbox import WEBHOOK_PATH, Inbox, poll, webhook_server
 from bot.metrics.measures import Measures
 from bot.notices import NoticeLoop
-from bot.receiving import WEBHOOK_PATH, poll, webhook_server
-from bot.services import Services
+from bot.services import Services, bounds_of
 from bot.settings import Settings, TelegramSettings
-from bot.telegram_files import TELEGRAM_FILE_MB, BotFiles
+from bot.telegram import TELEGRAM_FILE_MB, BotFiles
 from bot.texts import Texts
 from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare
+from ingestion.errors import FailureCode, SourceError
 from ingestion.indexing import count_terms
+from ingestion.ports import TelegramFiles, Transcriber
+from ingestion.scratch import document_folder
 from localchat.server import serve_local_chat
 from localchat.store import read_token
 from prompts.wordings import load_small_talk
 from rag.small_talk import SmallTalkRule
 
+QUESTION_BYTES = 20 * 2**20  # what Telegram hands to bots at most
+NAME = "question"
 COMPARED_CHARS = 2_000_000  # of each version, a book of a thousand pages; both are in memory at once
+
+
+class SpokenQuestions:
+    """Transcribes questions. Any number may be asked concurrently; the model takes them one at a time."""
+
+    def __init__(self, files: TelegramFiles, transcriber: Transcriber, *, scratch: Path) -> None:
+        self._files = files
+        self._transcriber = transcriber
+        self._scratch = scratch
+
+    async def hear(self, file_id: str) -> str:
+        """What is said. Raises SourceError (FILE_WITHOUT_SPEECH, file gone, damaged, too long), ServiceError (service
+        away)."""
+        with document_folder(self._scratch) as folder:
+            path = folder / NAME
+            await self._files.download(file_id, path, limit_bytes=QUESTION_BYTES)
+            transcript = await self._transcriber.transcribe(path, name=NAME, heard=_ignore)
+        text = " ".join(utterance.text.strip() for utterance in transcript.utterances).strip()
+        if not text:
+            raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=NAME)
+        return text
+
+
+async def _ignore(done_s: float, total_s: float) -> None:
+    """A question is short: its progress is not shown."""
 
 
 @dataclass(frozen=True, kw_only=True)

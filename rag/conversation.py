@@ -23,22 +23,20 @@ from rag.answering.answer import AnswerWriter
 from rag.answering.citations import still_read
 from rag.answering.prompt import Assignment, today_utc
 from rag.choosing import Choice, choice_between
-from rag.dialogue.memory import DialogueMemory
-from rag.dialogue.records import Dialogue
+from rag.dialogue import DialogueMemory
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import Fact, FactsPayload
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, StepCounts, begin_metering
-from rag.normalising import mostly_cyrillic, normalise
 from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import Planned, Planner, PlanOrigin
 from rag.planning.prompt import KnownBefore, PlannerPrompt
-from rag.ports import DocumentCatalogue, DocumentFinder, EntityResolver
-from rag.progress import StepShown, StepState
+from rag.ports import Dialogue, DocumentCatalogue, DocumentFinder, EntityResolver
+from rag.progress import Latest, StepShown, StepState
 from rag.quoting.plain import NOTHING, Draft, PlainAnswers
 from rag.records import (
     Answer,
@@ -54,7 +52,7 @@ from rag.records import (
     TurnEvent,
 )
 from rag.trace import trace_of
-from rag.watching import Latest
+from rag.words import mostly_cyrillic, normalise
 
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
 DIALOGUE_CHARS = 600  # of the last answer, for tools

@@ -1,16 +1,29 @@
-"""What a turn knows of the base's entities, and the ports to the registry and the graph.
+"""What a turn knows of the base's entities, the ports to the registry and the graph, and whom a question names.
 
-In: nothing. Out: frozen records of the registry and the graph, and the Protocols by which `rag.planning.entities` and
-`rag.execution.graph_tool` reach them.
+In: a question, and the question before it. Out: `KnownEntity`s in any grammatical form and alphabet, the likeliest
+first; several when the name is ambiguous. One call of the database. The planner decides which one is meant (seed 4,
+section 5.1); `rag.execution.graph_tool` follows their relations.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Protocol
 
 from domain.ids import BaseId
 from domain.names import NameWord
-from rag.records import Passage
+from rag.records import KnownEntity, Passage
+
+MOST_WORDS = 40  # of a question that are examined; what follows is a pasted text
+MOST_CHARS = 1_000  # of a question that are examined
+LONGEST_NAME = 4  # words
+MOST_SPELLINGS = 8  # keys of one run of words; the registry keeps as many
+MOST_ROWS = 200
+MOST_ENTITIES = 8
+EARLIER_SHARE = 0.5  # factor for entities that only the previous question named
+GUESS_SHARE = 0.6  # factor for a match whose type is a mere guess
+NAMED_SHARE = 0.7  # factor for an entity without facts: «АЛОР» is the project rather than its customer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,3 +82,107 @@ class EntityGraph(Protocol):
     async def unread(self, base: BaseId) -> int:
         """How many documents of the base nobody has read for entities and facts yet. Raises DatabaseAway."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """Neighbouring words of the question."""
+
+    start: int
+    length: int
+    is_written_as_name: bool
+    share: float  # 1, or EARLIER_SHARE for the previous question
+
+    def lies_within(self, other: "_Run") -> bool:
+        ends = self.start + self.length <= other.start + other.length
+        return other.start <= self.start and ends and self.length < other.length
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Match:
+    entity: NamedEntity
+    run: _Run
+
+    @property
+    def confidence(self) -> float:
+        certainty = GUESS_SHARE + (1 - GUESS_SHARE) * self.entity.confidence
+        return self.entity.weight * certainty * self.run.share * (1.0 if self.entity.facts else NAMED_SHARE)
+
+
+class RegistryResolver:
+    """Implements `rag.ports.EntityResolver`."""
+
+    def __init__(self, names: EntityNames, reader: NameReader) -> None:
+        self._names = names
+        self._reader = reader
+        self._is_warm = False  # whether the reader's dictionary is loaded
+
+    async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
+        """`earlier` is the previous question: its entities come after those of this one. Raises DatabaseAway."""
+        runs = self._runs(question, earlier) if self._is_warm else await self._first_runs(question, earlier)
+        if not runs:
+            return ()
+        found = await self._names.named(base, list(runs), limit=MOST_ROWS)
+        matches = [
+            _Match(entity=entity, run=run)
+            for entity in found
+            for run in runs[entity.key]
+            if run.is_written_as_name or not entity.as_name
+        ]
+        return tuple(map(_known, islice(_best(matches), MOST_ENTITIES)))
+
+    async def _first_runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
+        """In a thread: the first call loads the dictionary, 0.3 s. Later calls take less than a switch of threads."""
+        runs = await asyncio.to_thread(self._runs, question, earlier)
+        self._is_warm = True
+        return runs
+
+    def _runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
+        """Key -> the runs of words that give it. The earlier question gets offsets beyond the later one's, so that runs
+        of the two never overlap."""
+        found: dict[str, list[_Run]] = {}
+        for text, offset, share in ((question, 0, 1.0), (earlier, MOST_WORDS * 2, EARLIER_SHARE)):
+            for run, words in _runs_of(self._reader.words(text[:MOST_CHARS])[:MOST_WORDS], share, offset):
+                for key in islice(product(*(word.keys for word in words)), MOST_SPELLINGS):
+                    found.setdefault(" ".join(key), []).append(run)
+        return found
+
+
+def _runs_of(words: Sequence[NameWord], share: float, offset: int) -> Iterator[tuple[_Run, Sequence[NameWord]]]:
+    """All runs of up to LONGEST_NAME words. A single ordinary word is a run only where it is written as a name."""
+    for start in range(len(words)):
+        for length in range(1, min(LONGEST_NAME, len(words) - start) + 1):
+            run = words[start : start + length]
+            as_name = any(word.is_written_as_name for word in run)
+            if length == 1 and run[0].is_ordinary and not as_name:
+                continue
+            yield _Run(start=offset + start, length=length, is_written_as_name=as_name, share=share), run
+
+
+def _best(matches: Sequence[_Match]) -> Iterator[_Match]:
+    """Each entity once. Left out: matches inside a longer name that matches in full, and short names of a person who is
+    matched by the full name, too."""
+    whole = [match for match in matches if match.entity.weight >= 1]
+    outer = [match for match in matches if not any(match.run.lies_within(other.run) for other in whole)]
+    best: dict[str, _Match] = {}
+    for match in sorted(outer, key=lambda each: (-each.confidence, -each.entity.facts, each.entity.name)):
+        best.setdefault(match.entity.id, match)
+    return (match for match in best.values() if not _is_short_for_another(match, best.values()))
+
+
+def _is_short_for_another(match: _Match, others: Iterable[_Match]) -> bool:
+    """«Дмитрий» beside «Дмитрий Иванов», when «Дмитрий Иванов» has more facts and no other Дмитрий matches."""
+    longer = [
+        other
+        for other in others
+        if other.entity.type == match.entity.type and other.run == match.run and other.entity.weight < 1
+    ]
+    return match.entity.weight >= 1 and len(longer) == 1 and longer[0].entity.facts > match.entity.facts
+
+
+def _known(match: _Match) -> KnownEntity:
+    entity = match.entity
+    aliases = tuple(form for form in entity.forms if form != entity.name)
+    return KnownEntity(
+        id=entity.id, type=entity.type, name=entity.name, aliases=aliases, confidence=round(match.confidence, 3)
+    )

@@ -5,13 +5,13 @@ In and out: records of `rag.records`. Models raise `rag.errors.ModelError`; stor
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from domain.documents import DocumentCard, Removed
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
-from rag.dialogue.records import Dialogue
 from rag.records import (
     Candidate,
     ChatMessage,
@@ -25,6 +25,25 @@ from rag.records import (
 )
 
 Schema = TypeVar("Schema", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialogue:
+    """The window, a summary of what has left it, and old exchanges that seem to have the same subject."""
+
+    window: tuple[Exchange, ...] = ()  # oldest first
+    summary: str = ""
+    recalled: tuple[Exchange, ...] = ()  # oldest first
+
+    def __bool__(self) -> bool:
+        """False at the beginning of a dialogue."""
+        return bool(self.summary or self.window or self.recalled)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Everything said, for comparing an answer with it."""
+        exchanges = (*self.recalled, *self.window)
+        return (self.summary, *(text for each in exchanges for text in (each.question, each.answer)))
 
 
 class PassageSearch(Protocol):

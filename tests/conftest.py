@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bot.lazy_models import built_when_used
+from bot.serving import built_when_used
 
 gc.disable()
 with built_when_used():

@@ -26,7 +26,7 @@ from adapters.jina.client import (
     estimate_cost,
 )
 from ingestion.records import Vector, Window
-from rag.metering import note_cost
+from rag.metering import ask_leave, note_cost
 from rag.records import Passage
 
 Vectors = npt.NDArray[np.float64]
@@ -119,6 +119,8 @@ class JinaEmbedder:
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """For each window the vectors of its own chunks. Raises WindowTooLarge, ServiceError."""
+        if self._million_cost:
+            await ask_leave()
         tasks = [asyncio.create_task(self._embed_window(window)) for window in windows]
         try:
             return list(await asyncio.gather(*tasks))

@@ -33,7 +33,7 @@ from adapters.llm.structured import (
 from rag.errors import ModelAway, ModelError, ModelMisfit, ModelNonsense, ModelRefused
 from rag.metering import ModelCall, asking, note_usage, unheard
 from rag.records import ChatMessage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 _AWAY = frozenset({408, 409, 425, 429})  # and every 5xx
 UNSUPPORTED = frozenset({400, 404, 422, 501})

@@ -6,9 +6,10 @@ In: settings and arguments. Out: lines or JSON on stdout, and the exit code.
 import asyncio
 import sys
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
+from itertools import groupby
 
 from bot.app import Parts, open_parts
 from bot.cli.adding import COMMAND_LINE_USER, SourceMissing, add_sources
@@ -24,22 +25,46 @@ from bot.cli.output import (
     print_line,
     print_problem,
 )
-from bot.replies.answers import finished_answer
+from bot.replies.answers import finished_answer, in_words
 from bot.replies.failures import failure_sentence
 from bot.replies.names import name_of
 from bot.replies.readings import unread_values
-from bot.replies.small_talk import in_words
-from bot.replies.terminal import to_terminal
+from bot.replies.rich import Kind, RichText, Run, Style
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, DocumentId, SessionId
 from domain.locator import JsonValue
-from rag.normalising import normalise
 from rag.records import Answer, Answered, Question
+from rag.words import normalise
 
+QUOTE_MARK = "│ "
+_QUOTES = frozenset({Kind.QUOTE, Kind.FOLDED_QUOTE})
 DEFAULT_BASE = "default"  # always counts as existing
 PAGE = 200  # documents per call
+
+
+def to_terminal(text: RichText) -> str:
+    """The same text without formatting."""
+    return "".join(_passage(runs, quoted=quoted) for quoted, runs in groupby(text.runs, key=_is_quoted))
+
+
+def _is_quoted(run: Run) -> bool:
+    return bool(run.kinds & _QUOTES)
+
+
+def _passage(runs: Iterable[Run], *, quoted: bool) -> str:
+    shown = "".join(_linked(link, runs) for link, runs in groupby(runs, key=_link_of))
+    return QUOTE_MARK + shown.replace("\n", f"\n{QUOTE_MARK}") if quoted else shown
+
+
+def _link_of(run: Run) -> Style | None:
+    return next((style for style in run.styles if style.kind is Kind.LINK), None)
+
+
+def _linked(link: Style | None, runs: Iterable[Run]) -> str:
+    label = "".join(run.text for run in runs)
+    return f"{label} ({link.value})" if link and link.value != label else label
 
 
 async def add_to_base(

@@ -20,8 +20,7 @@ from bot.cli.content import words_of
 from bot.cli.errors import CommandError, sentence
 from bot.cli.output import Bar, print_json, print_line
 from bot.home import LOCALCHAT
-from bot.listening import try_speech
-from bot.recognition import describe_recognition
+from bot.models import describe_recognition, try_speech
 from bot.settings import Settings
 from bot.texts import Words
 from domain.documents import SourceType

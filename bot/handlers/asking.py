@@ -8,7 +8,7 @@ handler of a new kind takes three lines:
     async def rename(message: Message, subject: str, ...) -> None: ...  # gets the words, and what they are about
 
 The question is stored for some minutes per chat and person, so it survives a restart, a dismissed reply panel and
-clients that know none. The person's next update takes it (`bot.middlewares.user_state`): words answer it; a command, a
+clients that know none. The person's next update takes it (`bot.middlewares`): words answer it; a command, a
 button, a file or a forwarded message cancels it and does what it does anyway. The keyboard with the modes stays where
 it is: only a group, where nobody is heard without a reply, gets Telegram's reply panel.
 """

@@ -14,7 +14,7 @@ from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message
 from bot.handlers.rights import may_change
 from bot.keyboards import OpenDocument, ReadDocument, Rename, ShowOriginal, ShowVersions, button, rows
-from bot.replies.document import TextPage, text_page, versions_html
+from bot.replies.library import TextPage, text_page, versions_html
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, place_at, send
 from bot.services import Services

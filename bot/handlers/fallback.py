@@ -13,7 +13,7 @@ from aiogram.types import CallbackQuery, ErrorEvent, Message
 
 from adapters.database.transport import DatabaseAway
 from bot.handlers.filters import is_command
-from bot.middlewares.reply import answer_event, words_for
+from bot.middlewares import answer_event, words_for
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk

@@ -45,7 +45,7 @@ from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from domain.ids import ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
-from rag.dialogue.memory import KEPT_MESSAGES
+from rag.dialogue import KEPT_MESSAGES
 from rag.records import DocumentChoice
 
 LISTED = 8  # dialogues: a screen of a phone

@@ -27,7 +27,7 @@ from aiogram.types import (
     Venue,
 )
 
-from bot.middlewares.addressed import without_mention
+from bot.middlewares import without_mention
 from bot.talk import Talk
 from bot.texts import Words
 from domain.ids import MessageId

@@ -13,9 +13,8 @@ from bot.handlers.filters import has_message
 from bot.keyboards import Rate, ShowSource
 from bot.replies.answer_buttons import RATINGS
 from bot.replies.citations import passage_quote
-from bot.replies.html import to_html
+from bot.replies.rich import split_rich, to_html
 from bot.replies.sending import Place, acknowledge, place_at, send
-from bot.replies.split import split_rich
 from bot.services import Services
 from bot.talk import Talk
 from domain.ids import ChatId, ChunkId, MessageId

@@ -12,8 +12,7 @@ from aiogram.enums import ParseMode
 from aiogram.filters import Command
 from aiogram.types import BufferedInputFile, Message, ReplyParameters
 
-from bot.charts.everybody import everybody_chart, rows_of
-from bot.charts.questions import questions_chart
+from bot.charts import everybody_chart, questions_chart, rows_of
 from bot.handlers.filters import own_words
 from bot.replies.sending import Place, send
 from bot.replies.stats import MONTH_DAYS, base_html, bounds_html, overall_html, rows_html

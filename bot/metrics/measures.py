@@ -1,10 +1,14 @@
-"""The events of this process that can be measured. In: plain calls. Out: nothing; `prometheus` records them.
+"""The events of this process that can be measured, and what records them. Part of the composition root (`bot.app`).
 
-`Measures` is a null object: it is used where nobody scrapes, so that no caller has to check whether somebody does.
+In: plain calls; METRICS_PORT and METRICS_HOST. Out: nothing, or the figures of `prometheus`, and `/metrics` while a
+context is open. `Measures` is a null object: it is used where nobody scrapes, so that no caller has to check whether
+somebody does.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 
+from bot.settings import MetricsSettings
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
 from ingestion.ports import Outcome
@@ -43,3 +47,29 @@ class Measures:
 
     def queue_seen(self, queue: QueueState) -> None:
         """The queue as it is now."""
+
+
+def build_measures(settings: MetricsSettings) -> Measures:
+    """Measures that Prometheus can read if a port is set, else measures that record nothing."""
+    if not settings.port:
+        return Measures()
+    # The import takes half a second, and most installations are not monitored.
+    from bot.metrics.prometheus import PrometheusMeasures
+
+    return PrometheusMeasures()
+
+
+@asynccontextmanager
+async def serve_measures(
+    settings: MetricsSettings, measures: Measures, queue: Callable[[], Awaitable[QueueState]]
+) -> AsyncIterator[None]:
+    """Serve `/metrics` if a port is set. Raises OSError when the port is taken."""
+    if not settings.port:
+        yield
+        return
+    from bot.metrics.prometheus import PrometheusMeasures, metrics_server
+
+    if not isinstance(measures, PrometheusMeasures):
+        raise TypeError("the measures were built for other settings")
+    async with metrics_server(measures, queue, host=settings.host, port=settings.port):
+        yield

@@ -1,19 +1,27 @@
-"""Records measures in a Prometheus registry of its own.
+"""Records measures in a Prometheus registry of its own, and serves `/metrics`.
 
-In: the calls of `Measures`. Out: `page()`. Labels have few values by construction: kinds, roles, stages, codes, names
-of methods, models and actions. Names and units follow prometheus.io/docs/practices/naming: base units in the name, and
-a label only where its values can be added up.
+In: the calls of `Measures`, and a function that reads the queue. Out: a page on an address of its own, never on the
+webhook's, which faces the internet; on loopback only for requests that name this machine, so that no page in a browser
+reads it under a name of its own (DNS rebinding). Labels have few values by construction: kinds, roles, stages, codes,
+names of methods, models and actions. Names and units follow prometheus.io/docs/practices/naming. While the database is
+away the queue's figures keep their last values.
 """
 
-from collections.abc import Callable, Mapping
+import ipaddress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
+import structlog
+from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from bot.metrics.measures import Measures, Resting
 from domain.documents import DocumentStatus
+from domain.errors import DatabaseAway
 from domain.statistics import QueueState
 from ingestion.ports import Outcome
+from localchat.guard import is_local
 from rag.metering import ModelCall, StepMetrics, TurnMetrics
 
 TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)
@@ -21,7 +29,6 @@ RANKS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
 TOKENS = (250, 500, 1000, 1500, 2000, 3000, 5000, 10_000)
 SEARCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 STAGE_S = (0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600)
-
 _PARTS: Mapping[str, tuple[str, Callable[[TurnMetrics], float | None]]] = {
     "": ("From the question to the last word of its answer.", lambda turn: turn.seconds),
     "planning_": ("From the question to the plan.", lambda turn: turn.pace.planned_s),
@@ -31,6 +38,9 @@ _PARTS: Mapping[str, tuple[str, Callable[[TurnMetrics], float | None]]] = {
     "models_": ("Time with at least one model call pending.", lambda turn: turn.usage.models.seconds),
 }
 """Durations within a turn. They overlap, so they are separate metrics and not values of a label."""
+PATH = "/metrics"
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+log = structlog.get_logger()
 
 
 class PrometheusMeasures(Measures):
@@ -159,3 +169,35 @@ class PrometheusMeasures(Measures):
             for model, rests in resting().items():
                 self._resting.labels(role, model).set(rests)
         return generate_latest(self._registry)
+
+
+@asynccontextmanager
+async def metrics_server(
+    measures: PrometheusMeasures, queue: Callable[[], Awaitable[QueueState]], *, host: str, port: int
+) -> AsyncIterator[None]:
+    """Answers while the context is open. Raises OSError when the port is taken."""
+
+    async def answer(request: web.Request) -> web.Response:
+        if _is_loopback(host) and not is_local(request.host, runner.addresses[0][1]):
+            return web.Response(status=403, text="This server answers only to 127.0.0.1 and localhost.")
+        try:
+            measures.queue_seen(await queue())
+        except DatabaseAway as error:
+            log.warning("metrics.queue_not_seen", error=type(error).__name__)
+        return web.Response(body=measures.page(), headers={"Content-Type": CONTENT_TYPE})
+
+    application = web.Application()
+    application.add_routes([web.get(PATH, answer)])
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield
+    finally:
+        await runner.cleanup()
+
+
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"

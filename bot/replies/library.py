@@ -1,8 +1,9 @@
-"""The list of documents and a document's card.
+"""The list of documents, a document's card, its text page by page, and its versions.
 
-In: cards of the library. Out: HTML and keyboards. It reads no store.
+In: cards of the library, blocks, versions. Out: HTML and keyboards. It reads no store.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aiogram.types import InlineKeyboardMarkup
@@ -27,19 +28,55 @@ from bot.keyboards import (
 )
 from bot.replies.failures import failure_sentence
 from bot.replies.names import name_of, shortened, sign_of
-from bot.replies.readings import size_of, unread_values
+from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
 from bot.replies.receipts import choice_buttons
+from bot.replies.rich import BOLD, rich, split_rich, to_html
 from bot.texts import Words
 from domain.addresses import readable_address
 from domain.documents import DocumentCard, DocumentStatus, Removed, SourceType
+from ingestion.records import Block
 
 ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address
 LEAVES = "⏱"  # marks temporary documents in the list; the card says when they are removed
 PAGE_SIZE = 8
-TITLE_CHARACTERS = 60
+LINE_CHARACTERS = 60
 LINE_CHARACTERS = 42  # of a title in the list: with its date it seldom takes more than two lines on a phone
 ADDRESS_CHARACTERS = 300
 NUMBERS_IN_A_ROW = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextPage:
+    """A message of a document's text."""
+
+    html: str
+    keyboard: InlineKeyboardMarkup | None
+
+
+def text_page(card: DocumentCard, blocks: Sequence[Block], words: Words, *, part: int) -> TextPage:
+    """The `part`-th message (from 0) that the whole text would take, with ‹ and › to its neighbours."""
+    heading = rich(f"{sign_of(card)} {shortened(name_of(card), TITLE_CHARACTERS)}", BOLD)
+    text = "\n\n".join(block.text for block in blocks) or words.plain("text-none")
+    pieces = list(split_rich(heading + rich("\n\n" + text)))
+    part = max(0, min(part, len(pieces) - 1))
+    before = [button("‹", ReadDocument(document=card.id, part=part - 1))] if part else []
+    after = [button("›", ReadDocument(document=card.id, part=part + 1))] if part + 1 < len(pieces) else []
+    back = [button(words.plain("button-to-card"), OpenDocument(document=card.id))]
+    return TextPage(html=to_html(pieces[part]), keyboard=rows([*before, *after], back))
+
+
+def versions_html(versions: Sequence[DocumentCard], words: Words) -> str:
+    """The newest first."""
+    title = words("versions-title", title=shortened(name_of(versions[0]), TITLE_CHARACTERS))
+    return "\n".join([title, *(_version_line(card, words) for card in versions)])
+
+
+def _version_line(card: DocumentCard, words: Words) -> str:
+    """A version's number, day and size. An earlier version has no passages, so its size is known only in pages, parts
+    or minutes."""
+    line = words("version-line", number=card.version, day=card.created_at)
+    has_size = card.pages or card.parts or card.duration_s or card.chunks
+    return f"{line} · {size_of(card, words)}" if has_size else line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +129,7 @@ def page_keyboard(page: LibraryPage, words: Words) -> InlineKeyboardMarkup | Non
 
 def card_html(card: DocumentCard, words: Words) -> str:
     """What is known of a document."""
-    title = words.plain("library-line", sign=sign_of(card), title=shortened(name_of(card), TITLE_CHARACTERS))
+    title = words.plain("library-line", sign=sign_of(card), title=shortened(name_of(card), LINE_CHARACTERS))
     facts = [
         _stage(card, words),
         size_of(card, words) if card.pages or card.duration_s or card.parts else "",
@@ -106,7 +143,7 @@ def card_html(card: DocumentCard, words: Words) -> str:
     if card.expires_at:
         lines.append(words("receipt-leaves", until=words.until(card.expires_at)))
     if card.author:
-        lines.append(words("card-author", author=shortened(card.author, TITLE_CHARACTERS)))
+        lines.append(words("card-author", author=shortened(card.author, LINE_CHARACTERS)))
     if card.source_type in ADDRESSED or card.url:
         lines.append(
             words(

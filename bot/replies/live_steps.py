@@ -14,7 +14,7 @@ from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
 
 from bot.keyboards import STOP, button, rows
-from bot.replies.html import to_html
+from bot.replies.rich import to_html
 from bot.replies.sending import Place, edit, send
 from bot.replies.steps import steps_text
 from bot.texts import Words

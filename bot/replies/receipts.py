@@ -25,19 +25,56 @@ from bot.keyboards import (
 )
 from bot.replies.names import name_of, shortened
 from bot.replies.readings import TITLE_CHARACTERS, describe, describe_in_line
-from bot.replies.rich import utf16_length
-from bot.replies.split import MESSAGE_LIMIT
+from bot.replies.rich import MESSAGE_LIMIT, utf16_length
 from bot.texts import Words
 from domain.documents import Choice, DocumentCard, DocumentStatus, SourceType
 from domain.ids import DocumentId
+from ingestion.changes import Changes, Edit
 
+NAMED = 3
+HEADING_CHARACTERS = 40
 __all__ = ["TITLE_CHARACTERS", "LiveMessage", "choice_buttons", "live_message"]
-
 QUESTIONS = 4  # documents of a batch that ask their question at once; the next ask when these are answered
 CANCEL_BUTTONS = 4
 TAKEN_BACK = 4  # documents of a batch; of more, /docs shows each
-Changes = Mapping[DocumentId, str]
+ChangeLines = Mapping[DocumentId, str]
 """What a new version changed, as a sentence in HTML."""
+
+
+def changes_line(changes: Changes, words: Words) -> str:
+    """Added and removed sections, then replaced words, then the number of other changed paragraphs."""
+    others = changes.paragraphs + max(len(changes.edits) - NAMED, 0)
+    parts = [
+        _sections("changes-added", changes.added, words),
+        _sections("changes-removed", changes.removed, words),
+        *(_edit(edit, words) for edit in changes.edits[:NAMED]),
+        words.plain("changes-paragraphs", count=others) if others else "",
+    ]
+    listed = ", ".join(filter(None, parts))
+    return words("changes", list=listed) if listed else ""
+
+
+def _edit(edit: Edit, words: Words) -> str:
+    """«в п. 3.2 теперь «120 000 рублей» вместо «100 000 рублей»»"""
+    kind, name = next(
+        ((kind, name) for kind in ("clause", "row", "section") if (name := getattr(edit, kind))), ("nowhere", "")
+    )
+    return words.plain(
+        "changes-edit",
+        kind=kind,
+        name=shortened(name, HEADING_CHARACTERS),
+        before=shortened(edit.before, HEADING_CHARACTERS),
+        after=shortened(edit.after, HEADING_CHARACTERS),
+    )
+
+
+def _sections(key: str, headings: Sequence[str], words: Words) -> str:
+    if not headings:
+        return ""
+    named = ", ".join(f"«{shortened(heading, HEADING_CHARACTERS)}»" for heading in headings[:NAMED])
+    if len(headings) > NAMED:
+        named = words.plain("list-more", first=named, count=len(headings) - NAMED)
+    return words.plain(key, count=len(headings), names=named)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +87,7 @@ class LiveMessage:
 
 
 def live_message(
-    documents: Sequence[DocumentCard], words: Words, changes: Changes | None = None, *, removed: int = 0
+    documents: Sequence[DocumentCard], words: Words, changes: ChangeLines | None = None, *, removed: int = 0
 ) -> LiveMessage:
     """One document in full, or several as a line each and a total; then how many were `removed` from the base."""
     is_final = all(document.status.is_final for document in documents)

@@ -1,12 +1,22 @@
-"""Formatted text before it becomes HTML: runs of characters, each with its styles.
+"""Formatted text: runs of characters with their styles, as Telegram HTML, split into messages that Telegram accepts.
 
 In: pieces of text. Out: `RichText`, a frozen value that can be joined, wrapped, cut and measured without breaking a
-tag. It knows Telegram's nesting rules, but no Markdown.
+tag; HTML in the grammar of https://core.telegram.org/bots/api#html-style, always balanced; pieces of at most 4096
+UTF-16 units, cut where a reader would pause (formatting that is open at a cut is opened again in the next piece). It
+knows Telegram's nesting rules, but no Markdown.
 """
 
-from collections.abc import Iterable, Iterator
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from domain.visible import visible
+
+_Tags = tuple[str, str]
+MESSAGE_LIMIT = 4096  # UTF-16 units after entities are parsed, as sendMessage counts
 
 
 class Kind(StrEnum):
@@ -36,7 +46,6 @@ STRIKE = Style(Kind.STRIKE)
 CODE = Style(Kind.CODE)
 QUOTE = Style(Kind.QUOTE)
 FOLDED_QUOTE = Style(Kind.FOLDED_QUOTE)
-
 _LITERAL = frozenset({Kind.CODE, Kind.PRE})  # cannot be combined with other formatting, except quotes
 _QUOTES = frozenset({Kind.QUOTE, Kind.FOLDED_QUOTE})
 
@@ -150,3 +159,109 @@ def _merged(runs: Iterable[Run]) -> list[Run]:
         else:
             merged.append(run)
     return merged
+
+
+def _pre(language: str) -> _Tags:
+    if not language:
+        return "<pre>", "</pre>"
+    return f'<pre><code class="language-{html.escape(language)}">', "</code></pre>"
+
+
+_TAGS: Mapping[Kind, Callable[[str], _Tags]] = {
+    Kind.BOLD: lambda _: ("<b>", "</b>"),
+    Kind.ITALIC: lambda _: ("<i>", "</i>"),
+    Kind.STRIKE: lambda _: ("<s>", "</s>"),
+    Kind.CODE: lambda _: ("<code>", "</code>"),
+    Kind.PRE: _pre,
+    Kind.LINK: lambda address: (f'<a href="{html.escape(address)}">', "</a>"),
+    Kind.QUOTE: lambda _: ("<blockquote>", "</blockquote>"),
+    Kind.FOLDED_QUOTE: lambda _: ("<blockquote expandable>", "</blockquote>"),
+}
+
+
+def to_html(text: RichText) -> str:
+    """Tags stay open over runs that share them, so nested formatting comes out nested."""
+    parts: list[str] = []
+    open_styles: tuple[Style, ...] = ()
+    for run in text.runs:
+        shared = _shared_length(open_styles, run.styles)
+        parts.extend(_closing(open_styles[shared:]))
+        parts.extend(_tags(style)[0] for style in run.styles[shared:])
+        parts.append(html.escape(visible(run.text), quote=False))
+        open_styles = run.styles
+    parts.extend(_closing(open_styles))
+    return "".join(parts)
+
+
+def _tags(style: Style) -> _Tags:
+    return _TAGS[style.kind](style.value)
+
+
+def _closing(styles: tuple[Style, ...]) -> list[str]:
+    return [_tags(style)[1] for style in reversed(styles)]
+
+
+def _shared_length(before: tuple[Style, ...], after: tuple[Style, ...]) -> int:
+    length = 0
+    for left, right in zip(before, after, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Border:
+    ends: re.Pattern[str]  # a match ends where the piece may end
+    at_least: float  # share of the limit that a piece must fill, or the next kind of border is tried
+
+
+_BORDERS = (
+    _Border(ends=re.compile(r"\n[ \t]*\n"), at_least=0.5),
+    _Border(ends=re.compile(r"\n"), at_least=0.5),
+    _Border(ends=re.compile(r"[.!?…]+[»”\")\]]*\s"), at_least=0.3),
+    _Border(ends=re.compile(r"\s"), at_least=0.0),
+)
+_JOINERS = frozenset("\u200d\ufe0f\ufe0e")
+_GRAPHEME_CHARACTERS = 16  # a letter with its marks, or an emoji with its joiners, is rarely longer
+
+
+def split_rich(text: RichText, limit: int = MESSAGE_LIMIT) -> list[RichText]:
+    """Pieces in order; none is blank, none is longer than `limit` UTF-16 units (at least 2)."""
+    characters = text.text
+    pieces: list[RichText] = []
+    start = 0
+    while start < len(characters):
+        end = _piece_end(characters, start, limit)
+        piece = text.cut(start, end).stripped()
+        if piece.text.strip():
+            pieces.append(piece)
+        start = end
+    return pieces
+
+
+def _piece_end(text: str, start: int, limit: int) -> int:
+    fits = _last_that_fits(text, start, limit)
+    if fits == len(text):
+        return fits
+    for border in _BORDERS:
+        ends = [match.end() for match in border.ends.finditer(text, start, fits)]
+        if ends and ends[-1] - start >= limit * border.at_least:
+            return ends[-1]
+    return _before_mark(text, start, fits)
+
+
+def _last_that_fits(text: str, start: int, limit: int) -> int:
+    end = min(len(text), start + limit)
+    while (excess := utf16_length(text[start:end]) - limit) > 0:
+        end -= (excess + 1) // 2  # a character is two units at the most
+    return max(end, start + 1)
+
+
+def _before_mark(text: str, start: int, end: int) -> int:
+    """A cut inside a word, but not between a letter and its accent or inside a joined emoji."""
+    for position in range(end, max(end - _GRAPHEME_CHARACTERS, start + 1), -1):
+        after, before = text[position], text[position - 1]
+        if not (unicodedata.combining(after) or after in _JOINERS or before in _JOINERS):
+            return position
+    return end

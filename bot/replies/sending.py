@@ -1,6 +1,6 @@
 """Sends and edits messages, and handles the Telegram errors that are to be expected.
 
-In: HTML and a place. Out: message ids. `bot.telegram_session` does the retries.
+In: HTML and a place. Out: message ids. `bot.telegram` does the retries.
 """
 
 import contextlib

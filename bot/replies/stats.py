@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from bot.bounds import Bounds
-from bot.charts.colours import KINDS
-from bot.charts.everybody import Row
+from bot.charts import KINDS, Row
+from bot.services import Bounds
 from bot.texts import Words
 from domain.statistics import (
     ActionFigures,

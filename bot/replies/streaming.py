@@ -18,10 +18,8 @@ from aiogram.enums import ChatAction, ParseMode
 from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNetworkError, TelegramRetryAfter
 from aiogram.types import InlineKeyboardMarkup
 
-from bot.replies.html import to_html
-from bot.replies.rich import RichText
+from bot.replies.rich import RichText, split_rich, to_html
 from bot.replies.sending import Place, edit, send
-from bot.replies.split import split_rich
 from domain.ending import end
 from domain.ids import MessageId
 

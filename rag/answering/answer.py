@@ -26,9 +26,9 @@ from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import Fact, FactKind
 from rag.grounding.check import SupportCheck
 from rag.ports import ChatModel
+from rag.progress import BrokenOff, unless_set, until_set
 from rag.quoting.plain import NOTHING, Draft, PlainAnswers, listed_items, without_remainder
 from rag.records import AnswerKind, ChatMessage
-from rag.watching import BrokenOff, unless_set, until_set
 
 GROWTH = 1.03  # factor by which a streamed text must grow before it is parsed again
 

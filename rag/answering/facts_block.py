@@ -14,9 +14,8 @@ from domain.locator import Locator
 from domain.visible import visible
 from rag.execution.facts import ASIDE_CHARS, Fact, FactKind
 from rag.grounding.evidence import near
-from rag.normalising import person_name, without_headings
 from rag.records import Passage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens, person_name, without_headings
 
 _FENCE_DIGITS = 4  # no text holds the word (`_fence`): they need not be many
 _SOURCE_WORDS = {"note": "note", "file": "file", "link": "web page", "site": "web site", "path": "file"}

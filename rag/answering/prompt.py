@@ -10,13 +10,12 @@ from datetime import UTC, date, datetime
 
 from prompts.loader import AnswerRules, Earlier, Prompts, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
 from rag.answering.facts_block import FactsBlock, build_block
-from rag.dialogue.records import Dialogue
-from rag.dialogue.window import excerpt, fit_window, likest, size_of
+from rag.dialogue import excerpt, fit_window, likest, size_of
 from rag.execution.facts import Fact, FactsPayload
-from rag.normalising import without_headings
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
+from rag.ports import Dialogue
 from rag.records import ChatMessage, Exchange, SmallTalk
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens, without_headings
 
 # The dialogue's share of the prompt without rules and question, where facts could use all of it; what they leave is the
 # dialogue's, too. Seed 3's TokenBudget gives it 0 to 50 %, growing over the steps of a plan; a single step takes the

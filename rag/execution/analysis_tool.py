@@ -19,7 +19,7 @@ from rag.extraction.calls import Allowance, ask
 from rag.numbers import numbers, spoken_numbers
 from rag.ports import ChatModel
 from rag.records import ChatMessage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 MAX_FINDINGS = 12
 MAX_QUERIES = 3

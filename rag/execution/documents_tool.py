@@ -17,8 +17,8 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.filters import Since, Until, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
-from rag.normalising import person_name
 from rag.ports import DocumentCatalogue
+from rag.words import person_name
 
 _KINDS = {"text", "image", "audio", "video"}
 

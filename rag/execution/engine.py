@@ -23,7 +23,7 @@ from rag.metering import Usage, metering_step
 from rag.planning.plan import Step, ToolCall
 from rag.planning.steps import ANALYZE
 from rag.progress import StepShown
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 AT_ONCE = 4  # steps and prefetched searches that run concurrently
 GRACE_S = 1.0  # for steps that are nearly done when the work ends early

@@ -13,7 +13,7 @@ from enum import StrEnum
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from rag.records import Conflict, DocumentsRead, FactTable, RankedPassage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 
 class FactKind(StrEnum):

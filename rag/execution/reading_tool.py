@@ -23,8 +23,7 @@ from rag.extraction.calls import Allowance, ask
 from rag.planning.steps import READ_ONE
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
 from rag.records import ChatMessage, Passage, RankedPassage
-from rag.tokens import estimate_tokens
-from rag.words import share, stems
+from rag.words import estimate_tokens, share, stems
 
 PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
 PAGE = 500  # passages of one call of the database

@@ -22,7 +22,7 @@ from rag.numbers import numbers
 from rag.planning.plan import ALL_PREVIOUS, Step
 from rag.ports import ChatModel
 from rag.records import ChatMessage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 RESPONSE_TOKENS = 512
 """Seed 3's reserve for the reply; never given away."""

@@ -21,8 +21,7 @@ from rag.errors import ModelMisfit
 from rag.execution.run import Run, Spent
 from rag.ports import ChatModel, ReadingMemory, Schema
 from rag.records import ChatMessage, KeptReading
-from rag.tokens import estimate_tokens
-from rag.words import folded
+from rag.words import estimate_tokens, folded
 
 _MISFIT = "That answer does not fit the JSON Schema:\n{problems}\nAnswer again with the corrected JSON object alone."
 log = structlog.get_logger()

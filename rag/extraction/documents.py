@@ -19,8 +19,7 @@ from rag.extraction.evidence import chunk_name
 from rag.extraction.wire import Chunk
 from rag.ports import DocumentCatalogue, DocumentPassages
 from rag.records import Passage, RankedPassage, SearchFilter
-from rag.tokens import estimate_tokens
-from rag.words import share, stems
+from rag.words import estimate_tokens, share, stems
 
 PAGE = 900  # documents per call; both transports refuse 1000 rows
 ENOUGH_OF_NAME = 0.5  # share of a given name's words that a document's name must have

@@ -19,8 +19,7 @@ from rag.extraction.conflicts import claim
 from rag.extraction.evidence import plain, tie
 from rag.extraction.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
 from rag.records import Conflict, Passage, RankedPassage
-from rag.tokens import estimate_tokens
-from rag.words import stems
+from rag.words import estimate_tokens, stems
 
 MAX_CLAIMS = 3  # documents named for the contradicted side
 

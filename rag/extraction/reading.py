@@ -32,7 +32,7 @@ from rag.extraction.wire import (
 )
 from rag.ports import ChatModel, DocumentPassages
 from rag.records import ChatMessage, Conflict, DocumentsRead, Passage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 QUESTION_TOKENS = 500  # of a question of a thousand letters, the longest that the tools take
 FRAME_TOKENS = 100  # field names, braces

@@ -28,7 +28,7 @@ from rag.extraction.rows import Checked, Row, check, source_of
 from rag.extraction.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ChatModel, DocumentPassages
 from rag.records import ChatMessage, DocumentsRead, Passage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 SIDE_BY_SIDE = 4
 MOST_TOGETHER = 12  # documents of one call: their rows have to fit into its reply

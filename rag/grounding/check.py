@@ -24,10 +24,9 @@ from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.grounding.evidence import find, near
 from rag.grounding.statements import Statement
 from rag.metering import Usage, metering_step
-from rag.normalising import without_headings
 from rag.ports import ChatModel
 from rag.records import ChatMessage
-from rag.words import Span
+from rag.words import Span, without_headings
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
 SOURCE_CHARS = 1500  # of one source; a passage is rarely longer, and what is far from every statement is left out

@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 _TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")  # «7 200 руб. [1].» without its mark
 _SHORT = 2  # words: «Да.» is no statement without the sentence after it
 _ENDS = (".", "!", "?", "…")
-_GAP = "\x00"  # where a statement was taken out; no answer holds it (`rag.normalising`)
+_GAP = "\x00"  # where a statement was taken out; no answer holds it (`rag.words`)
 
 
 @dataclass(frozen=True, kw_only=True)

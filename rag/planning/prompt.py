@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from prompts.loader import PlannerQuestion, PlannerRules, Prompts
-from rag.dialogue.records import Dialogue
-from rag.dialogue.window import likest
-from rag.normalising import without_headings
+from rag.dialogue import likest
 from rag.planning.mending import AnyTool, alias_of, name_of
 from rag.planning.plan import PlannedEntity
+from rag.ports import Dialogue
 from rag.records import ChatMessage, DocumentMatch, Exchange
 from rag.retrieval.alike import labels
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens, without_headings
 
 ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every detail
 ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out

@@ -16,7 +16,7 @@ from threading import Thread
 from unittest.mock import patch
 
 from bot import serving
-from bot.lazy_models import built_when_used
+from bot.serving import built_when_used
 from bot.settings import Settings
 from bot.texts import load_texts
 from sandbox.pool import Pool, _Running

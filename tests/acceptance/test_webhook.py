@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.receiving import SECRET_HEADER, WEBHOOK_PATH
+from bot.inbox import SECRET_HEADER, WEBHOOK_PATH
 from localchat.server import LocalChat, serve_local_chat
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_whole_way import READ_S, enter

@@ -11,7 +11,7 @@ from rag.extraction.wire import NamedChunk, ReadRow, RowsReply, RowsRequest, Sta
 from rag.metering import note_usage
 from rag.ports import Schema
 from rag.records import ChatMessage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 _PATTERNS = {
     "номер": re.compile(r"(?:[Дд]оговор\w*) (№ \d+/\d+)"),

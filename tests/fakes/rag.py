@@ -9,9 +9,8 @@ from pydantic import BaseModel
 from domain.documents import SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import Locator
-from rag.dialogue.records import Dialogue
 from rag.errors import ModelAway, ModelError
-from rag.ports import Schema
+from rag.ports import Dialogue, Schema
 from rag.records import (
     Candidate,
     ChatMessage,

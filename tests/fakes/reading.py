@@ -27,7 +27,7 @@ from rag.extraction.wire import (
 from rag.metering import begin_metering, note_usage
 from rag.ports import Schema
 from rag.records import ChatMessage, KeptReading, Passage, RankedPassage, SearchFilter
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.cards import ready
 from tests.fakes.rag import BASE, USER, make_passage
 

@@ -16,8 +16,8 @@ from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import Spending
 from domain.tables import SourcedTable
 from ingestion.records import Batch, Block, EnqueuedDocument, Source
-from rag.dialogue.records import Dialogue
 from rag.metering import TurnMetrics
+from rag.ports import Dialogue
 from rag.records import Candidate, Exchange, Passage, PastSession, SearchQuery
 
 DAY = timedelta(hours=24)

@@ -9,7 +9,7 @@ from prompts.wordings import load_intents
 from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
-from rag.dialogue.memory import DialogueMemory
+from rag.dialogue import DialogueMemory
 from rag.execution.executor import Executor
 from rag.execution.search_tool import SearchBase
 from rag.planning.mending import AnyTool

@@ -12,7 +12,7 @@ from adapters.database.transport import Row, Transport
 from domain.ids import BaseId, DocumentId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
 from domain.tables import SourcedTable
-from rag.dialogue.records import Dialogue
+from rag.ports import Dialogue
 from rag.records import Exchange, KeptReading, PastSession, SaidMessage, Unsummarised
 
 

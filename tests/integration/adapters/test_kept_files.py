@@ -13,7 +13,7 @@ from aiohttp import web
 from adapters.database.stores.library import KeptFileStore
 from adapters.database.transport import Transport
 from adapters.kept_files import BUCKET, FolderFiles, SupabaseFiles, open_supabase_files
-from bot.expiry import remove_files
+from bot.serving import remove_files
 from domain.documents import SourceType
 from domain.ids import BaseId, FileId, UserId
 from ingestion.errors import ServiceError, SourceError

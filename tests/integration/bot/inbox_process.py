@@ -12,7 +12,7 @@ from pathlib import Path
 
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.intake import InboxStore
-from bot.lazy_models import built_when_used
+from bot.serving import built_when_used
 
 with built_when_used():  # as a bot has it: the models take seconds
     from aiogram import Bot, Dispatcher, Router

@@ -3,7 +3,7 @@
 from contextlib import AsyncExitStack
 
 from bot.metrics.prometheus import PrometheusMeasures
-from bot.recognition import open_recognizer
+from bot.models import open_recognizer
 from bot.settings import Settings
 from tests.servers.llm import serve_llm
 

@@ -13,7 +13,7 @@ from adapters.lexical import RussianEnglishAnalyzer
 from domain.ids import ChatId, SessionId
 from prompts.loader import load_prompts
 from rag.answering.prompt import AnswerSettings, Assignment, build_prompt
-from rag.dialogue.memory import DialogueMemory
+from rag.dialogue import DialogueMemory
 from rag.execution.search_tool import passages_payload
 from rag.records import Exchange, Question
 from tests.fakes.rag import make_passage, make_question, rank

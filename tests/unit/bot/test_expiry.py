@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.database.transport import DatabaseError
-from bot.expiry import next_look_in_s, remove_expired
+from bot.serving import next_look_in_s, remove_expired
 from domain.documents import SourceType
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, UserId

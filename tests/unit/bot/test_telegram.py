@@ -8,8 +8,7 @@ from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import TelegramNetworkError, TelegramRetryAfter
 
 from bot.commands import COMMANDS, announce_commands
-from bot.telegram_files import BotFiles
-from bot.telegram_session import RetryRequests
+from bot.telegram import BotFiles, RetryRequests
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from tests.fakes.bot import texts
 from tests.fakes.telegram import RecordedBot
@@ -30,7 +29,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def note(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr("bot.telegram_session.asyncio.sleep", note)
+    monkeypatch.setattr("bot.telegram.asyncio.sleep", note)
     return waited
 
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from rag.errors import ModelAway
-from rag.watching import BrokenOff, Latest, unless_set, until_set
+from rag.progress import BrokenOff, Latest, unless_set, until_set
 
 
 async def _watch(latest: Latest[int], task: "asyncio.Task[None]") -> list[int]:

@@ -2,12 +2,12 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from razdel import sentenize
 
-from rag.tokens import estimate_tokens
-from rag.words import akin, covered, held, sentences, share, stems
+from rag.words import NAME_CHARS, akin, covered, estimate_tokens, held, normalise, person_name, sentences, share, stems
 
 
 def test_forms_of_a_word_and_its_case_are_one() -> None:
@@ -69,3 +69,41 @@ def test_a_line_without_a_possible_end_is_what_razdel_would_say(line: str) -> No
     found = [(span.start, span.end) for span in sentences(line)]
 
     assert found == [(piece.start, piece.stop) for piece in sentenize(line) if piece.text]
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("", 0),
+        ("Срок оплаты составляет четырнадцать дней.", 11),
+        ("The rent is due on the fifth of each month.", 11),
+        ("租金应在每月五日前支付", 9),  # a third of a token a sign would be far too low
+    ],
+)
+def test_the_estimate_is_rather_too_high(text: str, least: int) -> None:
+    assert estimate_tokens(text) >= least
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("  а\u00a0 б\u200b\n\n\n\nв ", "а б\n\nв"),
+        ("код:\n    x = 1", "код:\n    x = 1"),
+        ("и\u0306", "й"),
+        ("не\ud83d спит\udcff", "не спит"),  # half a sign; a byte of another encoding on the command line
+    ],
+)
+def test_a_question_is_normalised(text: str, normal: str) -> None:
+    assert normalise(text) == normal
+
+
+def test_whoever_is_called_root_in_telegram_keeps_the_name() -> None:
+    assert (person_name("Root"), person_name(None), person_name("\u200b \u2066")) == ("Root", "", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("Анна\nСедова ", "Анна Седова"), ("Ю" * 300, "Ю" * NAME_CHARS), ("\u202eАн\x1bна\u202c", "Анна")],
+)
+def test_a_name_is_one_short_line(name: str, told: str) -> None:
+    assert person_name(name) == told

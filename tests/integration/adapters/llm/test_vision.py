@@ -11,7 +11,7 @@ import pytest
 from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker
 from adapters.llm.opening import RETRIES, open_sdk
 from adapters.llm.vision import VisionRecognizer, VisionSettings, open_vision
-from bot.recognition import NO_TEXT
+from bot.models import NO_TEXT
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.records import Block, BlockKind

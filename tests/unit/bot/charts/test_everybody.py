@@ -6,9 +6,23 @@ from datetime import date, timedelta
 import pytest
 from PIL import Image
 
-from bot.charts.colours import BLUE, GREEN, ORANGE, PAINTS, PURPLE, RED
-from bot.charts.everybody import BOTTOM, GAP, ROW, SERIES, TOP, Row, everybody_chart, rows_of
-from bot.charts.panel import WIDTH
+from bot.charts import (
+    BLUE,
+    BOTTOM,
+    GAP,
+    GREEN,
+    ORANGE,
+    PAINTS,
+    PURPLE,
+    RED,
+    ROW,
+    SERIES,
+    TOP,
+    WIDTH,
+    Row,
+    everybody_chart,
+    rows_of,
+)
 from domain.statistics import DayFigures
 from tests.unit.bot.charts.pixels import colours_of, opened
 

@@ -2,9 +2,7 @@
 
 from datetime import date, timedelta
 
-from bot.charts.colours import KINDS, OTHER, PAINTS
-from bot.charts.panel import WIDTH
-from bot.charts.questions import HEIGHT, questions_chart
+from bot.charts import HEIGHT, KINDS, OTHER, PAINTS, WIDTH, questions_chart
 from domain.statistics import TurnsOfDay
 from rag.records import AnswerKind
 from tests.unit.bot.charts.pixels import colours_of, opened

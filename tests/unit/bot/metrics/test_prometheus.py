@@ -8,8 +8,7 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.metrics.measures import Measures
-from bot.metrics.opening import build_measures, serve_measures
+from bot.metrics.measures import Measures, build_measures, serve_measures
 from bot.metrics.prometheus import PrometheusMeasures
 from bot.settings import Settings
 from domain.documents import DocumentStatus

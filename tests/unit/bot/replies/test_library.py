@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.replies.library import LibraryPage, card_html, card_keyboard, page_html
+from bot.replies.library import LibraryPage, card_html, card_keyboard, page_html, versions_html
 from bot.texts import load_texts
 from domain.documents import DocumentCard, DocumentStatus, Medium, Removed, SourceType, UnreadPart
+from tests.fakes.bot import texts
 from tests.fakes.cards import card, ready
 from tests.fakes.telegram_html import read_html
 
@@ -65,3 +66,11 @@ def test_a_card_of_what_waits_for_a_choice_offers_it() -> None:
     keyboard = card_keyboard(card(status=DocumentStatus.CHOOSING), WORDS, page=0)
     assert keyboard
     assert [button.text for button in keyboard.inline_keyboard[0]] == ["Заменить", "Оставить оба", "Пропустить"]
+
+
+def test_earlier_versions_are_not_said_to_hold_nothing() -> None:
+    earlier = card(status=DocumentStatus.SUPERSEDED, chunks=0)
+    current = ready(version=2, chunks=3, pages=None)
+    lines = versions_html([current, earlier], texts().for_language("ru")).splitlines()
+    assert lines[1].endswith("3 фрагмента")
+    assert "фрагмент" not in lines[2]

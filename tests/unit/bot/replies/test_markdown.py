@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.replies.html import to_html
+from bot.replies.answers import close_unfinished
 from bot.replies.markdown import render_markdown
-from bot.replies.rich import utf16_length
-from bot.replies.split import split_rich
-from bot.replies.unfinished import close_unfinished
+from bot.replies.rich import split_rich, to_html, utf16_length
 from tests.fakes.telegram_html import read_html
 
 FRAGMENTS = (

@@ -2,10 +2,8 @@
 
 import pytest
 
-from bot.replies.html import to_html
 from bot.replies.markdown import render_markdown
-from bot.replies.rich import BOLD, rich, utf16_length
-from bot.replies.split import split_rich
+from bot.replies.rich import BOLD, rich, split_rich, to_html, utf16_length
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from bot.charts.colours import PAINTS
-from bot.charts.everybody import SERIES, Row
+from bot.charts import PAINTS, SERIES, Row
 from bot.replies.stats import base_html, overall_html, rows_html
 from domain.documents import DocumentStatus
 from domain.statistics import BaseStatistics, OverallStatistics, StepFigures, TurnFigures, TurnsOfDay

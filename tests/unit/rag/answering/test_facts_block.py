@@ -16,7 +16,7 @@ from rag.answering.facts_block import build_block
 from rag.execution.facts import Fact, FactKind
 from rag.execution.search_tool import passages_payload
 from rag.records import Passage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.rag import make_passage, rank
 
 PLENTY = 10_000

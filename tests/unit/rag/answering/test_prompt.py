@@ -6,11 +6,11 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
-from rag.dialogue.records import Dialogue
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
+from rag.ports import Dialogue
 from rag.records import Exchange, RankedPassage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.rag import make_passage, rank
 
 

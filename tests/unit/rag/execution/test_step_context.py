@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.execution.step_context import Finished, StepBudget, context_for, summary
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.steps import found, step
 
 PLENTY = StepBudget(history=1_000, rag=1_000, response=512)

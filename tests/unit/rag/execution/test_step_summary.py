@@ -8,7 +8,7 @@ from prompts.loader import load_prompts
 from rag.execution.run import Run, RunLimits
 from rag.execution.step_context import MOST_CALLS, Finished, StepSummariser, summary
 from rag.metering import Usage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.rag import ScriptedModel, away
 from tests.fakes.steps import found, step
 

@@ -16,7 +16,7 @@ from rag.extraction.calls import Allowance, ask
 from rag.metering import Usage
 from rag.ports import Schema
 from rag.records import ChatMessage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 REPLY = 100
 PRICE = 0.01  # of a token

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from domain.ids import DocumentId
 from rag.extraction.ledger import MAX_SETS, KnownFact, comparisons
 from rag.extraction.wire import Certainty
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.rag import make_passage, rank
 
 TOPICS = ("цена абонемента", "директор магазина", "срок гарантии", "вес погрузчика", "часы работы", "номер счёта")

@@ -9,7 +9,7 @@ from rag.extraction.ledger import KnownFact, Ledger
 from rag.extraction.reading import RequestBudget, cut, fitting, synthesis_messages
 from rag.extraction.wire import Certainty
 from rag.records import Claim, Conflict, RankedPassage
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.rag import make_passage, rank
 from tests.fakes.reading import PROMPTS
 

@@ -9,7 +9,7 @@ from prompts.loader import load_prompts
 from rag.errors import ModelAway, ModelError, ModelMisfit
 from rag.grounding.check import SAID, Checked, Outcome, SupportCheck, Verdict
 from rag.grounding.statements import split
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 from tests.fakes.checking import Checker
 from tests.material.statements import HALVES, Case, load_cases
 

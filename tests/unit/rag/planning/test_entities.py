@@ -6,8 +6,7 @@ import pytest
 
 from adapters.entities.names import NameForms
 from domain.ids import BaseId
-from rag.entities import NamedEntity
-from rag.planning.entities import RegistryResolver
+from rag.entities import NamedEntity, RegistryResolver
 
 BASE = BaseId("base")
 

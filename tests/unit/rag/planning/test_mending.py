@@ -11,10 +11,9 @@ from adapters.entities.names import NameForms
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from prompts.wordings import load_intents
-from rag.entities import NamedEntity
+from rag.entities import NamedEntity, RegistryResolver
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery
-from rag.planning.entities import RegistryResolver
 from rag.planning.mending import AnyTool, Mended, PlanMender, PlanningRequest, ordered
 from rag.planning.plan import PlannedEntity, QueryPlan, Step, ToolCall
 from rag.planning.planner import Planned, Planner, PlanOrigin

@@ -10,7 +10,6 @@ from domain.documents import SourceType
 from domain.ids import DocumentId
 from prompts.loader import load_prompts
 from prompts.wordings import load_intents
-from rag.dialogue.records import Dialogue
 from rag.execution.analysis_tool import Analyze
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery
@@ -21,8 +20,9 @@ from rag.execution.search_tool import SearchBase
 from rag.planning.mending import AnyTool
 from rag.planning.plan import PlannedEntity, plan_schema
 from rag.planning.prompt import KnownBefore, PlannerPrompt
+from rag.ports import Dialogue
 from rag.records import DocumentMatch, Exchange
-from rag.tokens import estimate_tokens
+from rag.words import estimate_tokens
 
 MOST_TOKENS = 2_500  # rules, schema and an empty message (issue 18)
 TODAY = date(2026, 5, 12)

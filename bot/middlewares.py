@@ -1,0 +1,331 @@
+"""What every message and button press passes before a handler; the order is in `bot.dispatcher`.
+
+In: updates. Out: the same updates with a `Talk`, or nothing when they are not for the bot. `Access`: who may talk to
+the bot (ALLOWED_USERS). `Throttle`: how much one person may send in a minute; bursts into База (a folder, an album)
+have a larger limit. `Addressed`: in groups only what mentions the bot, replies to it, is a command for it or belongs to
+an album that addresses it; a file of an album waits here (its update is in the inbox) until the album has arrived.
+`UserStates`: who is talking, in which mode and language, with which base; a base that was closed to them meanwhile is
+left for their own. Refusals read no state: that costs a database call, or is the very call that failed.
+"""
+
+import asyncio
+import re
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+from aiogram import BaseMiddleware, Bot
+from aiogram.dispatcher.middlewares.user_context import EVENT_CONTEXT_KEY, EventContext
+from aiogram.enums import ChatType, MessageEntityType, ParseMode
+from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, ReplyParameters, TelegramObject, Update, User
+
+from bot.commands import COMMANDS
+from bot.handlers.rights import is_in_group
+from bot.inbox import TURN, Turn
+from bot.replies.sending import Place, acknowledge, send
+from bot.services import Services
+from bot.talk import Talk
+from bot.texts import Value, Words, language_of
+from domain.bases import Role
+from domain.ids import ChatId, MessageId, ThreadId, UserId
+from domain.people import UserState, acting_for
+
+Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
+"""The next middleware or the handler. The dict is aiogram's: the values that handlers get by parameter name."""
+log = structlog.get_logger()
+SILENCE_S = 3600.0
+WINDOW_S = 60.0
+BURST_FACTOR = 10  # a file or forward costs a row in the queue, a question costs a model call
+FILES = ("document", "photo", "audio", "video", "animation")
+BURSTS = (*FILES, "voice", "video_note", "forward_origin")
+"""Fields of messages that people select and send many at a time."""
+ALBUMS = 1000  # addressed albums that are remembered; their other files arrive within a second
+ALBUM_S = 2.0  # how long a file waits for another file of its album that addresses the bot
+_COMMAND = re.compile(r"/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s|$)")
+
+
+def words_for(event: Message | CallbackQuery, services: Services) -> Words:
+    """Texts in the language that the chat has chosen, if it is known; else in that of the person's Telegram."""
+    message = event.message if isinstance(event, CallbackQuery) else event
+    chosen = services.languages.of(ChatId(message.chat.id)) if message else None
+    code = event.from_user.language_code if event.from_user else None
+    return services.texts.for_language(chosen or language_of(code, default=services.default_language))
+
+
+async def answer_event(
+    event: Message | CallbackQuery, words: Words, key: str, *, in_reply: bool = False, **values: Value
+) -> None:
+    """Answer a press with a pop-up, a message with a message; with `in_reply` the answer is a reply to it."""
+    if isinstance(event, CallbackQuery):
+        await acknowledge(event, words.plain(key, **values), alert=True)
+        return
+    answered = ReplyParameters(message_id=event.message_id, allow_sending_without_reply=True) if in_reply else None
+    await event.answer(words(key, **values), parse_mode=ParseMode.HTML, reply_parameters=answered)
+
+
+class Access(BaseMiddleware):
+    """Lets allowed people through."""
+
+    def __init__(self, services: Services, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._services = services
+        self._clock = clock
+        self._told_at: dict[int, float] = {}
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        """See the module."""
+        if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
+            return None
+        if self._services.is_allowed(UserId(event.from_user.id)):
+            return await handler(event, data)
+        if isinstance(event, Message) and event.left_chat_member:
+            return None  # they said nothing
+        return await self._refuse(event, event.from_user)
+
+    async def _refuse(self, event: Message | CallbackQuery, person: User) -> None:
+        now = self._clock()
+        self._told_at = {user: at for user, at in self._told_at.items() if now - at < SILENCE_S}
+        if person.id in self._told_at and isinstance(event, Message):
+            return
+        self._told_at.setdefault(person.id, now)
+        log.info("access.refused", user=person.id)
+        await answer_event(event, words_for(event, self._services), "refused", user=str(person.id))
+
+
+@dataclass
+class _Recent:
+    times: deque[float] = field(default_factory=deque)
+    warned: bool = False
+
+
+class Throttle(BaseMiddleware):
+    """Counts per person, in memory; a restart resets the counts."""
+
+    def __init__(
+        self, services: Services, *, bursts: Sequence[str] = BURSTS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Messages with one of the fields in `bursts` have the larger limit."""
+        self._services = services
+        self._bursts = bursts
+        self._clock = clock
+        self._recent: dict[tuple[int, bool], _Recent] = {}
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        """See the module."""
+        if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
+            return None
+        in_burst = isinstance(event, Message) and any(getattr(event, name) for name in self._bursts)
+        recent = self._of(event.from_user.id, in_burst)
+        limit = self._services.messages_per_minute * (BURST_FACTOR if in_burst else 1)
+        if len(recent.times) < limit:
+            recent.times.append(self._clock())
+            return await handler(event, data)
+        if not recent.warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
+            recent.warned = True
+            key = "too-often-pressed" if isinstance(event, CallbackQuery) else "too-often"
+            await answer_event(event, words_for(event, self._services), key, in_reply=True)
+        return None
+
+    def _of(self, user: int, in_burst: bool) -> _Recent:
+        """What this person sent in the last minute; entries of people who sent nothing are dropped."""
+        horizon = self._clock() - WINDOW_S
+        for key, recent in list(self._recent.items()):
+            while recent.times and recent.times[0] <= horizon:
+                recent.times.popleft()
+                recent.warned = False
+            if not recent.times:
+                del self._recent[key]
+        return self._recent.setdefault((user, in_burst), _Recent())
+
+
+@dataclass(kw_only=True, eq=False)
+class _Held:
+    """The waiting files of an album in which no file has addressed the bot so far."""
+
+    until: float = 0.0  # by the event loop's clock
+    files: int = 0
+    addressed: asyncio.Event = field(default_factory=asyncio.Event)
+    one_by_one: asyncio.Lock = field(default_factory=asyncio.Lock)
+    handled: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class OnlyAddressed(BaseMiddleware):
+    """Drops messages that do not address the bot. One file of an album carries the caption, which addresses the bot for
+    all of them: later files pass as well, and earlier ones wait for it."""
+
+    def __init__(self) -> None:
+        self._albums = deque[str](maxlen=ALBUMS)
+        self._held: dict[str, _Held] = {}
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        """See the module."""
+        if not isinstance(event, Message) or event.from_user is None or event.from_user.is_bot:
+            return None
+        if event.chat.type == ChatType.PRIVATE:
+            return await handler(event, data)
+        bot: Bot = data["bot"]
+        me, album = await bot.me(), event.media_group_id
+        if is_addressed(event, me):
+            if album:
+                await self._follow(album)
+            return await handler(without_mention(event, me), data)
+        if album in self._albums:
+            return await handler(event, data)
+        return await self._hold(album, handler, event, data) if album else None
+
+    async def _follow(self, album: str) -> None:
+        """Let the album pass. The files that came before this one are handled first: if the process dies in between,
+        the inbox replays this one, too, and through it the others are addressed again."""
+        self._albums.append(album)
+        if held := self._held.get(album):
+            held.addressed.set()
+            await held.handled.wait()
+
+    async def _hold(self, album: str, handler: Handler, event: Message, data: dict[str, Any]) -> Any:
+        """Handle the file once another file of its album has addressed the bot; drop it when none does in time."""
+        held = self._held.setdefault(album, _Held())
+        held.files += 1
+        turn = data.get(TURN)
+        if isinstance(turn, Turn):
+            turn.release()  # otherwise the next file, and what others write meanwhile, would wait for this one
+        try:
+            if await self._is_addressed_in_time(held):
+                async with held.one_by_one:  # in the order in which they came
+                    return await handler(event, data)
+        finally:
+            held.files -= 1
+            if not held.files:
+                held.handled.set()
+                del self._held[album]
+        return None
+
+    @staticmethod
+    async def _is_addressed_in_time(held: _Held) -> bool:
+        clock = asyncio.get_running_loop().time
+        held.until = clock() + ALBUM_S  # extends the wait of the earlier files, too
+        while not held.addressed.is_set() and (left := held.until - clock()) > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(held.addressed.wait(), left)
+        return held.addressed.is_set()
+
+
+def is_addressed(message: Message, me: User) -> bool:
+    """Whether a group's message is meant for `me`, or tells that somebody has left, who then may not read its base, or
+    that a topic has another name, which its base then has, too."""
+    text = message.text or message.caption or ""
+    if command := _COMMAND.match(message.text or "") if message.forward_origin is None else None:
+        name, bot = command["name"], command["bot"]
+        return _is_name_of(bot, me) if bot else name in COMMANDS
+    if message.left_chat_member or message.forum_topic_edited:
+        return True
+    replied = message.reply_to_message
+    if replied and replied.from_user and replied.from_user.id == me.id:
+        return True
+    return any(_mentions(text, entity, me) for entity in message.entities or message.caption_entities or [])
+
+
+def without_mention(message: Message, me: User) -> Message:
+    """The message without its mentions of the bot; the offsets of its other entities are adjusted."""
+    text, entities = message.text or message.caption, message.entities or message.caption_entities or []
+    if not text or not (mentions := [entity for entity in entities if _mentions(text, entity, me)]):
+        return message
+    for mention in reversed(mentions):
+        text, entities = _taken_out(text, entities, mention)
+    fields = ("text", "entities") if message.text else ("caption", "caption_entities")
+    return message.model_copy(update=dict(zip(fields, (text, entities), strict=True)))
+
+
+def _taken_out(text: str, entities: list[MessageEntity], mention: MessageEntity) -> tuple[str, list[MessageEntity]]:
+    """Text and entities without `mention` and the space after it. Offsets and lengths are in UTF-16 units."""
+    units = text.encode("utf-16-le")
+    start, end = mention.offset, mention.offset + mention.length
+    end += units[end * 2 : end * 2 + 2] == " ".encode("utf-16-le")
+    kept = (units[: start * 2] + units[end * 2 :]).decode("utf-16-le")
+    moved = [
+        entity.model_copy(update={"offset": entity.offset - (end - start)}) if entity.offset >= end else entity
+        for entity in entities
+        if entity is not mention
+    ]
+    return kept, moved
+
+
+def _mentions(text: str, entity: MessageEntity, me: User) -> bool:
+    if entity.type == MessageEntityType.TEXT_MENTION:
+        return entity.user is not None and entity.user.id == me.id
+    return entity.type == MessageEntityType.MENTION and _is_name_of(entity.extract_from(text).lstrip("@"), me)
+
+
+def _is_name_of(name: str, me: User) -> bool:
+    return name.lower() == (me.username or "").lower()
+
+
+class ReadState(BaseMiddleware):
+    """Reads `user_state`; raises DatabaseAway, which the errors handler turns into a sentence."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        """See the module."""
+        context: EventContext = data[EVENT_CONTEXT_KEY]
+        if context.chat is None or context.user is None:
+            return None
+        place = _place(context.chat, context.thread_id, event)
+        update: Update = data["event_update"]
+        state, asked = await asyncio.gather(
+            self._state(context.user, context.chat, place, _topic(event)),
+            self._services.people.take_question(
+                place.chat, thread=place.thread, person=UserId(context.user.id), update=update.update_id
+            ),
+        )
+        self._services.languages.note(place.chat, state.language)
+        talk = Talk(
+            person=UserId(context.user.id),
+            state=state,
+            base_id=state.base_id,
+            words=self._services.texts.for_language(state.language),
+            place=place,
+            asked=asked,
+        )
+        with acting_for(state.user_id):
+            data["talk"] = talk if state.role else await self._left(talk, data["bot"])
+            return await handler(event, data)
+
+    async def _state(self, user: User, chat: Chat, place: Place, topic: str | None) -> UserState:
+        people, person = self._services.people, UserId(user.id)
+        name = user.full_name if place.is_private else chat.title
+        base = await people.open_base(place.chat, thread=place.thread, member=person, name=name, topic=topic)
+        language = language_of(user.language_code, default=self._services.default_language)
+        owner = person if place.is_private else UserId(place.chat)
+        return await people.state(owner, base=base, language=language, thread=place.thread)
+
+    async def _left(self, talk: Talk, bot: Bot) -> Talk:
+        """The right to the open base has ended. That to a group's base ends after a day; then Telegram is asked."""
+        state, people = talk.state, self._services.people
+        is_there = state.base_group and await is_in_group(bot, state.base_group, talk.person)
+        if is_there and await self._services.bases.confirm_member(talk.person, state.base_id):
+            return replace(talk, state=replace(state, role=Role.READER))
+        home = await people.go_home(state.user_id, thread=state.thread)
+        await send(bot, talk.place, talk.words("base-left", name=state.base_name or ""))
+        return replace(talk, state=home, base_id=home.base_id)
+
+
+def _topic(event: TelegramObject) -> str | None:
+    """The name of the topic that a message is in, where Telegram tells it: in the message that began the topic."""
+    told = (event, event.reply_to_message) if isinstance(event, Message) else ()
+    return next((each.forum_topic_created.name for each in told if each and each.forum_topic_created), None)
+
+
+def _place(chat: Chat, thread_id: int | None, event: TelegramObject) -> Place:
+    """Where the answer goes; in a group it is a reply to the message."""
+    is_private = chat.type == ChatType.PRIVATE
+    answered = event.message_id if isinstance(event, Message) and not is_private else None
+    return Place(
+        chat=ChatId(chat.id),
+        thread=ThreadId(thread_id) if thread_id is not None else None,
+        reply_to=MessageId(answered) if answered is not None else None,
+        is_private=is_private,
+    )
