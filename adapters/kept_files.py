@@ -38,10 +38,17 @@ class FolderFiles:
         try:
             source = await asyncio.to_thread(self._place(base, file).open, "rb")
         except FileNotFoundError as error:
-            raise SourceError(FailureCode.FILE_GONE, detail="not in the folder") from error
+            raise _gone("folder") from error
         with source:
             while piece := await asyncio.to_thread(source.read, READ_BYTES):
                 yield piece
+
+    async def copy(self, base: BaseId, file: FileId, to: BaseId, copy: FileId) -> None:
+        """The same content for another base. Raises SourceError FILE_GONE."""
+        try:
+            await asyncio.to_thread(self._put, self._place(to, copy), self._place(base, file))
+        except FileNotFoundError as error:
+            raise _gone("folder") from error
 
     async def remove(self, files: Sequence[tuple[BaseId, FileId]]) -> None:
         """Remove them, and the folders of bases that are empty then."""
@@ -84,12 +91,17 @@ class SupabaseFiles:
         try:
             async with self._client.stream("GET", f"object/{BUCKET}/{base}/{file}") as response:
                 if _is_missing(response):
-                    raise SourceError(FailureCode.FILE_GONE, detail="not in the bucket")
+                    raise _gone("bucket")
                 _require_success(response)
                 async for piece in response.aiter_bytes(READ_BYTES):
                     yield piece
         except httpx.HTTPError as error:
             raise _away(type(error).__name__) from error
+
+    async def copy(self, base: BaseId, file: FileId, to: BaseId, copy: FileId) -> None:
+        """The same content for another base. Raises ServiceError."""
+        places = {"sourceKey": f"{base}/{file}", "destinationKey": f"{to}/{copy}"}
+        await self._ask("POST", "object/copy", json={"bucketId": BUCKET, **places})
 
     async def remove(self, files: Sequence[tuple[BaseId, FileId]]) -> None:
         """Raises ServiceError."""
@@ -140,6 +152,10 @@ def _is_missing(response: httpx.Response) -> bool:
 def _require_success(response: httpx.Response) -> None:
     if not response.is_success:
         raise _away(f"HTTP {response.status_code}")
+
+
+def _gone(place: str) -> SourceError:
+    return SourceError(FailureCode.FILE_GONE, detail=f"not in the {place}")
 
 
 def _away(detail: str) -> ServiceError:

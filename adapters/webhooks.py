@@ -27,7 +27,7 @@ from ingestion.fetch.guard import AddressGuard, GuardedTransport
 AGAIN_S = (5, 60, 300, 1800, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600)
 ANSWER_S = 15.0
 AT_ONCE = 10
-HOLD_S = 120.0  # until another process takes over what a killed one was sending
+HOLD_S = 45.0  # until another process takes over what a killed one was sending
 LOOK_EVERY_S = 2.0
 _PREFIX = "whsec_"
 

@@ -6,7 +6,9 @@ that does not exist, before anything is looked up, so that it cannot be told fro
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from http import HTTPStatus
+from math import ceil
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -76,6 +78,13 @@ async def writer_of(caller: Reader) -> Caller:
 
 
 Writer = Annotated[Caller, Depends(writer_of)]
+
+
+async def require_means(caller: Caller, services: ApiServices) -> None:
+    """Raises Problem 429 while the token has used up API_DAILY_COST. What runs at that moment still ends."""
+    if until := await services.token_spent_until(caller):
+        wait_s = ceil((until - datetime.now(UTC)).total_seconds())
+        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="spent", retry_s=max(1, wait_s))
 
 
 async def owner_of(caller: Writer) -> Caller:

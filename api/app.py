@@ -20,7 +20,7 @@ from api import bases, chat, documents, mcp, openai_chat, web, webhooks
 from api.problems import PROBLEMS, answer_problems
 from api.services import ApiServices
 from api.turns import Turns
-from api.uploads import MULTIPART
+from api.uploads import FORM_BYTES, MULTIPART
 
 JSON_BYTES = 256 * 1024
 SHUTDOWN_S = 10
@@ -41,24 +41,31 @@ def build_api(services: ApiServices) -> FastAPI:
 
 
 class BoundedBodies:
-    """Refuses bodies that are too large while they come, whatever their length claims to be."""
+    """Refuses bodies that say they are too large before any of them is read, others while they come."""
 
     def __init__(self, app: ASGIApp, *, file_bytes: int) -> None:
-        self._app, self._form_bytes = app, file_bytes + JSON_BYTES
+        self._app, self._form_bytes = app, file_bytes + FORM_BYTES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises HTTPException 413 in whoever reads on."""
-        seen, most = 0, self._form_bytes if _is_upload(scope) else JSON_BYTES
+        most = self._form_bytes if _is_upload(scope) else JSON_BYTES
+        seen, said = 0, _said_length(scope)
 
         async def bounded() -> Message:
             nonlocal seen
-            message = await receive()
+            message = await receive() if said <= most else {}
             seen += len(message.get("body", b""))
-            if seen > most:
+            if max(seen, said) > most:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)  # FastAPI would make a 400 of any other
             return message
 
         await self._app(scope, bounded if scope["type"] == "http" else receive, send)
+
+
+def _said_length(scope: Scope) -> int:
+    """How long the body says it is; 0 where it does not."""
+    said = dict(scope.get("headers", ())).get(b"content-length", b"0")
+    return int(said) if said.isdigit() else 0
 
 
 def _is_upload(scope: Scope) -> bool:

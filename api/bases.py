@@ -5,6 +5,8 @@ own documents; nothing in them is followed.
 """
 
 import uuid
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
@@ -154,6 +156,20 @@ async def callers(caller: Caller, services: ApiServices) -> list[Caller]:
         for each in await services.bases.all(caller.person)
         if each.role
     ]
+
+
+def names_of(found: Sequence[Caller]) -> list[str]:
+    """What each of the bases is called here: by its name, where no other has it."""
+    counts = Counter(each.base_name for each in found)
+    return [each.base_name if each.base_name and counts[each.base_name] == 1 else each.base for each in found]
+
+
+async def of_base(caller: Caller, services: ApiServices, name: str) -> Caller:
+    """A base goes by its id or its name. Raises Problem 404 for any that the token does not open."""
+    for each in await callers(caller, services):
+        if name in (each.base, each.base_name):
+            return each
+    raise Problem(HTTPStatus.NOT_FOUND)
 
 
 async def _base(caller: Caller, services: ApiServices) -> Base:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, JsonValue
 
-from api.access import Language, Reader, Services
+from api.access import Language, Reader, Services, require_means
 from api.bases import Strict, Text
 from api.problems import RETRY_S, Problem, problem_json
 from api.services import ApiServices
@@ -97,6 +97,7 @@ class Session(BaseModel):
 @router.post("", response_model=Reply, responses=EVENTS)
 async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfApp, language: Language) -> object:
     """Ask the base. With `stream` the reply comes as server-sent events."""
+    await require_means(caller, services)
     question = Question(
         text=asked.question,
         user_id=caller.token,

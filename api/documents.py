@@ -18,11 +18,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from api.access import Language, Reader, Services, Writer
+from api.access import Language, Reader, Services, Writer, require_means
 from api.bases import LARGEST, Strict
 from api.problems import Problem
 from api.services import ApiServices
-from api.uploads import MULTIPART, Upload, received
+from api.uploads import FORM_BYTES, MULTIPART, Upload, received
 from domain.documents import Choice, DocumentCard, DocumentStatus, Lane, Once, Refusal, SourceType
 from domain.ids import BaseId, DocumentId
 from domain.people import Caller
@@ -220,7 +220,9 @@ async def added(
     replaces: DocumentId | None = None,
     once: Once | None = None,
 ) -> DocumentCard:
-    """The document that a worker will read. Raises Problem 404, 409, or 429 when too many of the caller's wait."""
+    """The document that a worker will read. Raises Problem 404, 409, or 429 when too many of the caller's wait, or the
+    token has used up its day."""
+    await require_means(caller, services)
     batch = Batch(base_id=caller.base, user_id=caller.token, language=language, sources=(source,))
     try:
         found = await services.intake.add(batch, token=caller.token, replaces=replaces, once=once)
@@ -245,7 +247,12 @@ async def _received(
     """The document of a request: a form with a file, or JSON."""
     place = f"{request.method} {replaces or ''}"
     if request.headers.get("content-type", "").lower().startswith(MULTIPART):
+        declared = int(request.headers.get("content-length", "0"))  # HTTP/1.1: a number, or there is none
+        if declared > services.uploads.file_bytes + FORM_BYTES:
+            raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        await _count_bytes(services, caller, declared)  # before any of it is read
         async with received(request, services.uploads) as upload:
+            await _count_bytes(services, caller, 0 if declared else upload.size_bytes)
             once = _once(key, place, upload.sha256, upload.name, *chain(*sorted(upload.fields.items())))
             source = await _stored(services, caller, upload)
             return await added(services, caller, source, language, replaces=replaces, once=once)
@@ -258,16 +265,19 @@ async def _received(
     return await added(services, caller, source, language, replaces=replaces, once=once)
 
 
+async def _count_bytes(services: ApiServices, caller: Caller, size_bytes: int) -> None:
+    """Raises Problem 429 once the token has sent too much today."""
+    per_day = services.uploads.bytes_per_day
+    wait_s = await services.files.count_bytes(caller.base, caller.token, size_bytes, per_day=per_day)
+    if wait_s is not None:
+        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="too-many-bytes", retry_s=max(1, wait_s))
+
+
 async def _stored(services: ApiServices, caller: Caller, upload: Upload) -> Source:
-    """The upload as a source, its file kept. Raises Problem 413, 422 or 429, ServiceError."""
+    """The upload as a source, its file kept. Raises Problem 413 or 422, ServiceError."""
     limits = services.uploads
     if upload.fields.keys() - {"title"} or upload.size_bytes == 0:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
-    wait_s = await services.files.count_bytes(
-        caller.base, caller.token, upload.size_bytes, per_day=limits.bytes_per_day
-    )
-    if wait_s is not None:
-        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="too-many-bytes", retry_s=max(1, wait_s))
     kept = await services.files.keep(
         caller.base, sha256=upload.sha256, size_bytes=upload.size_bytes, most_bytes=limits.kept_bytes
     )

@@ -1,4 +1,5 @@
-"""MCP over streamable HTTP, stateless: the tools `search`, `fetch`, `ask` and `add` for one base.
+"""MCP over streamable HTTP, stateless: the tools `search`, `fetch`, `ask` and `add` for one base, or, with a token that
+opens all of a person's, for the one that the argument `base` names.
 
 In: a JSON-RPC message, a token with it. Out: its result as JSON. No session is kept, so any process may answer any
 request; `initialize` of clients before 2026-07-28 is answered, too. What the tools give are data of the person's
@@ -7,8 +8,8 @@ documents.
 
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Literal
 
@@ -16,8 +17,8 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from api.access import AnyCaller, Language, Services
-from api.bases import Search, Strict, Text
+from api.access import AnyCaller, Language, Services, require_means
+from api.bases import Search, Strict, Text, callers, names_of, of_base
 from api.chat import sources_of
 from api.documents import NewDocument, added, content_of
 from api.problems import Problem
@@ -118,7 +119,9 @@ async def _answer(call: Call, context: Context) -> dict[str, JsonValue] | None:
     if call.method == "ping":
         return {}
     if call.method == "tools/list":
-        return {**_NOT_CACHED, "tools": [_told(name, tool) for name, tool in _usable(context).items()]}
+        opened = await callers(context.caller, context.services) if context.caller.opens_all else []
+        tools = [_told(name, tool, names_of(opened)) for name, tool in _usable(context).items()]
+        return {**_NOT_CACHED, "tools": tools}
     return await _called(ToolCall.model_validate(call.params), context) if call.method == "tools/call" else None
 
 
@@ -128,11 +131,23 @@ async def _called(asked: ToolCall, context: Context) -> dict[str, JsonValue]:
     if tool is None:
         return _result({"error": f"there is no tool {asked.name}"}, is_error=True)
     try:
-        return _result(await tool.run(context, asked.arguments))
+        arguments, there = await _in_base(asked.arguments, context)
+        if tool.writes and there.caller.is_read_only:
+            raise Problem(HTTPStatus.FORBIDDEN)
+        return _result(await tool.run(there, arguments))
     except ValidationError as error:
         return _result({"error": "; ".join(each["msg"] for each in error.errors())}, is_error=True)
     except Problem as problem:
         return _result({"error": context.services.say(context.language, problem.key)}, is_error=True)
+
+
+async def _in_base(arguments: Mapping[str, JsonValue], context: Context) -> tuple[dict[str, JsonValue], Context]:
+    """The arguments of the tool itself, in the base that `base` names. Raises Problem 404 for any other."""
+    own = dict(arguments)
+    named = own.pop("base", None) if context.caller.opens_all else None
+    if named is None:
+        return own, context
+    return own, replace(context, caller=await of_base(context.caller, context.services, str(named)))
 
 
 def _usable(context: Context) -> dict[str, Tool]:
@@ -173,6 +188,7 @@ async def _ask(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str
         language=context.language,
         dialogue=(),  # the client keeps the dialogue
     )
+    await require_means(context.caller, context.services)
     answer = await context.turns.answer(context.caller, question)
     sources: JsonValue = [source.model_dump(mode="json") for source in sources_of(answer)]
     return {"answer": context.services.worded(answer, context.language), "sources": sources}
@@ -196,8 +212,12 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-def _told(name: str, tool: Tool) -> JsonValue:
-    return {"name": name, "description": tool.about, "inputSchema": tool.arguments.model_json_schema()}
+def _told(name: str, tool: Tool, bases: Sequence[str]) -> JsonValue:
+    schema = tool.arguments.model_json_schema()
+    if bases:
+        about = f"In which base; without it in {bases[0]}."
+        schema["properties"]["base"] = {"type": "string", "enum": [*bases], "description": about}
+    return {"name": name, "description": tool.about, "inputSchema": schema}
 
 
 def _result(value: dict[str, JsonValue], *, is_error: bool = False) -> dict[str, JsonValue]:

@@ -17,8 +17,8 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from api.access import AnyCaller, Language, Services
-from api.bases import QUERY_CHARACTERS, callers
+from api.access import AnyCaller, Language, Services, require_means
+from api.bases import QUERY_CHARACTERS, callers, names_of, of_base
 from api.chat import EVENT_STREAM, EVENTS, Source, sources_of
 from api.problems import RETRY_S, Problem, problem_json
 from api.services import ApiServices
@@ -73,13 +73,14 @@ class Completion(BaseModel):
 @router.get("/models")
 async def list_models(caller: AnyCaller, services: Services) -> dict[str, JsonValue]:
     """The bases that the token opens."""
-    return {"object": "list", "data": [_model(each) for each in await callers(caller, services)]}
+    return {"object": "list", "data": [_model(each) for each in names_of(await callers(caller, services))]}
 
 
 @router.get("/models/{name}")
 async def show_model(name: str, caller: AnyCaller, services: Services) -> dict[str, JsonValue]:
     """One of them."""
-    return _model(await _of_model(caller, services, name))
+    await of_base(caller, services, name)
+    return _model(name)
 
 
 @router.post("/chat/completions", response_model=None, responses=EVENTS)
@@ -87,7 +88,8 @@ async def complete(
     asked: Completion, caller: AnyCaller, services: Services, turns: TurnsOfApp, language: Language
 ) -> dict[str, JsonValue] | StreamingResponse:
     """Answers the last message, which must be the person's."""
-    caller = await _of_model(caller, services, asked.model)
+    caller = await of_base(caller, services, asked.model)
+    await require_means(caller, services)
     question = _question(asked, caller, language)
     reply = _Reply(asked)
     if asked.stream:
@@ -173,16 +175,8 @@ def _exchanges(messages: Sequence[ChatMessage]) -> Iterator[Exchange]:
             yield Exchange(question=said.text, answer=answered.text)
 
 
-async def _of_model(caller: Caller, services: ApiServices, model: str) -> Caller:
-    """A base goes by its id or its name. Raises Problem 404 for any that the token does not open."""
-    for each in await callers(caller, services):
-        if model in (each.base, each.base_name):
-            return each
-    raise Problem(HTTPStatus.NOT_FOUND)
-
-
-def _model(caller: Caller) -> dict[str, JsonValue]:
-    return {"id": caller.base_name or caller.base, "object": "model", "created": 0, "owned_by": "baza"}
+def _model(name: str) -> dict[str, JsonValue]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "baza"}
 
 
 def _annotations(text: str, sources: Sequence[Source]) -> JsonValue:

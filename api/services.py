@@ -187,7 +187,8 @@ class ApiServices:
     passages: Passages
     conversation: Conversation
     frugal_conversation: Conversation  # calls no model: for tokens that have used up the daily bounds of a person
-    spent_until: Callable[[UserId], Awaitable[datetime | None]]  # None: within the bounds
+    spent_until: Callable[[Caller], Awaitable[datetime | None]]  # of the person's bounds; None: within them
+    token_spent_until: Callable[[Caller], Awaitable[datetime | None]]  # of API_DAILY_COST
     turn_ended: Callable[[TurnMetrics], None]  # for the metrics of this process
     worded: Callable[[Answer, str], str]  # the answer's text in full, never blank, in the language of the interface
     say: Say

@@ -38,7 +38,7 @@ class Turns:
         """Raises DatabaseTrouble."""
         services = self.services
         async with self._locks.setdefault((caller.token, question.session_id), asyncio.Lock()):
-            is_spent = await services.spent_until(caller.token) is not None
+            is_spent = await services.spent_until(caller) is not None
             conversation = services.frugal_conversation if is_spent else services.conversation
             async with aclosing(conversation.answer(question)) as events:
                 async for event in events:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MULTIPART = "multipart/form-data"
 FIELD_BYTES = 4000
 MOST_PARTS = 10
+FORM_BYTES = 256 * 1024  # of a form beside its file
 NAME_CHARACTERS = 255
 
 

@@ -195,7 +195,13 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         yield Parts(
             settings=settings,
             stores=Stores.over(transport, mirror, base_passages=bound, most_waiting=most),
-            stores_for_people=Stores.over(ActingTransport(transport), mirror, base_passages=bound, most_waiting=most),
+            stores_for_people=Stores.over(
+                ActingTransport(transport),
+                mirror,
+                base_passages=bound,
+                most_waiting=most,
+                kept_bytes=settings.api.kept_mb * MEGABYTE,
+            ),
             kept_files=await _open_kept_files(settings, stack),
             mirror=mirror,
             analyzer=analyzer,

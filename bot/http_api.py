@@ -16,7 +16,7 @@ from bot.replies.answers import in_words
 from bot.replies.failures import failure_sentence
 from bot.services import bounds_of
 from bot.texts import Texts
-from domain.ids import UserId
+from domain.people import Caller
 from ingestion.fetch.guard import AddressGuard
 from rag.addresses import defanged
 from rag.records import Answer
@@ -35,9 +35,15 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
     bounds, conversation = bounds_of(settings), parts.conversation()
     guard = AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts)
 
-    async def spent_until(person: UserId) -> datetime | None:
-        spending = await bounds.spending(person, stores.library)
+    async def spent_until(caller: Caller) -> datetime | None:
+        spending = await bounds.spending(caller.payer, stores.library)
         return spending.until if spending else None
+
+    async def token_spent_until(caller: Caller) -> datetime | None:
+        most = settings.api.daily_cost
+        if not most:
+            return None
+        return (await stores.library.spent_in_a_day(caller.payer, cost=most, token=caller.token)).until
 
     def worded(answer: Answer, language: str) -> str:
         words = texts.for_language(language)
@@ -68,6 +74,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
         conversation=conversation,
         frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
         spent_until=spent_until,
+        token_spent_until=token_spent_until,
         turn_ended=parts.measures.turn_ended,
         worded=worded,
         say=lambda language, key: texts.for_language(language).plain(key),

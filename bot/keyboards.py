@@ -171,7 +171,7 @@ class AskAbout(CallbackData, prefix="ask"):
 
 
 class Clean(CallbackData, prefix="clean"):
-    """Clear `chat` or `base`, or `nothing`: ask first, clear when `sure`."""
+    """Clear `chat`, `base` or `all` of a person, or `nothing`: ask first, clear when `sure`."""
 
     what: str
     sure: bool = False

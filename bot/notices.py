@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -24,6 +25,7 @@ from aiogram.exceptions import (
 
 from adapters.database.transport import DatabaseAway, DatabaseError
 from bot.ports import Notices
+from bot.replies.bases import name_of_base
 from bot.replies.receipts import LiveMessage, changes_line, live_message
 from bot.replies.sending import Place, edit, send
 from bot.texts import Texts, Words
@@ -192,6 +194,9 @@ class NoticeLoop:
         words = self._texts.for_language(notice.language)
         changes = await self._changes_of(notice, words)
         message = live_message(notice.documents, words, changes, removed=notice.removed)
+        if notice.elsewhere:
+            name = words("notice-base", name=name_of_base(notice.elsewhere, words))
+            message = replace(message, html=f"{name}\n{message.html}")
         try:
             await self._write(notice, message)
         except _NOBODY_THERE as error:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.documents import Choice, DocumentCard, Notice, Removed
-from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, PendingQuestion, Token, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
@@ -69,6 +69,10 @@ class PeopleStore(Protocol):
         """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
         ...
 
+    async def forget(self, person: UserId) -> tuple[int, int]:
+        """Remove all that is theirs; how many bases and documents it was."""
+        ...
+
     async def put_question(
         self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int
     ) -> None:
@@ -109,6 +113,10 @@ class Bases(Protocol):
 
     async def bind(self, base: BaseId, chat: ChatId, *, thread: ThreadId | None, name: str) -> None:
         """Open a base of who acts in a group, for all who write there."""
+        ...
+
+    async def keep_copy(self, base: BaseId, document: DocumentId, to: BaseId) -> FileId | None:
+        """The name for the document's kept file in another base; None: there is none to copy."""
         ...
 
     async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:

@@ -261,6 +261,7 @@ class ApiSettings(Section):
     host: str = Field("127.0.0.1", alias="API_HOST")
     requests_per_minute: int = Field(120, alias="API_REQUESTS_PER_MINUTE", ge=1)  # of one token
     upload_mb: int = Field(2000, alias="API_UPLOAD_MB_PER_DAY", ge=1)  # of one token
+    daily_cost: float = Field(0.0, alias="API_DAILY_COST", ge=0)  # US dollars in 24 hours, of one token; 0: no bound
     kept_mb: int = Field(5000, alias="API_KEPT_MB", ge=1)  # files of one base
 
 

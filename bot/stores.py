@@ -50,13 +50,14 @@ class Stores:
         *,
         base_passages: int | None = None,
         most_waiting: int | None = None,
+        kept_bytes: int | None = None,
     ) -> "Stores":
         """All stores over `transport`. A search in a large base asks `proposals` for candidates first. `base_passages`
         is how many passages a base of a person or group may hold, `most_waiting` how many documents one person may have
-        waiting; None: any number."""
+        waiting, `kept_bytes` how much of files is kept for a base; None: any number."""
         return cls(
             people=PeopleStore(transport),
-            bases=BaseStore(transport, base_passages=base_passages),
+            bases=BaseStore(transport, base_passages=base_passages, kept_bytes=kept_bytes),
             intake=IntakeStore(transport, most_waiting=most_waiting),
             work=WorkStore(transport, base_passages=base_passages),
             text=TextStore(transport),

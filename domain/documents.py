@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Self
 
 from domain.addresses import readable_address
+from domain.bases import ListedBase
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue
 
@@ -202,6 +203,7 @@ class Notice:
     language: str
     revision: int  # to be confirmed once shown
     removed: int = 0  # documents of the batch that were removed from the base
+    elsewhere: ListedBase | None = None  # their base, where it is not the one that is open there
     documents: tuple[DocumentCard, ...]
     problem: str | None = None  # for the log: why this version cannot read the documents, which are there
 

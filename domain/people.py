@@ -80,6 +80,11 @@ class Caller:
     is_read_only: bool
     wait_s: int | None  # set once the token has made too many requests in this minute
 
+    @property
+    def payer(self) -> UserId:
+        """In whose day counts what it asks."""
+        return self.person or self.token
+
 
 def new_token() -> str:
     """Shown once."""

@@ -94,6 +94,10 @@ class KeptFiles(Protocol):
         """Its bytes in pieces. Raises SourceError FILE_GONE, ServiceError when the storage is away."""
         ...
 
+    async def copy(self, base: BaseId, file: FileId, to: BaseId, copy: FileId) -> None:
+        """The same content for another base. Raises as `read` does."""
+        ...
+
 
 class Recognizer(Protocol):
     """Reads the words in a picture (OCR)."""

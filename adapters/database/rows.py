@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 
 from adapters.database.transport import Row
-from domain.bases import Role
+from domain.bases import ListedBase, Role
 from domain.documents import (
     DocumentCard,
     DocumentStatus,
@@ -187,9 +187,18 @@ def notice(row: Row) -> Notice:
         language=text(row, "language"),
         revision=integer(row, "revision"),
         removed=integer(row, "removed"),
+        elsewhere=_elsewhere(row),
         documents=documents,
         problem=problem,
     )
+
+
+def _elsewhere(row: Row) -> ListedBase | None:
+    if row["elsewhere"] is None:
+        return None
+    base = parts(row, "elsewhere")
+    name, owner = text_or_none(base, "name"), text_or_none(base, "owner")
+    return ListedBase(id=BaseId(text(base, "id")), name=name, role=None, owner_name=owner)
 
 
 def _cards_of(row: Row) -> tuple[tuple[DocumentCard, ...], str | None]:

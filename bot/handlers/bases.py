@@ -4,6 +4,7 @@ In: /bases and buttons. Out: one message that is edited into what was pressed. S
 may do is decided in SQL: a button of an old message, or one that was made up, ends with BaseClosed or BaseReadOnly.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 
 from aiogram import Bot, F, Router
@@ -38,8 +39,10 @@ from bot.replies.sending import acknowledge, edit, send, take_away
 from bot.services import Services
 from bot.talk import Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
+from domain.documents import DocumentCard
 from domain.errors import BaseClosed, NoRoom
 from domain.ids import BaseId, ChatId, DocumentId, MessageId
+from ingestion.errors import IngestionError
 
 NAME_NEW, NAME_AGAIN = "newbase", "basename"
 
@@ -216,6 +219,7 @@ async def send_over(
         return
     name = name_of_base(bases[0], talk.words)
     try:
+        await _copy_file(services, card, bases[0].id)
         sent = await services.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
     except NoRoom:
         await acknowledge(query, talk.words.plain("send-no-room", name=name), alert=True)
@@ -224,6 +228,14 @@ async def send_over(
     key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
     text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
     await _show(bot, shown, text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
+
+
+async def _copy_file(services: Services, card: DocumentCard, to: BaseId) -> None:
+    """Its original for another base, where Baza keeps it. Without it the text goes there alone."""
+    copy = await services.bases.keep_copy(card.base_id, card.id, to) if card.kept_file else None
+    if card.kept_file and copy:
+        with suppress(IngestionError):
+            await services.kept_files.copy(card.base_id, card.kept_file, to, copy)
 
 
 _Shown = tuple[str, InlineKeyboardMarkup | None]

@@ -1,4 +1,5 @@
-"""/clean: erases the conversation or empties the base, each after a confirmation and with a report.
+"""/clean: erases the conversation, empties the base, or removes all that is a person's (in their private chat), each
+after a confirmation and with a report.
 
 In: the command and buttons. Out: one message that turns from the question into the report; after the conversation was
 erased no mode is chosen, and it also shows the menu «Выберите режим работы:» (seed 1, section 4.1.1).
@@ -17,9 +18,10 @@ from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
+from domain.bases import Role
 from domain.ids import ChatId, MessageId
 
-CHAT, BASE, NOTHING = "chat", "base", "nothing"
+CHAT, BASE, ALL, NOTHING = "chat", "base", "all", "nothing"
 
 
 def build_router() -> Router:
@@ -35,7 +37,8 @@ async def offer(message: Message, bot: Bot, talk: Talk) -> None:
     """Ask what to clear."""
     words = talk.words
     choices = [button(words.plain(f"button-clean-{what}"), Clean(what=what)) for what in (CHAT, BASE)]
-    await send(bot, talk.place, words("clean-what"), rows(choices, [_no(words)]))
+    all_of_theirs = [button(words.plain("button-clean-all"), Clean(what=ALL))] if talk.place.is_private else []
+    await send(bot, talk.place, words("clean-what"), rows(choices, all_of_theirs, [_no(words)]))
 
 
 async def clean(
@@ -51,8 +54,10 @@ async def clean(
     if callback_data.what != NOTHING and not await may_tidy(bot, talk):
         await acknowledge(query, talk.words.plain("only-administrators"), alert=True)
         return
-    steps = {(CHAT, False): _ask_chat, (CHAT, True): _do_chat, (BASE, False): _ask_base, (BASE, True): _do_base}
-    step = steps.get((callback_data.what, callback_data.sure), _leave)
+    steps = {CHAT: (_ask_chat, _do_chat), BASE: (_ask_base, _do_base)}
+    if talk.place.is_private:
+        steps[ALL] = (_ask_all, _do_all)
+    step = steps.get(callback_data.what, (_leave, _leave))[callback_data.sure]
     html, keyboard = await step(services, talk, dialogues)
     await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
     await acknowledge(query)
@@ -88,6 +93,20 @@ async def _do_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     removed = await services.library.clean_base(talk.base_id)
     services.wake()  # live messages of documents that were being read show their removal
     return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
+
+
+async def _ask_all(services: Services, talk: Talk, _: Dialogues) -> _Shown:
+    own = [each for each in await services.bases.all(talk.person) if each.role is Role.OWNER]
+    documents, others = sum(each.documents for each in own), sum(each.others for each in own)
+    sure = talk.words("clean-all-sure", bases=len(own), documents=documents, others=others)
+    return sure, _sure_or_no(ALL, talk.words)
+
+
+async def _do_all(services: Services, talk: Talk, dialogues: Dialogues) -> _Shown:
+    async with dialogues.at_rest(talk.room):
+        bases, documents = await services.people.forget(talk.person)
+    services.wake()
+    return talk.words("clean-all-done", bases=bases, documents=documents), None
 
 
 async def _leave(_: Services, talk: Talk, __: Dialogues) -> _Shown:

@@ -25,12 +25,14 @@ from openai import AsyncOpenAI, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam
 
 from adapters.database.postgres import open_postgres
+from adapters.database.stores.bases import BaseStore
 from adapters.database.stores.people import PeopleStore, TokenStore
+from adapters.database.transport import ActingTransport
 from bot.cli.content import add_to_base
 from bot.cli.tokens import add_token
 from bot.settings import Settings
 from domain.ids import ChatId, UserId
-from domain.people import new_token, token_hash
+from domain.people import acting_for, new_token, token_hash
 from tests import waiting
 from tests.acceptance.conftest import Open, Start
 from tests.ports import free_port
@@ -289,6 +291,33 @@ async def test_the_client_of_mcp_searches_fetches_asks_and_adds(
         async with mcp_client(place, reading, mode) as mcp:
             assert "add" not in {each.name for each in (await mcp.list_tools()).tools}
             assert (await mcp.call_tool("add", {"text": "Не будет добавлено."})).is_error
+
+
+async def test_a_token_for_all_bases_names_the_base_to_the_tools(start: Start, database_url: str) -> None:
+    port, token = free_port(), new_token()
+    async with start(API_PORT=str(port)), open_postgres(database_url, pool_size=1, timeout_s=30) as transport:
+        home = await PeopleStore(transport).open_base(ChatId(YOU), thread=None, member=UserId(YOU))
+        await BaseStore(transport).make(UserId(YOU), "Работа")
+        with acting_for(UserId(YOU)):
+            tokens = TokenStore(ActingTransport(transport))
+            await tokens.add(None, token_hash(token), is_read_only=False, days=None)
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers) as client,
+            mcp_client(f"{client.base_url}/mcp", token, "auto") as mcp,
+        ):
+            told = {each.name: each.input_schema for each in (await mcp.list_tools()).tools}
+            assert all(schema["properties"]["base"]["enum"] == [home, "Работа"] for schema in told.values())
+            added = await mcp.call_tool("add", {"text": "Ключ лежит под кирпичом.", "base": "Работа"})
+            work = next(each["id"] for each in (await client.get("/rags")).json() if each["name"] == "Работа")
+            await until(client, f"/rags/{work}/documents/{(added.structured_content or {})['id']}")
+            found = [
+                (await mcp.call_tool("search", {"query": "ключ", **base})).structured_content
+                for base in ({"base": "Работа"}, {"base": work}, {}, {"base": home})
+            ]
+            stranger = await mcp.call_tool("search", {"query": "ключ", "base": str(uuid.uuid4())})
+    assert [len((each or {})["results"]) for each in found] == [1, 1, 0, 0]
+    assert stranger.is_error
 
 
 @asynccontextmanager

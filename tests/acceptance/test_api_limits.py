@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import pytest
 
 from bot.settings import Settings
 from tests.acceptance.conftest import Open
 from tests.acceptance.test_api import ANSWER, QUESTION, events_of, fill, token_for
-from tests.servers.llm import LlmServer
+from tests.servers.llm import LlmServer, Streamed
 
 
 @dataclass
@@ -106,6 +106,52 @@ async def test_a_database_that_is_away_is_told_as_503_and_in_the_middle_of_a_str
     )
     assert [(each.status_code, each.headers["retry-after"]) for each in refused] == [(503, "5")] * 4
     assert all(each.headers["content-type"] == "application/problem+json" for each in refused)
+
+
+async def test_what_a_token_may_cost_and_send_is_told_before_anything_is_done(
+    api: Open,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    llm: LlmServer,
+    with_llm: dict[str, str],
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    other, _ = await token_for(settings, capsys, "work")
+    llm.script(*[Streamed(text=ANSWER, cost=0.01)] * 2)
+    bounds = {"API_DAILY_COST": "0.000001", "API_UPLOAD_MB_PER_DAY": "1", "MAX_FILE_MB": "2"}
+    asked = {"question": QUESTION}
+    completion = {"model": "work", "messages": [{"role": "user", "content": QUESTION}]}
+    async with api(token, **with_llm, **bounds, ENTITY_MODEL="false") as client:
+        first = await client.post(f"/rags/{base}/chat", json=asked)
+        assert first.json()["usage"]["cost"] > 0
+        spent = [
+            await client.post(f"/rags/{base}/chat", json=asked),
+            await client.post(f"/rags/{base}/chat", json={**asked, "stream": True}),
+            await client.post("/v1/chat/completions", json=completion),
+            await client.post(f"/rags/{base}/documents", json={"text": "Заметка"}),
+        ]
+        assert (await client.post(f"/rags/{base}/search", json={"query": QUESTION})).status_code == 200
+        client.headers["Authorization"] = f"Bearer {other}"
+        assert (await client.post(f"/rags/{base}/chat", json=asked)).status_code == 200
+        place = urlsplit(f"{client.base_url}/rags/{base}/documents")
+        unread = [await status_before_the_body(place, other, size) for size in (2**20 + 1, 2**22)]
+    assert [each.status_code for each in spent] == [429] * 4
+    assert all(0 < int(each.headers["retry-after"]) <= 86_400 for each in spent)
+    assert "израсходовал" in spent[0].json()["detail"]
+    assert unread == [429, 413]
+
+
+async def status_before_the_body(place: SplitResult, token: str, size: int) -> int:
+    """What is answered to an upload of which only the headers have come."""
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    head = f"POST {place.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: {size}\r\n"
+    writer.write(f"{head}Content-Type: multipart/form-data; boundary=b\r\n\r\n".encode())
+    async with asyncio.timeout(30):
+        line = await reader.readline()
+    writer.close()
+    return int(line.split()[1])
 
 
 async def test_a_token_that_has_used_up_its_day_is_answered_without_a_model_and_uploads_no_more(

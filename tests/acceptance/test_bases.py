@@ -5,6 +5,7 @@ import re
 import httpx
 
 from tests.acceptance.conftest import Start
+from tests.acceptance.test_api import until
 from tests.acceptance.test_groups import ME, ask, keep, listed
 from tests.acceptance.test_whole_way import READ_S, enter
 from tests.ports import free_port
@@ -163,6 +164,41 @@ async def test_a_document_is_moved_to_another_base_and_found_there(start: Start)
         left = await you.say("/docs")
         assert "пусто" in (await you.wait_for("пуст|Документы", after=left)).text
     assert "лимон" in answer.text
+
+
+async def test_the_original_of_what_came_over_http_moves_along(start: Start) -> None:
+    port, content = free_port(), "Ключ от склада у сторожа.\n".encode()
+    async with start(API_PORT=str(port)) as page, Person(page) as you:
+        await make(you, "Работа")
+        token = await token_from(you, "и менять")
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=token) as client:
+            there, home = sorted((await client.get("/rags")).json(), key=lambda each: each["name"] != "Работа")
+            added = await client.post(f"/rags/{home['id']}/documents", files={"file": ("Ключи.txt", content)})
+            await until(client, f"/rags/{home['id']}/documents/{added.json()['id']}")
+            await opened(you, "Личная")
+            card = await then(you, await listed(you), "1", "В другую базу")
+            where = await then(you, card, "📚 В другую базу", "Куда отправить")
+            await then(you, where, "Переместить: Работа", "теперь в базе «Работа»")
+            (moved,) = (await client.get(f"/rags/{there['id']}/documents")).json()
+            original = await client.get(f"/rags/{there['id']}/documents/{moved['id']}/original")
+            left = await client.get(f"/rags/{home['id']}/documents/{added.json()['id']}/original")
+    assert original.content == content
+    assert left.status_code == 404
+
+
+async def test_who_wants_to_be_forgotten_is(start: Start) -> None:
+    async with start() as page, Person(page) as you:
+        await keep(you, HOME)
+        await make(you, "Работа")
+        await keep(you, WORK)
+        asked = await you.wait_for("Что очистить", after=await you.say("/clean"))
+        sure = await then(you, asked, "Всё обо мне", "базы: 2, документы в них: 2")
+        await then(you, sure, "Удалить всё моё", "базы — 2, документы — 2")
+        shelf = await listed(you)
+        said = await you.say("/bases")
+        bases = await you.wait_for("Ваши базы", after=said)
+    assert "пусто" in shelf.text
+    assert "Работа" not in bases.text
 
 
 async def token_from(person: Person, label: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from adapters.database.stores.library import REMOVAL_S
 from adapters.database.transport import NO_ROOM, DatabaseError, Row, Transport
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.errors import NoRoom
-from domain.ids import BaseId, ChatId, DocumentId, ThreadId, UserId
+from domain.ids import BaseId, ChatId, DocumentId, FileId, ThreadId, UserId
 
 MOST_OWN = 50
 
@@ -17,8 +17,10 @@ MOST_OWN = 50
 class BaseStore:
     """Meets `bot.ports.Bases` and `api.services.Bases`."""
 
-    def __init__(self, transport: Transport, *, base_passages: int | None = None) -> None:
-        self._transport, self._base_passages = transport, base_passages
+    def __init__(
+        self, transport: Transport, *, base_passages: int | None = None, kept_bytes: int | None = None
+    ) -> None:
+        self._transport, self._base_passages, self._kept_bytes = transport, base_passages, kept_bytes
 
     async def all(self, user: UserId, *, thread: ThreadId | None = None) -> list[ListedBase]:
         """What the person or group has, their own first; `is_open` tells of this topic."""
@@ -51,6 +53,14 @@ class BaseStore:
     async def bind(self, base: BaseId, chat: ChatId, *, thread: ThreadId | None, name: str) -> None:
         """Open a base of who acts in a group, for all who write there."""
         await self._transport.call("bind_base", p_base=base, p_chat=chat, p_thread=thread or 0, p_name=storable(name))
+
+    async def keep_copy(self, base: BaseId, document: DocumentId, to: BaseId) -> FileId | None:
+        """The name under which a document's kept file is to be stored for another base, before the document is sent
+        there; None where Baza keeps none, or the other base has no room for it."""
+        found = await self._transport.call(
+            "keep_copy", p_base=base, p_document=document, p_to=to, p_most_bytes=self._kept_bytes
+        )
+        return FileId(rows.text(found[0], "id")) if found else None
 
     async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
         """Copy or move a ready document to another base, as it was read; None where there is none. Raises

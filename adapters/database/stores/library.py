@@ -131,10 +131,18 @@ class LibraryStore:
         await self._transport.call("save_turn", p_user=user, p_base=base, p_turn=row, p_asker=asker)
 
     async def spent_in_a_day(
-        self, person: UserId, *, questions: int | None = None, cost: float | None = None
+        self,
+        person: UserId,
+        *,
+        questions: int | None = None,
+        cost: float | None = None,
+        token: UserId | None = None,
     ) -> Spending:
-        """What the person has asked of models in the last 24 hours, compared with these bounds (None: no bound)."""
-        (row,) = await self._transport.call("spent_in_a_day", p_user=person, p_questions=questions, p_cost=cost)
+        """What the person (by this token of theirs) has asked of models in the last 24 hours, compared with these
+        bounds (None: no bound)."""
+        (row,) = await self._transport.call(
+            "spent_in_a_day", p_user=person, p_questions=questions, p_cost=cost, p_token=token
+        )
         return Spending(
             questions=rows.integer(row, "questions"),
             cost=rows.number_or_none(row, "cost") or 0.0,

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from adapters.database import rows
 from adapters.database.payloads import storable
+from adapters.database.stores.library import REMOVAL_S
 from adapters.database.transport import Row, Transport
 from domain.documents import Removed
 from domain.ids import BaseId, ChatId, DocumentId, ThreadId, UserId
@@ -91,6 +92,11 @@ class PeopleStore:
         """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
         found = await self._transport.call("clean_chat", p_user=user, p_base=base)
         return Removed(messages=rows.integer(found[0], "messages"))
+
+    async def forget(self, person: UserId) -> tuple[int, int]:
+        """Remove all that is theirs; how many bases and documents it was."""
+        (row,) = await self._transport.call("forget_person", timeout_s=REMOVAL_S, p_user=person)
+        return rows.integer(row, "bases"), rows.integer(row, "documents")
 
     async def put_question(
         self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int

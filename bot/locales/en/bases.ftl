@@ -5,6 +5,7 @@ base-closed = This base is gone, or was closed to you. Your bases: /bases
 base-read-only = You may not do this in this base: its owner decided so. Your bases: /bases
 base-only-read = In the base “{ $name }” you read and ask; its owner, and those the owner allowed, add to it. Put this into a base of yours?
 
+notice-base = 📚 { $name }
 bases-title = 📚 <b>Your bases</b>
 base-line = { $number }. { $sign } { $name } · { $facts }
 base-card = 📚 <b>{ $name }</b> · { $facts }

@@ -45,6 +45,19 @@ clean-chat-done = The conversation is forgotten: { $messages ->
     [one] { $messages } message
    *[other] { $messages } messages
 } deleted. Your documents are where they were.
+button-clean-all = All about me
+clean-all-sure =
+    Delete everything of yours? Nothing can be brought back.
+
+    • bases: { $bases }, documents in them: { $documents }{ $others ->
+        [0] { "" }
+       *[other] ; others in them ({ $others }) lose them, too
+    }
+    • conversations, links to join, tokens and addresses that are notified
+
+    You leave the bases of others; what you sent there stays, without your name. The chat in Telegram stays: that is yours to delete.
+button-clean-all-sure = Delete all of mine
+clean-all-done = Everything of yours is deleted: { $bases } bases, { $documents } documents. If you write again, we begin anew.
 clean-cancelled = Nothing was deleted.
 
 library-line = { $sign } { $title }

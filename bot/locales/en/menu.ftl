@@ -46,7 +46,7 @@ privacy =
     <b>What is kept.</b> The text of your documents, links and notes, the latest messages of the conversation, mode and language, your 👍 and 👎; of answers also times and numbers of tokens, without words.
     <b>Where.</b> In the database of whoever runs this bot; files that came over HTTP instead of Telegram lie there, too, while their document does. Nobody but its members sees a base here.
     <b>Who gets it.</b> If outside services for search and answers are connected, they receive the question, the text of documents and the recent conversation.
-    <b>How to delete it.</b> What was only read leaves by itself in a day. One document: /docs. The whole conversation or the whole base: /clean. What was deleted cannot be brought back.
+    <b>How to delete it.</b> What was only read leaves by itself in a day. One document: /docs. The conversation, the base, or all of yours at once: /clean. What was deleted cannot be brought back; what you have spent on models is remembered for a day.
 
 unknown-command = There is no such command. What I can do: /help
 unknown-button = This button no longer works. Open what you need anew: /docs or /help

@@ -5,6 +5,7 @@ base-closed = Этой базы больше нет, или её для вас �
 base-read-only = В этой базе вам разрешено не всё: так решил её владелец. Ваши базы: /bases
 base-only-read = В базе «{ $name }» вы читаете и спрашиваете, добавляет в неё владелец и те, кому он разрешил. Положить это в вашу базу?
 
+notice-base = 📚 { $name }
 bases-title = 📚 <b>Ваши базы</b>
 base-line = { $number }. { $sign } { $name } · { $facts }
 base-card = 📚 <b>{ $name }</b> · { $facts }

@@ -52,12 +52,16 @@ language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
   update api_tokens t set
-    bytes = case when t.day = current_date then t.bytes + p_bytes else p_bytes end, day = current_date
-  where t.id = p_token and t.id = coalesce(p_person, p_token)
-  returning case when t.bytes > p_per_day then extract(epoch from current_date + 1 - now())::int end
+    bytes = was.bytes + case when was.bytes + p_bytes <= p_per_day then p_bytes else 0 end, day = current_date
+  from (
+    select k.id, case when k.day = current_date then k.bytes else 0 end as bytes from api_tokens k
+    where k.id = p_token and k.id = coalesce(p_person, p_token) for update) was
+  where t.id = was.id
+  returning case when was.bytes + p_bytes > p_per_day then extract(epoch from current_date + 1 - now())::int end
 $$;
 comment on function count_bytes is
-  'Counts what a token has uploaded. `wait_s` is set once it is more than `p_per_day` on this day of the database.';
+  'Counts what a token uploads. `wait_s` is set where it would be more than `p_per_day` on this day of the database; '
+  'then it is not counted.';
 
 create or replace function forget_additions()
 returns table (forgotten bigint)

@@ -142,29 +142,36 @@ $$;
 comment on function baza_internal.send_home is
   'Where this base is open (to this person), the chat''s own is opened, with a new dialogue.';
 
+create or replace function baza_internal.erase_base(p_base uuid)
+returns bigint
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  held bigint;
+begin
+  perform send_home(p_base);
+  delete from chat_session_summary s
+  where exists (select from chat_messages m where m.base_id = p_base and (m.user_id, m.session_id) = (s.user_id, s.session_id));
+  select cleaned.documents into held from clean_base(p_base::text) cleaned;
+  delete from bases b where b.id = p_base;
+  return held;
+end $$;
+comment on function baza_internal.erase_base is
+  'Removes a base with everything: documents, dialogues about it, members, links, tokens; returns how many documents.';
+
 create or replace function delete_base(p_base text, p_person bigint default null)
 returns table (base_id uuid, documents bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
-#variable_conflict use_column
-declare
-  held record;
 begin
   perform require(p_base, p_person, 'own');
   perform from bases b where b.id = p_base::uuid and (b.chat_id is null or b.thread_id <> 0);
-  if not found then
-    return;
+  if found then
+    return query select p_base::uuid, erase_base(p_base::uuid);
   end if;
-  perform send_home(p_base::uuid);
-  delete from chat_session_summary s
-  where exists (select from chat_messages m where m.base_id = p_base::uuid and (m.user_id, m.session_id) = (s.user_id, s.session_id));
-  select * into held from clean_base(p_base);
-  delete from bases b where b.id = p_base::uuid;
-  return query select p_base::uuid, held.documents;
 end $$;
 comment on function delete_base is
-  'Removes a base with everything: documents, dialogues about it, members, links, tokens. No row for the first base of '
-  'a chat, which stays and can be emptied.';
+  'Removes a base with everything. No row for the first base of a chat, which stays and can be emptied.';
 
 create or replace function open_in_chat(p_user bigint, p_base text, p_thread bigint default 0, p_person bigint default null)
 returns setof opened_state
@@ -195,3 +202,37 @@ as $$
 $$;
 comment on function bind_base is
   'Opens a base of a person in a group, all of whom may read and write it there until the owner takes the group off.';
+
+create or replace function forget_person(p_user bigint)
+returns table (bases bigint, documents bigint)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
+as $$
+declare
+  own uuid;
+begin
+  bases := 0;
+  documents := 0;
+  perform revoke_token(null, t.id) from api_tokens t where t.user_id = p_user;
+  for own in select m.base_id from base_members m where m.user_id = p_user and m.role = 'owner' loop
+    documents := documents + erase_base(own);
+    bases := bases + 1;
+  end loop;
+  perform lock_dialogue(p_user);
+  delete from base_members m where m.user_id = p_user;
+  delete from user_state s where s.user_id = p_user;
+  delete from chat_messages m where m.user_id = p_user;
+  delete from chat_archive a where a.user_id = p_user;
+  delete from chat_session_summary s where s.user_id = p_user;
+  delete from answer_feedback f where f.user_id = p_user;
+  delete from answer_tables t where t.user_id = p_user;
+  delete from pending_questions q where q.user_id = p_user;
+  delete from turn_metrics t where p_user in (t.user_id, t.asker) and t.created_at < now() - interval '24 hours';
+  update turn_metrics t set base_id = null where p_user in (t.user_id, t.asker);
+  update batches b set chat_id = null where b.chat_id = p_user;
+  update documents d set user_id = 0, sender = null, chat_id = nullif(d.chat_id, p_user) where d.user_id = p_user;
+  return next;
+end $$;
+comment on function forget_person is
+  'Removes all that is theirs: bases with everything in them (for those they are shared with, too), tokens, dialogues, '
+  'thumbs, memberships. What they have sent into bases of others stays there without their name; what they have spent '
+  'stays for a day.';

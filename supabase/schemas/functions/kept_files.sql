@@ -20,8 +20,8 @@ begin
   return query
   insert into kept_files as k (base_id, hash, size_bytes, keep_until)
   select p_base::uuid, p_hash, p_size_bytes, now() + interval '1 hour'
-  where p_size_bytes + coalesce((select sum(f.size_bytes) from kept_files f where f.base_id = p_base::uuid), 0)
-    <= p_most_bytes
+  where p_most_bytes is null or p_size_bytes + coalesce((
+    select sum(f.size_bytes) from kept_files f where f.base_id = p_base::uuid), 0) <= p_most_bytes
   returning k.id;
 end $$;
 comment on function keep_file is

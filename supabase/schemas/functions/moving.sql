@@ -1,6 +1,20 @@
 -- A document for another base. In: a ready document and a base. Out: the same document there, with its text, passages,
 -- vectors and postings, as they were read: nothing is read or embedded again. Earlier versions stay where they are.
 
+create or replace function keep_copy(p_base text, p_document text, p_to text, p_most_bytes bigint,
+  p_person bigint default null)
+returns table (id uuid)
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select require(p_base, p_person, 'read');
+  select kept.id from documents d join kept_files k on k.id = d.kept_file
+    cross join lateral keep_file(p_to, k.hash, k.size_bytes, p_most_bytes, p_person) kept
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.status = 'ready'
+$$;
+comment on function keep_copy is
+  'The name under which the file of a document is to be stored for another base, before `send_document`; no row when '
+  'Baza keeps none, or the other base has no room for it.';
+
 create or replace function baza_internal.copy_passages(p_from documents, p_to documents)
 returns void
 language sql set search_path = public, baza_internal, extensions, pg_temp
@@ -28,19 +42,21 @@ language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into documents as d (base_id, batch_id, position, user_id, sender, source_type, source_identifier, name_key,
     source_title, given_title, given_terms, title, names, author, published_at, source_text, source_url, media_type,
-    size_bytes, chat_id, message_id, joined_messages, file_id, content_hash, chosen, lane, language, medium, duration_s,
+    size_bytes, chat_id, message_id, joined_messages, file_id, kept_file, content_hash, chosen, lane, language, medium, duration_s,
     pages, pages_without_text, parts, unread, meta, created_at, started_at)
   select p_to, begin_batch(p_to, '{"language": "ru"}'), 0, h.user_id, h.sender, h.source_type, h.source_identifier,
     h.name_key, h.source_title, h.given_title, h.given_terms, h.title, h.names, h.author, h.published_at, h.source_text,
-    h.source_url, h.media_type, h.size_bytes, h.chat_id, h.message_id, h.joined_messages, h.file_id, h.content_hash, true,
+    h.source_url, h.media_type, h.size_bytes, h.chat_id, h.message_id, h.joined_messages, h.file_id, (
+      select held_file(p_to, theirs.id) from kept_files ours join kept_files theirs using (hash)
+      where ours.id = h.kept_file and theirs.base_id = p_to and not theirs.leaving), h.content_hash, true,
     h.lane, h.language, h.medium, h.duration_s, h.pages, h.pages_without_text, h.parts, h.unread, h.meta, h.created_at,
     h.started_at
   from (select (p_held).*) h
   returning d.*
 $$;
 comment on function baza_internal.copy_row is
-  'A document of its own in another base, not to be found yet. A file that Baza keeps (`kept_file`) belongs to its base '
-  'and does not go along: its text does.';
+  'A document of its own in another base, not to be found yet. A file that Baza keeps belongs to its base: the copy has '
+  'the one that `keep_copy` has named, if it did.';
 
 create or replace function send_document(p_base text, p_document text, p_to text, p_move boolean,
   p_base_passages bigint default null, p_person bigint default null)

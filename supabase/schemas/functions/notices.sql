@@ -40,7 +40,7 @@ comment on function attach_notice is 'Remembers which message of ours is the liv
 
 create or replace function due_notices(p_limit int, p_hold_s double precision)
 returns table (batch_id uuid, chat_id bigint, thread_id bigint, reply_to bigint, message_id bigint, language text,
-  revision bigint, removed int, documents jsonb)
+  revision bigint, removed int, elsewhere jsonb, documents jsonb)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with due as (
@@ -53,13 +53,18 @@ as $$
     returning b.*
   )
   select b.id, b.chat_id, b.thread_id, b.message_id, b.notice_message_id, b.language, b.revision, b.removed,
+    (select jsonb_build_object('id', its.id, 'name', coalesce(o.name, its.name), 'owner', o.owner_name)
+     from bases its left join bases_of_people o on o.base_id = its.id and o.user_id = b.chat_id
+     where its.id = b.base_id and exists (
+       select from user_state s
+       where s.user_id = b.chat_id and s.thread_id = coalesce(b.thread_id, 0) and s.base_id <> b.base_id)),
     coalesce((select jsonb_agg(to_jsonb(card) order by card.position)
               from document_cards card where card.batch_id = b.id), '[]')
   from due b order by b.created_at, b.id
 $$;
 comment on function due_notices is
   'Batches that have changed since they were shown, in the order in which they came, with their documents; each is '
-  'reserved for this caller for `p_hold_s`.';
+  'reserved for this caller for `p_hold_s`. `elsewhere`: their base, where it is not the one that is open there.';
 
 create or replace function confirm_notice(p_batch text, p_revision bigint)
 returns table (id uuid, shown_revision bigint)

@@ -44,6 +44,10 @@ class FakeStorage:
             return web.json_response({"name": BUCKET})
         if not self.has_bucket:
             return web.json_response({"statusCode": "404", "error": "Bucket not found"}, status=400)
+        if (request.method, path) == ("POST", "object/copy"):
+            asked = await request.json()
+            self.objects[asked["destinationKey"]] = self.objects[asked["sourceKey"]]
+            return web.json_response({"Key": asked["destinationKey"]})
         name = path.removeprefix(f"object/{BUCKET}").removeprefix("/")
         if request.method == "DELETE":
             gone = [self.objects.pop(each, None) for each in (await request.json())["prefixes"]]
@@ -99,6 +103,11 @@ async def test_a_kept_file_is_read_as_it_came_until_it_is_removed(
         content.write_bytes(body)
         await files.put(BASE, file, content)
         assert await whole(files, BASE, file) == body
+    other, copy = BaseId(str(uuid.uuid4())), FileId(str(uuid.uuid4()))
+    await files.copy(BASE, file, other, copy)
+    await files.remove([(BASE, file)])
+    assert await whole(files, other, copy) == body
+    await files.remove([(other, copy)])
     for _ in range(2):
         await files.remove([(BASE, file)])
     with pytest.raises(SourceError):

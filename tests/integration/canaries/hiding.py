@@ -16,7 +16,7 @@ from adapters.database.stores.search import NextVectorStore
 from adapters.database.stores.webhooks import WebhookStore
 from adapters.database.transport import ActingTransport
 from domain.bases import Role
-from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, UserId
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, ThreadId, UserId
 from domain.people import acting_for, token_hash
 from domain.tables import SourcedTable
 from rag.records import Exchange, KeptReading
@@ -32,7 +32,6 @@ from tests.integration.adapters.database.stores.material import (
     hash_of,
     named_entities,
     note,
-    open_base,
     publish,
     read_source,
 )
@@ -91,13 +90,16 @@ class Canary:
         )
 
 
-async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
-    """A base with these documents, a question about a file, notes that wait in the queue, a dialogue and a thumb.
+async def hide_canary(stores: DatabaseStores, contents: Content, owner: UserId | None = None) -> Canary:
+    """A base with these documents, a question about a file, notes that wait in the queue, a dialogue and a thumb; of a
+    person of its own, or in a new topic of the owner's chat.
 
     It is being moved to another model, too.
     """
-    person = UserId(next(people))
-    base, word = await open_base(stores, person), f"канарейка{person}"
+    number = next(people)
+    person, word = owner or UserId(number), f"канарейка{number}"
+    topic = ThreadId(number) if owner else None
+    base = await stores.people.open_base(ChatId(person), thread=topic, member=person, topic=word)
     numbers = itertools.count()
     texts = [[f"{word} {next(numbers)} {' '.join(passage)}" for passage in document] for document in contents]
     ready = [await publish(stores, base, *document, name=word) for document in texts]
@@ -127,7 +129,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
         webhook=webhook.id if webhook else "",
         token=await _token(stores, person, base, word),
         invitation=(await stores.bases.invite(base, token_hash(word), role=Role.READER, once=False, days=None)).id,
-        member=await _join(stores, UserId(MEMBERS + person), word),
+        member=await _join(stores, UserId(MEMBERS + number), word),
     )
 
 
@@ -144,9 +146,9 @@ async def _join(stores: DatabaseStores, member: UserId, word: str) -> UserId:
     return member
 
 
-async def hide(stores: DatabaseStores, bases: list[Content]) -> list[Canary]:
+async def hide(stores: DatabaseStores, bases: list[Content], owner: UserId | None = None) -> list[Canary]:
     """A canary for each, and segments where they are due."""
-    canaries = [await hide_canary(stores, base) for base in bases]
+    canaries = [await hide_canary(stores, base, owner) for base in bases]
     await stores.search.ensure_index()
     return canaries
 

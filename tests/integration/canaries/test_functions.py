@@ -15,9 +15,10 @@ from psycopg import sql
 
 from adapters.database.postgres import PostgresTransport
 from adapters.database.transport import Argument
+from domain.ids import UserId
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.canaries.catalog import Catalog
-from tests.integration.canaries.hiding import CARELESS, Canary, Content, Rows, hide, some_bases
+from tests.integration.canaries.hiding import CARELESS, Canary, Content, Rows, hide, people, some_bases
 
 # The examples share a database on purpose: each adds bases to those of the others.
 SLOW = settings(
@@ -60,6 +61,8 @@ COUNTS_ONLY = {
     "list_invitations",  # by numbers
     "send_home",  # where they are
     "send_document",  # to where it is
+    "keep_copy",  # a note has no file
+    "whose_day",
     "delete_base",  # the first of a chat stays
 }
 WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}
@@ -112,6 +115,20 @@ async def test_no_function_crosses_from_base_to_base(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
 ) -> None:
     assert await crossing(DatabaseStores(postgres_transport), catalog, bases, filtered=filtered) == []
+
+
+async def test_no_function_crosses_between_the_topics_of_one_person(
+    catalog: Catalog, postgres_transport: PostgresTransport
+) -> None:
+    bases = [[[["слово"]]], [[["слово"]]]]
+    one, other = await hide(DatabaseStores(postgres_transport), bases, UserId(next(people)))
+    crossed = {
+        name
+        for name, parameters in catalog.functions.items()
+        if "p_base" in parameters and not {"p_user", "p_session"} & set(parameters)
+        if tells_or_changes(catalog, name, one, other)
+    }
+    assert crossed == set()
 
 
 @pytest.mark.usefixtures("every_base_is_large")

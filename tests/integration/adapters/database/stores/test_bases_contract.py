@@ -1,9 +1,12 @@
 """Several bases of a person, shared ones and those of groups, over both transports."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from adapters.database.stores.library import KeptFileStore
+from adapters.database.stores.people import TokenStore
 from adapters.database.transport import ActingTransport, Transport
 from domain.bases import Role
 from domain.errors import BaseClosed, BaseReadOnly
@@ -17,17 +20,25 @@ from tests.integration.adapters.database.stores.material import (
     NORTH,
     ORPHANS,
     RECOUNTED,
+    TURN,
     ask,
     batch_of,
+    file,
     find,
     note,
     open_base,
     publish,
+    read_source,
 )
 
 pytestmark = pytest.mark.over_rest
 
 BORIS, GROUP = UserId(202), ChatId(-100500)
+KNOWN = f"""
+select 'state' from user_state where user_id = {ANNA} union all select 'bases' from bases where chat_id = {ANNA}
+union all select 'members' from base_members where user_id = {ANNA} union all select 'token' from api_tokens
+union all select 'batches' from batches where chat_id = {ANNA} union all select name from bases where name = 'Работа'
+union all select 'documents' from documents where user_id = {ANNA} or chat_id = {ANNA} or sender is not null"""
 SAID = Exchange(question="Где ключи?", answer="На столе.")
 
 
@@ -264,6 +275,71 @@ async def test_a_document_goes_to_another_base_as_it_was_read(
         assert (await mine.library.count(third)).chunks == 2
     assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
     assert ask(database_url, ORPHANS) == [(0,)]
+
+
+async def test_who_is_forgotten_leaves_nothing_but_what_they_sent_to_others(
+    mine: DatabaseStores, work: BaseId, database_url: str
+) -> None:
+    home = await open_base(mine)
+    theirs = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)
+    for person in (ANNA, BORIS):
+        await mine.people.state(person, base={ANNA: home, BORIS: theirs}[person], language="ru")
+    await mine.bases.accept(BORIS, await share(mine, work, Role.WRITER), name="Борис")
+    with acting_for(BORIS):
+        await mine.bases.open(BORIS, work, thread=None)
+        await mine.bases.invite(theirs, "hash", role=Role.WRITER, once=False, days=None)
+        await mine.bases.accept(ANNA, "hash", name="Анна")
+    with acting_for(ANNA):
+        await mine.intake.enqueue(batch_of(theirs, note("для Бориса")))
+        await mine.intake.enqueue(batch_of(work, note("план")))
+        await TokenStore(mine.transport).add(None, token_hash(new_token()), is_read_only=False, days=None)
+        assert (await mine.people.forget(ANNA))[0] == 2
+    known = [name for (name,) in ask(database_url, KNOWN)]
+    assert known == []
+    assert (await mine.people.state(BORIS, base=theirs, language="ru")).base_id == theirs
+    with acting_for(BORIS):
+        assert [each.id for each in await mine.bases.all(BORIS)] == [theirs]
+        (left,) = await mine.library.documents(theirs, limit=9)
+    assert (left.title, left.sent_by, left.sender) == ("для Бориса", 0, None)
+
+
+async def test_what_was_spent_on_a_base_is_not_forgotten_with_it(mine: DatabaseStores, work: BaseId) -> None:
+    with acting_for(ANNA):
+        token = await TokenStore(mine.transport).add(None, token_hash(new_token()), is_read_only=False, days=None)
+        await mine.library.save_turn(token, work, TURN)
+        by_token = await mine.library.spent_in_a_day(ANNA, token=token)
+        await mine.bases.delete(work)
+        await TokenStore(mine.transport).revoke(None, token)
+    assert by_token.questions == 1
+    assert (await mine.library.spent_in_a_day(ANNA)).questions == 1
+    assert (await mine.library.spent_in_a_day(ANNA, token=UserId(1))).questions == 0
+
+
+async def test_a_kept_file_goes_along_as_a_file_of_the_other_base(
+    mine: DatabaseStores, stores: DatabaseStores, work: BaseId
+) -> None:
+    home = await open_base(mine)
+    files = KeptFileStore(mine.transport)
+    with acting_for(ANNA):
+        kept = await files.keep(home, sha256="a" * 64, size_bytes=5, most_bytes=9)
+    document, _ = await read_source(stores, home, replace(file("План.docx"), file_id=None, kept_file=kept), "план")
+    with acting_for(ANNA):
+        copy = await mine.bases.keep_copy(home, document, work)
+        assert copy not in (None, kept)
+        assert await mine.bases.send(home, document, work, move=True)
+        (card,) = await mine.library.documents(work, limit=9)
+        assert card.kept_file == copy
+    assert await files.release(9) == [(home, kept)]
+
+
+async def test_the_notice_names_a_base_that_is_not_open(mine: DatabaseStores, work: BaseId) -> None:
+    home = await open_base(mine)
+    await mine.people.state(ANNA, base=home, language="ru")
+    with acting_for(ANNA):
+        for base in (home, work):
+            await mine.intake.enqueue(batch_of(base, note(f"в {base}"), message=1))
+    due = await mine.notices.due(limit=9, hold_s=0)
+    assert [each.elsewhere and (each.elsewhere.id, each.elsewhere.name) for each in due] == [None, (work, "Работа")]
 
 
 async def test_a_document_goes_only_where_its_sender_may_write(

@@ -32,6 +32,7 @@ LONG = [
     "delete_base",
     "delete_document",
     "ensure_posting_segments",
+    "forget_person",
     "refresh_common_terms",
     "remove_expired",
     "send_document",

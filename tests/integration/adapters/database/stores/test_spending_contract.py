@@ -121,7 +121,13 @@ async def test_the_count_reads_the_persons_own_day_from_the_index(
     connection.execute("vacuum analyze turn_metrics")
     body = connection.execute("select prosrc from pg_proc where proname = 'spent_in_a_day'").fetchone()
     assert body
-    query = str(body[0]).replace("p_user", "1001").replace("p_questions", "20").replace("p_cost", "0.5")
+    query = (
+        str(body[0])
+        .replace("p_user", "1001")
+        .replace("p_questions", "20")
+        .replace("p_cost", "0.5")
+        .replace("p_token", "null")
+    )
     plan = "\n".join(str(line[0]) for line in connection.execute(f"explain (analyze, buffers) {query}".encode()))
     assert "turn_metrics_asker" in plan
     assert "Seq Scan" not in plan
