@@ -105,7 +105,7 @@ class Parts:
         )
 
     def frugal_conversation(self) -> Conversation:
-        """The same for people over their daily bounds (`bot.bounds`): it calls no chat model and no paid reranker."""
+        """The same for people over their daily bounds (`bot.services`): it calls no chat model and no paid reranker."""
         retrieval = self.retrieval()
         return build_conversation(
             self.settings,

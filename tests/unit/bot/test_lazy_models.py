@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 IMPORT = """
-from bot.lazy_models import built_when_used
+from bot.serving import built_when_used
 with built_when_used():
     import aiogram
 from aiogram import methods, types
@@ -42,7 +42,7 @@ def test_models_are_built_by_their_use_and_not_before() -> None:
 def test_other_models_are_built_as_ever_meanwhile() -> None:
     run("""
 from pydantic import BaseModel
-from bot.lazy_models import built_when_used
+from bot.serving import built_when_used
 with built_when_used():
     class Node(BaseModel):
         inner: "Leaf | None" = None
