@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
+from bot.home import is_first_time
 from domain.documents import SourceType
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, ChunkId, DocumentId
@@ -291,8 +294,9 @@ async def test_a_group_question_is_asked_without_the_mention_and_answered_in_rep
 
 
 @pytest.mark.parametrize("told", [{"admin_users": frozenset({PERSON})}, {"is_local": True}])
-async def test_who_can_set_a_model_is_told_once_a_day(told: dict[str, object]) -> None:
-    anna = await in_chat_mode(changes={"has_model": False, **told})
+async def test_who_can_set_a_model_is_told_once(told: dict[str, object], tmp_path: Path) -> None:
+    once = partial(is_first_time, tmp_path)
+    anna = await in_chat_mode(changes={"has_model": False, "is_first_time": once, **told})
     answer = plain_answer("**t**\n> q", kind=AnswerKind.QUOTES, citations=(citation(),))
     anna.conversation.events = [Answered(answer=answer)]
     await anna.say("Раз")
