@@ -41,7 +41,7 @@ from rag.execution.tools import ToolContext
 from rag.extraction.evidence import plain
 from rag.extraction.values import day
 from rag.metering import begin_metering
-from rag.numbers import numbers
+from rag.numbers import known_numbers, numbers
 from rag.records import Answered, FactTable, Question
 from tests.material.whole_base import FOLDER, TrueRow, WholeBaseQuestion, read_questions
 
@@ -91,7 +91,7 @@ class CorpusQuestions:
             if isinstance(event, Answered):
                 answer = event.answer
         print(f"\n{answer.text}\n")
-        missing = frozenset[object]().union(*map(numbers, question.says[:1])) - numbers(answer.text)
+        missing = frozenset[object]().union(*map(numbers, question.says[:1])) - known_numbers(answer.text)
         faults = [f"{number} is not said" for number in sorted(map(str, missing))]
         faults += compare_values(question, _file(answer.table, self._words) if answer.table else ())
         return Outcome(question=question, faults=tuple(faults), calls=answer.usage.calls, tokens=answer.usage.tokens)
