@@ -15,6 +15,7 @@ NOTICE: Row = {
     "language": "ru",
     "revision": 3,
     "removed": 0,
+    "elsewhere": None,
     "documents": [],
 }
 
