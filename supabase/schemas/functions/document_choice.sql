@@ -161,14 +161,19 @@ begin
     from (select * from weighed w where w.is_long offset 0) u cross join lateral (
       select * from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (p_chunks) offset 0) x
+  ), said as (
+    select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth]
+      * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
+      + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))) as score
+    from posting p join member m using (chunk_id)
+    cross join lateral (select half_frequency(p.length, half_at) as half) h
+    group by p.chunk_id, m.place
   ), found as materialized (
     -- Also those without a rare word: the party stands in the preamble, and the clause may have frequent words alone.
-    select m.chunk_id, m.place, p_scores[m.place] + coalesce(sum(p_shares[(m.place - 1) * asked + p.nth]
-      * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
-      + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))), 0) as score, count(p.chunk_id) > 0 as is_said
-    from member m left join posting p using (chunk_id)
-    cross join lateral (select half_frequency(p.length, half_at) as half) h
-    group by m.chunk_id, m.place order by score desc limit looked_through
+    -- An outer join would compare every member with every posting.
+    select u.chunk_id, u.place, p_scores[u.place] + sum(u.score) as score, bool_or(u.is_said) as is_said
+    from (select said.*, true as is_said from said union all select member.*, 0, false from member) u
+    group by u.chunk_id, u.place order by score desc limit looked_through
   ), more as (
     select f.chunk_id, sum(p_shares[(f.place - 1) * asked + u.nth]
       * (u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
