@@ -124,6 +124,21 @@ comment on function baza_internal.search_chosen is
   'before the clause. `inherited`, by term of the question: the share of its weight that the passage has from its '
   'document; none of what all first passages say, and no others: that tells no documents apart, but passages of one.';
 
+create or replace function baza_internal.rarest_words(p_words weighed_term[], p_longest bigint, p_members int)
+returns int language sql immutable
+as $$
+  select greatest(1, count(*))::int
+  from (
+    select sum(case when u.postings > p_longest then least(u.postings, p_members) else u.postings end)
+      over (order by u.ordinality) as so_far
+    from unnest(p_words) with ordinality u) u
+  where u.so_far <= 2000
+$$;
+comment on function baza_internal.rarest_words is
+  'How many of the words, which come rarest first, have so few postings together that all of them are read; the others '
+  'are looked up for the passages that these have found. Of a word with more than `p_longest` postings those of the '
+  'members alone are read.';
+
 create or replace function baza_internal.score_members(p_base uuid, p_words weighed_term[],
   p_shares double precision[], p_chunks bigint[], p_places bigint[], p_scores double precision[], p_limit int)
 returns table (chunk_id bigint, place bigint, score double precision)
@@ -133,16 +148,10 @@ as $$
 #variable_conflict use_column
 declare
   longest constant bigint := 2000; -- postings of a range that is gone through; of more, the term itself is looked up
-  readable constant int := 2000; -- postings, the rarest words first; the others are looked up for what these have found
   looked_through constant int := greatest(10 * p_limit, 300);
   half_at constant double precision := half_per_term(p_base);
   asked constant int := cardinality(p_words);
-  rare constant int := greatest(1, (
-    select count(*) from (
-      select sum(case when u.postings > longest then least(u.postings, cardinality(p_chunks)) else u.postings end)
-        over (order by u.ordinality) as so_far
-      from unnest(p_words) with ordinality u) u
-    where u.so_far <= readable));
+  rare constant int := rarest_words(p_words, longest, cardinality(p_chunks));
 begin
   return query
   with weighed as (

@@ -198,7 +198,10 @@ async def _send_and_read(stores: Stores, base: BaseId, seed: int, numbers: "coun
     chance = random.Random(seed)
     for _ in range(8):
         name = chance.choice(["План.docx", "Смета.docx"])
-        held = await claim_source(stores, base, file(name))
+        (sent,) = await stores.intake.enqueue(batch_of(base, file(name)))
+        held = await stores.work.claim(worker="a worker", lease_s=60, only=sent.id)
+        if held is None:  # taken away or cancelled by the other before anybody could read it
+            continue
         await _work(stores, held, next(numbers) % 12, chance)
         await _answer(stores, base, held.id, chance)
 
