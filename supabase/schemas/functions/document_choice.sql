@@ -125,7 +125,8 @@ comment on function baza_internal.search_chosen is
   'document; none of what all first passages say, and no others: that tells no documents apart, but passages of one.';
 
 create or replace function baza_internal.rarest_words(p_words weighed_term[], p_longest bigint, p_members int)
-returns int language sql immutable
+returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select greatest(1, count(*))::int
   from (
