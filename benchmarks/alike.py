@@ -43,7 +43,7 @@ from ingestion.records import Batch, Chunk, Document, Source
 from rag.choosing import FEWEST
 from rag.records import Passage, RankedPassage, SearchFilter
 from rag.retrieval.alike import EQUAL, equally_fitting
-from rag.retrieval.documents import DocumentSearch
+from rag.retrieval.search import DocumentSearch
 
 SHOWN = 10
 QUESTIONS = 160  # of each base

@@ -45,7 +45,7 @@ def build_legs(collection: Collection, analyzer: RussianEnglishAnalyzer) -> Legs
 
 
 def fuse_scores(legs: Legs, weight: float) -> Leg:
-    """As `rag.retrieval.fusion`: BM25 as a share of the best, cosine as a share of the way from the lowest found."""
+    """As `rag.retrieval.ranking`: BM25 as a share of the best, cosine as a share of the way from the lowest found."""
     return lambda text: (
         _scale(_cut(legs.lexical(text)), low=0.0) + np.float32(weight) * _scale(_cut(legs.vector(text)), low=None)
     )

@@ -16,7 +16,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Run, RunLimits
 from rag.execution.search_tool import SearchArguments
 from rag.execution.tools import ToolContext
-from rag.planning.steps import in_order
+from rag.planning.plan import in_order
 from rag.records import RankedPassage
 from tests.fakes.planning import ScriptedTool, begin, plan
 from tests.fakes.rag import make_passage, rank

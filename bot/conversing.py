@@ -27,13 +27,11 @@ from rag.execution.survey_tool import SurveyBase
 from rag.grounding.check import SupportCheck
 from rag.planning.mending import AnyTool
 from rag.planning.plain_planner import Breadth
-from rag.planning.planner import Planner
-from rag.planning.prompt import PlannerPrompt
+from rag.planning.planner import Planner, PlannerPrompt
 from rag.ports import ChatModel, QuestionAnalyzer
 from rag.quoting.plain import PlainAnswers
 from rag.quoting.plain_requests import PlainRequests
-from rag.retrieval.documents import DocumentSearch
-from rag.retrieval.search import Retrieval
+from rag.retrieval.search import DocumentSearch, Retrieval
 from rag.small_talk import SmallTalkRule
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from rag.execution.executor import CallResult, Execution
 from rag.planning.mending import OF_DOCUMENTS
+from rag.planning.plan import SEARCH
 from rag.planning.planner import Planned
-from rag.planning.steps import SEARCH
 from rag.quoting.plain import Draft
 from rag.records import AnswerKind, DocumentChoice, DocumentMatch
 from rag.retrieval.alike import EQUAL, choices, equally_fitting

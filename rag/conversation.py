@@ -33,8 +33,7 @@ from rag.metering import Pace, StepCounts, begin_metering
 from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FollowUp, PlannedEntity
-from rag.planning.planner import Planned, Planner, PlanOrigin
-from rag.planning.prompt import KnownBefore, PlannerPrompt
+from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
 from rag.ports import Dialogue, DocumentCatalogue, DocumentFinder, EntityResolver
 from rag.progress import Latest, StepShown, StepState
 from rag.quoting.plain import NOTHING, Draft, PlainAnswers

@@ -140,7 +140,7 @@ class DocumentChoice:
 
 
 class Fit(IntEnum):
-    """How well a passage fits a question, in ascending order (`rag.retrieval.relevance`)."""
+    """How well a passage fits a question, in ascending order (`rag.retrieval.ranking`)."""
 
     CHANCE = 0  # it shares some words
     RELATED = 1  # it may be about that

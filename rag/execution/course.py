@@ -13,8 +13,7 @@ from itertools import takewhile
 from rag.execution.facts import Advice, FactsPayload, fact_keys
 from rag.execution.run import Spent
 from rag.execution.step_context import Finished
-from rag.planning.plan import ALL_PREVIOUS, MAX_STEPS, Step
-from rag.planning.steps import ANALYZE, ANYTHING, SEARCH, in_order, needs
+from rag.planning.plan import ALL_PREVIOUS, ANALYZE, ANYTHING, MAX_STEPS, SEARCH, Step, in_order, needs
 from rag.progress import StepShown, StepState
 
 FRUITLESS = 2

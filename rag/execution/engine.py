@@ -20,8 +20,7 @@ from rag.execution.run import Progress, Run, Spent
 from rag.execution.step_context import Finished, StepSummariser, TokenBudget, context_for, summary
 from rag.execution.tools import StepFailed, StepStopped, ToolContext, ToolMisused
 from rag.metering import Usage, metering_step
-from rag.planning.plan import Step, ToolCall
-from rag.planning.steps import ANALYZE
+from rag.planning.plan import ANALYZE, Step, ToolCall
 from rag.progress import StepShown
 from rag.words import estimate_tokens
 

@@ -24,8 +24,7 @@ from rag.execution.step_context import StepSummariser, TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
 from rag.metering import StepMetrics
 from rag.planning.mending import AnyTool
-from rag.planning.plan import MAX_ITEMS, FallbackReason, QueryPlan, RenderStyle, ToolCall
-from rag.planning.steps import LIST, SEARCH
+from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryPlan, RenderStyle, ToolCall
 from rag.progress import StepShown
 from rag.words import stems
 

@@ -299,7 +299,7 @@ def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tup
 
 def _together(rows: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
     if len(rows) == 1 and all(fact.kind is FactKind.PASSAGE for fact in rows[0]):
-        return rows[0]  # a single search has removed duplicates itself (`rag.retrieval.duplicates`)
+        return rows[0]  # a single search has removed duplicates itself (`rag.retrieval.ranking`)
     return tuple(_unique(_in_turns(rows)))
 
 

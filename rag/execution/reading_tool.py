@@ -20,7 +20,7 @@ from rag.execution.facts import FactsPayload, passage_fact
 from rag.execution.filters import documents_named
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ask
-from rag.planning.steps import READ_ONE
+from rag.planning.plan import READ_ONE
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
 from rag.records import ChatMessage, Passage, RankedPassage
 from rag.words import estimate_tokens, share, stems

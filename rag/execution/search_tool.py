@@ -17,7 +17,7 @@ from rag.execution.facts import MOST, Fact, FactsPayload, passage_fact
 from rag.execution.filters import Since, Until, documents_named, is_asker, is_by, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
-from rag.planning.steps import SEARCH
+from rag.planning.plan import SEARCH
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.search import Retrieval

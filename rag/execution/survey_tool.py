@@ -19,7 +19,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import PassageFinder, card_name, in_order_of_worth, ready_documents
 from rag.planning.plain_planner import Breadth
-from rag.planning.steps import SURVEY
+from rag.planning.plan import SURVEY
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.words import akin, share, stems, union

@@ -18,6 +18,7 @@ from prompts.wordings import GENERAL, Intent, language_of
 from rag.execution.tools import Tool, ToolMisused
 from rag.planning.plan import (
     ALL_PREVIOUS,
+    SEARCH,
     AnswerStyle,
     Clarification,
     FollowUp,
@@ -27,8 +28,8 @@ from rag.planning.plan import (
     RenderStyle,
     Step,
     ToolCall,
+    in_order,
 )
-from rag.planning.steps import SEARCH, in_order
 from rag.ports import EntityResolver
 from rag.records import ChatMessage, DocumentMatch, Exchange, KnownEntity
 from rag.retrieval.alike import choices

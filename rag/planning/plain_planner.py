@@ -12,8 +12,19 @@ from dataclasses import dataclass
 
 from prompts.wordings import GENERAL, BreadthWords, language_of
 from rag.planning.mending import PlanningRequest
-from rag.planning.plan import MAX_ITEMS, AnswerStyle, Fallback, Limits, QueryPlan, RenderStyle, ToolCall
-from rag.planning.steps import LIST, READ_ONE, SEARCH, SURVEY
+from rag.planning.plan import (
+    LIST,
+    MAX_ITEMS,
+    READ_ONE,
+    SEARCH,
+    SURVEY,
+    AnswerStyle,
+    Fallback,
+    Limits,
+    QueryPlan,
+    RenderStyle,
+    ToolCall,
+)
 from rag.quoting.plain import left_and_total
 from rag.quoting.plain_requests import PlainRequests
 from rag.records import Exchange, SmallTalk

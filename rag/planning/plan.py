@@ -6,7 +6,7 @@ nothing of a plan is refused. `mending` puts right what depends on the installat
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, cast
 
@@ -37,6 +37,10 @@ _OF_CALL = ("tool", "action", "name", "function")
 _OF_ARGUMENTS = ("args", "params", "arguments", "parameters")
 _OF_STEP = ("id", "depends_on", "after", "context_requirements", "success")
 _TELLING = ("question", "intents", "tool_calls", "steps", "clarification")
+
+SEARCH, LIST, READ, ANALYZE = "rag_db_query", "list_documents", "read_documents", "analyze"
+READ_ONE = "read_document"
+SURVEY = "search_each_document"  # for emergency plans only; the planner model is not offered it
 
 
 def _or_default(value: object, read: Callable[[object], object]) -> object:
@@ -342,3 +346,67 @@ def _choice(values: Iterable[str]) -> dict[str, Any]:
 
 def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": dict(fields)}
+
+
+ANYTHING = Success(min_facts=0)
+"""The criterion of a step that may find no facts: its advice on how to go on is worth as much."""
+
+
+def in_order(steps: Sequence[Step]) -> tuple[Step, ...] | None:
+    """The steps in topological order: each after those that it needs; None when there is a cycle."""
+    ordered: list[Step] = []
+    left = list(steps)
+    while left:
+        settled = {step.id for step in ordered}
+        ready = [step for step in left if needs(step) <= settled]
+        if not ready:
+            return None
+        ordered += ready
+        left = [step for step in left if step not in ready]
+    return tuple(ordered)
+
+
+def needs(step: Step) -> frozenset[str]:
+    """The ids of the steps that must end before this one: those it depends on and those whose results it reads."""
+    return frozenset({*step.depends_on, *step.context_requirements} - {ALL_PREVIOUS})
+
+
+def template(kind: QueryKind, question: str, tools: Container[str]) -> tuple[Step, ...]:
+    """The steps for a kind, limited to the actions that this installation has; none for a simple question."""
+    steps = [step for step in _TEMPLATES[kind](question) if step.action in tools]
+    held = {step.id for step in steps}
+    return tuple(
+        step.model_copy(update={"depends_on": tuple(each for each in step.depends_on if each in held)})
+        for step in steps
+    )
+
+
+def _analytical(question: str) -> tuple[Step, ...]:
+    """Overview, then details of each part; the answer does the synthesis."""
+    return (
+        Step(id="overview", action=LIST),
+        Step(id="details", action=READ, params={"question": question}),
+    )
+
+
+def _iterative(question: str) -> tuple[Step, ...]:
+    """Search, look at the results, search again for what is missing (those searches are added while it runs)."""
+    look = Step(id="look", action=ANALYZE, params={"task": question}, depends_on=("search",), success=ANYTHING)
+    return (Step(id="search", action=SEARCH, params={"query": question}), look)
+
+
+def _diagnostic(question: str) -> tuple[Step, ...]:
+    """The known symptoms, the likely causes, and what proves or disproves each cause."""
+    task = f"{question}\nName the likely causes, and what in the documents would prove or disprove each of them."
+    return (
+        Step(id="symptom", action=SEARCH, params={"query": question}),
+        Step(id="causes", action=ANALYZE, params={"task": task}, depends_on=("symptom",), success=ANYTHING),
+    )
+
+
+_TEMPLATES = {
+    QueryKind.SIMPLE: lambda question: (),
+    QueryKind.ANALYTICAL: _analytical,
+    QueryKind.ITERATIVE: _iterative,
+    QueryKind.DIAGNOSTIC: _diagnostic,
+}

@@ -11,7 +11,7 @@ from functools import cache
 
 from domain.ids import ChunkId, DocumentId
 from rag.records import RankedPassage
-from rag.retrieval.fusion import best_first
+from rag.retrieval.ranking import best_first
 
 # Relative to a score of 1 for the best passage. From .3 to .5 all four corpora gain, see docs/retrieval.md.
 SENTENCE_WEIGHT = 0.4

@@ -16,7 +16,7 @@ from domain.ids import ChunkId, DocumentId
 from rag.records import Passage, RankedPassage
 from rag.retrieval.alike import opening_of
 from rag.retrieval.closeness import LOOKED_INTO, TermsOf
-from rag.retrieval.fusion import best_first
+from rag.retrieval.ranking import best_first
 from rag.words import STEM_LETTERS
 
 NAME_WEIGHT = (

@@ -17,14 +17,11 @@ import structlog
 from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
 from rag.metering import searching
-from rag.ports import PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
-from rag.records import Candidate, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
+from rag.ports import DocumentScores, PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
+from rag.records import Candidate, DocumentMatch, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
-from rag.retrieval.duplicates import collapse
-from rag.retrieval.fusion import fuse
 from rag.retrieval.naming import lower_half_named
-from rag.retrieval.neighbours import merge_neighbours, spread_over_pages
-from rag.retrieval.relevance import fit_of, is_noise
+from rag.retrieval.ranking import collapse, fit_of, fuse, is_noise, merge_neighbours, spread_over_pages
 from rag.retrieval.spelling import worded
 
 # Bound for pasted texts: more text does not make the query clearer, and an encoder's context is limited.
@@ -197,3 +194,19 @@ class Retrieval:
         asked about, and people also ask for a file by name («рейн.txt»)."""
         said = f"{passage.title}\n{passage.name}\n{passage.opening}\n{passage.text}"
         return frozenset(self._analyzer.terms(said))
+
+
+class DocumentSearch:
+    """Meets `rag.ports.DocumentFinder`."""
+
+    def __init__(self, scores: DocumentScores, analyzer: QuestionAnalyzer) -> None:
+        self._scores = scores
+        self._analyzer = analyzer
+
+    async def find_documents(self, base: BaseId, text: str, *, limit: int) -> tuple[DocumentMatch, ...]:
+        """Best first; none when no document has a word of the text. Raises the store's DatabaseAway."""
+        terms, spellings = worded(text, self._analyzer)
+        if not terms:
+            return ()
+        query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, spellings=spellings, limit=limit)
+        return tuple(await self._scores.find_documents(query))

@@ -13,8 +13,7 @@ from rag.dialogue import DialogueMemory
 from rag.execution.executor import Executor
 from rag.execution.search_tool import SearchBase
 from rag.planning.mending import AnyTool
-from rag.planning.planner import Planner
-from rag.planning.prompt import PlannerPrompt
+from rag.planning.planner import Planner, PlannerPrompt
 from rag.ports import ChatModel, EntityResolver, PassageSearch
 from rag.quoting.plain import PlainAnswers
 from rag.records import (

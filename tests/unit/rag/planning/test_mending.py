@@ -15,9 +15,8 @@ from rag.entities import NamedEntity, RegistryResolver
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery
 from rag.planning.mending import AnyTool, Mended, PlanMender, PlanningRequest, ordered
-from rag.planning.plan import PlannedEntity, QueryPlan, Step, ToolCall
+from rag.planning.plan import PlannedEntity, QueryPlan, Step, ToolCall, in_order
 from rag.planning.planner import Planned, Planner, PlanOrigin
-from rag.planning.steps import in_order
 from rag.records import ChatMessage, DocumentMatch
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import BREADTH, QUESTION, SMALL_TALK, ScriptedTool, call, plan

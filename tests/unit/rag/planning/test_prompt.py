@@ -19,7 +19,7 @@ from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase
 from rag.planning.mending import AnyTool
 from rag.planning.plan import PlannedEntity, plan_schema
-from rag.planning.prompt import KnownBefore, PlannerPrompt
+from rag.planning.planner import KnownBefore, PlannerPrompt
 from rag.ports import Dialogue
 from rag.records import DocumentMatch, Exchange
 from rag.words import estimate_tokens

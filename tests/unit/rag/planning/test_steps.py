@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 
-from rag.planning.plan import QueryKind, Step
-from rag.planning.steps import in_order, needs, template
+from rag.planning.plan import QueryKind, Step, in_order, needs, template
 from tests.fakes.steps import odd_plans
 
 TOOLS = ("rag_db_query",)

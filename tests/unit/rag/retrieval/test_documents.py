@@ -1,7 +1,7 @@
 """Which documents a text means."""
 
 from rag.records import DocumentMatch, SearchQuery
-from rag.retrieval.documents import DocumentSearch
+from rag.retrieval.search import DocumentSearch
 from tests.fakes.rag import BASE, LowerWords
 
 

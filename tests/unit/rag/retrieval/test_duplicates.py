@@ -1,7 +1,7 @@
 """Passages that say nothing new."""
 
 from rag.records import Passage
-from rag.retrieval.duplicates import collapse
+from rag.retrieval.ranking import collapse
 from tests.fakes.rag import make_passage, rank
 
 TEXT = "Арендатор платит до пятого числа каждого месяца. Штраф составляет 0,1 % за каждый день просрочки."

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.records import Candidate
-from rag.retrieval.fusion import fuse
+from rag.retrieval.ranking import fuse
 from tests.fakes.rag import make_candidate
 
 BM25 = st.none() | st.floats(0.01, 40)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from rag.records import Passage, RankedPassage
-from rag.retrieval.neighbours import LONGEST_RUN, SHORTEST_OVERLAP, merge_neighbours, spread_over_pages
+from rag.retrieval.ranking import LONGEST_RUN, SHORTEST_OVERLAP, merge_neighbours, spread_over_pages
 from tests.fakes.rag import make_passage, rank
 
 FIRST = "Арендатор платит до пятого числа. Штраф — 0,1 % за день просрочки."

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.records import Fit
-from rag.retrieval.relevance import fit_of, is_noise
+from rag.retrieval.ranking import fit_of, is_noise
 from rag.retrieval.spelling import other_spellings
 from tests.fakes.rag import make_candidate
 

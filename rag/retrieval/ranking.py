@@ -1,0 +1,242 @@
+"""Puts the passages that a search found in order, and leaves out what says nothing new.
+
+In: candidates with the scores of two legs, in any order. Out: ranked passages, best first: fused into one order, noise
+and repetitions left out, neighbours merged at the place of their best one, and how well each fits the question. Two
+versions of a text that differ in a single number or a «не» both stay: that difference may be what the question is
+about. Pure; the thresholds are constants at the top, the weights are measured elsewhere and passed in.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+from domain.ids import DocumentId
+from domain.locator import Locator
+from rag.records import Candidate, Fit, Passage, RankedPassage, Spelling
+from rag.retrieval.spelling import SHORTEST_TRANSCRIBED, exactly
+
+# With a model: a passage is dropped only if it has no query word and hardly any similarity; the model judges the rest.
+# offline-1 (offline-2 differs in codes and numbers alone), measured on VK Cloud ru: 99 % of the pairs of a rubq
+# question and a section lie under 0.11, while the best section for a question about VK Cloud itself lies over 0.24 in
+# 95 % of the cases. Jina's is not measured (there was no key): it is low enough to lose nothing, and preliminary.
+NOISE_SIMILARITY = {"offline": 0.12, "jina": 0.15}
+DEFAULT_NOISE_SIMILARITY = 0.1
+
+# Without a model: so much of the question's weight must stand in the passage or its title, where a word weighs as much
+# as it is rare in the base, and one that the base does not hold the most. Measured on the best passage by stems: of
+# 603 questions of XQuAD-ru .17 hold less than the first share and .01 less than the second, of 283 questions about the
+# world (rubq) asked of VK Cloud .93 and .52.
+CERTAIN_SHARE = 0.45
+RELATED_SHARE = 0.25
+# Or the vectors must be this near, for models that encode meaning; the offline model compares letters and has no entry.
+CERTAIN_SIMILARITY = {"jina": 0.5}  # not measured, see above
+
+_SHINGLE_WORDS = 3
+_SAME_SHINGLES = 0.9  # share of word triples that the better passage also has; the rest are at seams
+
+SHORTEST_OVERLAP = 12  # characters; a shorter repetition at the seam may be chance
+PASSAGES_A_PAGE = 2  # before those of other pages of the document
+LONGEST_RUN = 3  # passages; longer runs would leave no room for other documents
+
+
+def fuse(candidates: Sequence[Candidate], *, lexical_weight: float, vector_weight: float) -> list[RankedPassage]:
+    """Weighted sum of both legs' scores, each scaled to 0..1 within this result.
+
+    BM25 is scaled from zero, where a passage without a query word stands. Similarity is scaled from the lowest one
+    found: a passage that the vector leg did not return is at most as similar as that. Scores, unlike ranks, keep how
+    far the best is ahead (Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval").
+    """
+    bm25 = _scale([c.bm25 for c in candidates], low=0.0)
+    similarity = _scale([c.similarity for c in candidates], low=None)
+    ranked = [
+        RankedPassage(passage=candidate.passage, score=lexical_weight * lexical + vector_weight * vector)
+        for candidate, lexical, vector in zip(candidates, bm25, similarity, strict=True)
+    ]
+    return sorted(ranked, key=best_first)
+
+
+def best_first(ranked: RankedPassage) -> tuple[float, str, int, int]:
+    """The sort key: score, then the passage's place, so that ties have a stable order."""
+    passage = ranked.passage
+    return (-ranked.score, passage.document_id, passage.ordinal, passage.chunk_id)
+
+
+def _scale(scores: Sequence[float | None], *, low: float | None) -> list[float]:
+    """Min-max scaling from `low` (None: the lowest score) to the highest; None becomes 0, a lone score 1."""
+    known = [score for score in scores if score is not None]
+    if not known:
+        return [0.0] * len(scores)
+    bottom, top = min(known) if low is None else low, max(known)
+    if top <= bottom:
+        return [0.0 if score is None else 1.0 for score in scores]
+    return [0.0 if score is None else (score - bottom) / (top - bottom) for score in scores]
+
+
+def is_noise(candidate: Candidate, *, model: str | None) -> bool:
+    """True when the passage has no word of the question and its vector is no nearer than chance."""
+    if candidate.bm25 is not None:
+        return False
+    floor = _of_model(NOISE_SIMILARITY, model)
+    return (candidate.similarity or 0.0) < (DEFAULT_NOISE_SIMILARITY if floor is None else floor)
+
+
+def fit_of(
+    asked: Mapping[str, float],
+    held: Set[str],
+    *,
+    similarity: float | None,
+    model: str | None,
+    spellings: Sequence[Spelling] = (),
+) -> Fit:
+    """How well a passage with the terms `held` fits a question. `asked`: its terms and their weights; `spellings` of
+    them count as well."""
+    met, whole = _met(asked.keys(), held, spellings), sum(asked.values())
+    share = sum(asked[term] for term in met) / whole if whole else 0.0
+    floor = _of_model(CERTAIN_SIMILARITY, model)
+    is_near = floor is not None and similarity is not None and similarity >= floor
+    if is_near or share >= CERTAIN_SHARE:
+        return Fit.CERTAIN
+    return Fit.RELATED if share >= RELATED_SHARE else Fit.CHANCE
+
+
+def _met(asked: Set[str], held: Set[str], spellings: Sequence[Spelling]) -> Set[str]:
+    """The terms of `asked` that the passage holds. A part of such a term counts, too: «тайм» where «тайм-аут» was asked
+    and the passage has «таймаут»."""
+    met = asked & held | {each.term for each in spellings if each.term not in held and _is_respelled(each, held)}
+    return met | {part for part in asked for whole in met if whole.startswith(part) or whole.endswith(part)}
+
+
+def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
+    """Whether `held` has the other spelling: a word of SHORTEST_TRANSCRIBED letters or more («дочь» sounds like "doc"),
+    or exactly the abbreviation that was spelled out."""
+    return any(
+        (len(term) >= SHORTEST_TRANSCRIBED or spelling == exactly(spelling.term, term))
+        and term.startswith(spelling.beginnings)
+        and re.search(spelling.pattern, term)
+        for term in held
+    )
+
+
+def _of_model(table: dict[str, float], model: str | None) -> float | None:
+    """The entry whose key the model's name begins with."""
+    return next((value for family, value in table.items() if model and model.startswith(family)), None)
+
+
+def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Keep a passage unless a better one holds all its words, in nearly the same order.
+
+    This covers the same text in two documents and a passage that lies inside its overlapping neighbour.
+    """
+    kept: list[RankedPassage] = []
+    seen: list[tuple[frozenset[str], list[str]]] = []
+    texts: set[str] = set()
+    for candidate in ranked:
+        if candidate.passage.text in texts:  # most repetitions are exact
+            continue
+        words = candidate.passage.text.casefold().split()  # with punctuation: repetitions repeat it, too
+        vocabulary = frozenset(words)
+        # Hardly any passage holds all words of another; triples are computed for those alone.
+        if any(_covered(words, theirs) for others, theirs in seen if vocabulary <= others):
+            continue
+        kept.append(candidate)
+        texts.add(candidate.passage.text)
+        seen.append((vocabulary, words))
+    return kept
+
+
+def _covered(words: Sequence[str], others: Sequence[str]) -> bool:
+    shingles = _shingles(words)
+    return len(shingles & _shingles(others)) >= _SAME_SHINGLES * len(shingles)
+
+
+def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
+    last = max(len(words) - _SHINGLE_WORDS, 0)
+    return {tuple(words[at : at + _SHINGLE_WORDS]) for at in range(last + 1)}
+
+
+def spread_over_pages(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """The places of each document go to its pages in turn: from the third on, passages of a page come behind those of
+    other pages. What is on one page is found together, and a table is many passages; a score stays with its place."""
+    held = Counter[tuple[DocumentId, int | None]]()
+    early, late = defaultdict[DocumentId, list[Passage]](list), defaultdict[DocumentId, list[Passage]](list)
+    for passage in (each.passage for each in ranked):
+        page = (passage.document_id, passage.locator.page)
+        held[page] += 1
+        is_late = passage.locator.page is not None and held[page] > PASSAGES_A_PAGE
+        (late if is_late else early)[passage.document_id].append(passage)
+    turns = {document: iter([*first, *late[document]]) for document, first in early.items()}
+    return [replace(each, passage=next(turns[each.passage.document_id])) for each in ranked]
+
+
+def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Each passage is in one run only; a run has the id, ordinal and score of its best passage."""
+    places = {_place(each.passage): each for each in ranked}
+    taken: set[tuple[DocumentId, int]] = set()
+    merged = []
+    for each in ranked:
+        if _place(each.passage) in taken:
+            continue
+        run = _run(each.passage, places, taken)
+        taken.update(map(_place, run))
+        merged.append(each if len(run) == 1 else replace(each, passage=_joined(each.passage, run)))
+    return merged
+
+
+def _place(passage: Passage) -> tuple[DocumentId, int]:
+    return (passage.document_id, passage.ordinal)
+
+
+def _run(
+    best: Passage, places: dict[tuple[DocumentId, int], RankedPassage], taken: set[tuple[DocumentId, int]]
+) -> list[Passage]:
+    """The best passage and its neighbours that were also found, in reading order; grown outwards from the best one."""
+    run = [best]
+    for step in (1, -1):
+        edge = best.ordinal + step
+        while len(run) < LONGEST_RUN and (key := (best.document_id, edge)) in places and key not in taken:
+            if _part(places[key].passage) != _part(best):
+                break
+            run.append(places[key].passage)
+            edge += step
+    return sorted(run, key=lambda passage: passage.ordinal)
+
+
+def _part(passage: Passage) -> tuple[object, ...]:
+    """The slide, sheet, archive member and page that a citation names: a run stays within one of them."""
+    locator = passage.locator
+    return (locator.slide, locator.headings[:1] if locator.row else (), locator.member, locator.url)
+
+
+def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
+    text = run[0].text
+    for passage in run[1:]:
+        text = _append(text, passage.text)
+    locator = _cover(best.locator, [passage.locator for passage in run])
+    return replace(best, text=text, locator=locator, parts=len(run))
+
+
+def _append(text: str, more: str) -> str:
+    """`text`, then `more` without the part that repeats the end of `text` (the chunker's overlap)."""
+    opening = more[:SHORTEST_OVERLAP]
+    at = text.rfind(opening)
+    while at >= 0 and len(opening) == SHORTEST_OVERLAP:
+        if more.startswith(text[at:]):
+            return text[:at] + more
+        at = text.rfind(opening, 0, at + len(opening) - 1)
+    return f"{text}\n\n{more}"
+
+
+def _cover(best: Locator, locators: Sequence[Locator]) -> Locator:
+    """A locator from the first passage to the last; the headings are those of the best one."""
+    first, last = locators[0], locators[-1]
+    page_end, row_end = last.page_end or last.page, last.row_end or last.row
+    return replace(
+        best,
+        page=first.page,
+        page_end=page_end if page_end != first.page else None,
+        start_s=first.start_s,
+        end_s=last.end_s,
+        row=first.row,
+        row_end=row_end if row_end != first.row else None,
+    )
