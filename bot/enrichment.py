@@ -1,23 +1,45 @@
-"""Chooses what reads entities from documents: always the rules, and the model if there is one, else a name finder.
+"""Reads entities from documents: always by the rules, and with a chat model if there is one, else a name finder.
 
-In: settings, stores. Out: an `Enricher`, alive while the context is open. Part of the composition root (`bot.app`),
-split off for length.
+In: settings, stores; a part of a document. Out: an `Enricher`, alive while the context is open; an `Extract`. The model
+is not trusted: a fact is a quotation that must occur in the part, and so must each name that is not known already. The
+module lives in `bot`, the only package that may combine a model of `rag`, a prompt and a port of `ingestion`.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.work import TextStore
 from adapters.entities.finder import NatashaFinder, is_installed
 from adapters.entities.names import NameForms
-from bot.entity_reading import ModelFactReader
 from bot.reading_costs import Purse, charged
 from bot.settings import Settings
 from ingestion.entities.enricher import Enricher, Readers
-from prompts.loader import load_prompts
+from ingestion.entities.records import EntityName, EntityType, Extract, Mention, NameReader, Relation, Statement
+from ingestion.entities.standing import ReadableText
+from ingestion.errors import FailureCode, ServiceError
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
+from prompts.loader import EntitiesPart, Prompts, load_prompts
+from rag.errors import ModelError
+from rag.metering import ask_leave
 from rag.ports import ChatModel
+from rag.records import ChatMessage
+
+MOST_ENTITIES = 30  # per part, as the prompt says; their JSON fits into READING_MAX_TOKENS
+MOST_FACTS = 40
+SHORTEST_QUOTE = 3  # characters
+LONGEST_QUOTE = 400
+CERTAINTY = 0.9  # below facts from the document's structure (1.0)
+SERVICE = "model"
+_FENCE_DIGITS = 8
+
+Text = Annotated[str, Field(max_length=1000)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,3 +70,131 @@ async def open_enricher(
             poll_s=settings.worker.poll_s,
             charged=lambda claimed: charged(purse, claimed.base_id, [claimed.document]),
         )
+
+
+class ReadEntity(BaseModel):
+    """An entity as the model names it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Text
+    type: EntityType
+    aliases: list[Text] = []
+
+
+class ReadFact(BaseModel):
+    """A fact as the model found it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entity: Text
+    relation: Relation
+    object: Text | None = None
+    quote: Text
+
+
+def _without_cut_off(of: type[BaseModel]) -> BeforeValidator:
+    """Drops the last item if it is invalid: JSON repaired after the token limit cut it ends in half an item."""
+
+    def drop_last_misfit(items: object) -> object:
+        if not isinstance(items, list) or not items:
+            return items
+        try:
+            of.model_validate(items[-1])
+        except ValidationError:
+            return items[:-1]
+        return items
+
+    return BeforeValidator(drop_last_misfit)
+
+
+class ReadPart(BaseModel):
+    """The model's whole answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entities: Annotated[list[ReadEntity], _without_cut_off(ReadEntity)] = []
+    facts: Annotated[list[ReadFact], _without_cut_off(ReadFact)] = []
+
+
+class ModelFactReader:
+    """Implements `ingestion.entities.records.FactReader`."""
+
+    def __init__(self, model: ChatModel, prompts: Prompts, names: NameReader) -> None:
+        self._model = model
+        self._names = names
+        self._rules = ChatMessage(role="system", content=prompts.entities)
+        self._part = prompts.entities_part
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    async def read(self, blocks: Sequence[tuple[Block, int]], *, title: str, known: Sequence[str]) -> Extract:
+        """One call of the model. Raises ServiceError."""
+        text, start = BLOCK_SEPARATOR.join(block.text for block, _ in blocks), blocks[0][1]
+        shown = BLOCK_SEPARATOR.join(_shown(block) for block, _ in blocks)
+        digest = hashlib.sha256(shown.encode(errors="replace")).hexdigest()[:_FENCE_DIGITS]
+        filled = EntitiesPart(known="; ".join(known) or "none", title=title, fence=f"part-{digest}", part=shown)
+        await ask_leave()
+        try:
+            answer = await self._model.structured(
+                (self._rules, ChatMessage(role="user", content=self._part.fill(filled))), ReadPart
+            )
+        except ModelError as exc:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
+        readable = await asyncio.to_thread(ReadableText, text, self._names)
+        return await asyncio.to_thread(checked, answer, readable, start=start, known=known)
+
+
+def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence[str]) -> Extract:
+    """The part of the answer that occurs in `text`, which begins at character `start` of the document. A `known` entity
+    need not be named there."""
+    named = {each.name: each for each in answer.entities[:MOST_ENTITIES]}
+    places = {name: _first_place([name, *each.aliases], text) for name, each in named.items()}
+    entities = {
+        name: EntityName(type=each.type, name=name)
+        for name, each in named.items()
+        if name.strip() and (places[name] is not None or name in known)
+    }
+    statements = tuple(_statements(answer.facts[:MOST_FACTS], entities, text, start))
+    mentions = tuple(
+        Mention(
+            of=entity,
+            at=start + (places[name] or 0),
+            confidence=CERTAINTY,
+            forms=tuple(alias for alias in named[name].aliases if text.name(alias) is not None),
+        )
+        for name, entity in entities.items()
+    )
+    return Extract(mentions=mentions, statements=statements)
+
+
+def _statements(
+    facts: Sequence[ReadFact], entities: Mapping[str, EntityName], text: ReadableText, start: int
+) -> Iterator[Statement]:
+    for fact in facts:
+        fits = SHORTEST_QUOTE <= len(fact.quote.strip()) <= LONGEST_QUOTE
+        subject, found = entities.get(fact.entity), text.quotation(fact.quote) if fits else None
+        if subject is None or found is None:
+            continue
+        place, quote = found
+        yield Statement(
+            subject=subject,
+            relation=fact.relation,
+            text=quote,
+            at=start + place,
+            object=entities.get(fact.object) if fact.object else None,
+            confidence=CERTAINTY,
+        )
+
+
+def _first_place(names: Sequence[str], text: ReadableText) -> int | None:
+    places = [place for name in names if (place := text.name(name)) is not None]
+    return min(places, default=None)
+
+
+def _shown(block: Block) -> str:
+    """The block's text; headings get `#` marks so that the model sees the structure."""
+    return f"{'#' * (block.level or 1)} {block.text}" if block.kind is BlockKind.HEADING else block.text

@@ -12,10 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from localchat.files import Files
-from localchat.records import ACCOUNTS, BOT_ID, ROOM_BY_ID, Json, Message, Query
-from localchat.store import Messages, Updates, Values
-from localchat.wire import account_json, message_json, room_json
+from localchat.records import ACCOUNTS, BOT_ID, ROOM_BY_ID, Json, Message, Query, account_json, message_json, room_json
+from localchat.store import Files, Messages, Updates, Values
 
 QUEUE_EVENTS = 10_000  # a page that is this far behind is disconnected; when it reconnects it reads the history
 

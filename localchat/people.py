@@ -29,8 +29,7 @@ from localchat import speaking
 from localchat.api.profile import commands_for, profile_text
 from localchat.checks import Refused, bad, read_number
 from localchat.exchange import Exchange, Hub
-from localchat.records import ACCOUNTS, BOT, PEOPLE, ROOMS, YOURS, Json, Message, Room
-from localchat.wire import account_json
+from localchat.records import ACCOUNTS, BOT, PEOPLE, ROOMS, YOURS, Json, Message, Room, account_json
 
 PAGE_MESSAGES, MOST_MESSAGES = 60, 500
 _LANGUAGES = ("ru", "en")

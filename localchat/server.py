@@ -1,10 +1,12 @@
 """Assembles the local chat (store, exchange, Bot API, page) on one loopback port.
 
 In: a folder and a port. Out: a running server as `LocalChat`, until the context ends. It binds only to 127.0.0.1, so
-neither the network nor a container's neighbours reach it.
+neither the network nor a container's neighbours reach it. A bot calls /bot<token>/<method>, in which the method's name
+is case-insensitive, as on the live service, and gets the envelope with `ok`.
 """
 
 import asyncio
+import hmac
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
@@ -14,8 +16,10 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from localchat.api.routes import BotApi
+from localchat.api import media, messages, profile, updates
+from localchat.api.call import Call, Method, read_params
 from localchat.api.updates import run_courier
+from localchat.checks import Refused
 from localchat.exchange import Exchange
 from localchat.guard import add_headers, guard
 from localchat.people import PeopleApi, tell_refusals
@@ -25,6 +29,9 @@ HOST = "127.0.0.1"
 BODY_BYTES = 51 * 1024 * 1024  # a file of 50 MB, as sendDocument allows, plus its form
 _PAGE = Path(__file__).parent / "page"
 _LINGER_S = 0.5  # open streams end when the hub closes; the shutdown waits no longer than this
+
+_FAMILIES = (messages.METHODS, media.METHODS, updates.METHODS, profile.METHODS)
+METHODS: dict[str, Method] = {name.lower(): method for family in _FAMILIES for name, method in family.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,3 +89,42 @@ def _build(exchange: Exchange, token: str, middlewares: Sequence[Middleware]) ->
 
 async def _index(_: web.Request) -> web.StreamResponse:
     return web.FileResponse(_PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+
+
+class BotApi:
+    """One bot's API over an exchange. Only this turns refusals into JSON for the bot."""
+
+    def __init__(self, exchange: Exchange, token: str) -> None:
+        self._exchange = exchange
+        self._token = token
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.route("*", "/bot{token:[^/]+}/{method}", self._answer),
+            web.get("/file/bot{token:[^/]+}/{path:.+}", media.file_route(self._exchange, self._token)),
+        ]
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        try:
+            result = await self._carry_out(request)
+        except Refused as refusal:
+            return _refusal(refusal)
+        except web.HTTPRequestEntityTooLarge:
+            return _refusal(Refused("Request Entity Too Large", code=413))
+        return web.json_response({"ok": True, "result": result})
+
+    async def _carry_out(self, request: web.Request) -> object:
+        if not hmac.compare_digest(request.match_info["token"].encode(), self._token.encode()):
+            raise Refused("Unauthorized", code=401)
+        name = request.match_info["method"].lower()
+        method = METHODS.get(name)
+        if method is None:
+            raise Refused("Not Found", code=404)
+        return await method(Call(params=await read_params(request), exchange=self._exchange))
+
+
+def _refusal(refusal: Refused) -> web.Response:
+    body: dict[str, object] = {"ok": False, "error_code": refusal.code, "description": refusal.description}
+    if refusal.retry_after is not None:
+        body["parameters"] = {"retry_after": refusal.retry_after}
+    return web.json_response(body, status=refusal.code)

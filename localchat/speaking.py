@@ -12,9 +12,19 @@ from dataclasses import replace
 
 from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad, canonical, read_number
 from localchat.exchange import Exchange
-from localchat.records import ACCOUNTS, ROOM_BY_ID, Attachment, FileKind, FormattedText, Json, Message, Room, StoredFile
+from localchat.records import (
+    ACCOUNTS,
+    ROOM_BY_ID,
+    Attachment,
+    FileKind,
+    FormattedText,
+    Json,
+    Message,
+    Room,
+    StoredFile,
+    account_json,
+)
 from localchat.text import tidy, utf16_length
-from localchat.wire import account_json
 
 ALBUM_FILES = 10
 CHANNEL_ID = -1_002_000_000_002  # of every channel that something is said to come from

@@ -234,7 +234,7 @@ def is_installed() -> bool:
 
 
 class NatashaFinder:
-    """Meets `ingestion.entities.ports.NameFinder`. One text at a time; an async context, which ends the process."""
+    """Meets `ingestion.entities.records.NameFinder`. One text at a time; an async context, which ends the process."""
 
     def __init__(self, *, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s

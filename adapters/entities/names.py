@@ -92,7 +92,7 @@ def slug(name: str) -> str:
 
 
 class NameForms:
-    """Meets `ingestion.entities.ports.NameReader` and `rag.entities.NameReader`. Safe to share between threads.
+    """Meets `ingestion.entities.records.NameReader` and `rag.entities.NameReader`. Safe to share between threads.
 
     The dictionary (0.3 s) is loaded at the first word.
     """

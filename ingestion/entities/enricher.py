@@ -18,8 +18,15 @@ from domain.errors import DatabaseAway
 from domain.ids import BaseId
 from ingestion.computing import compute
 from ingestion.entities.merging import gather, merge
-from ingestion.entities.ports import EnrichmentQueue, EntityRegistry, FactReader, NameFinder, NameReader
-from ingestion.entities.records import ClaimedEnrichment, Extract
+from ingestion.entities.records import (
+    ClaimedEnrichment,
+    EnrichmentQueue,
+    EntityRegistry,
+    Extract,
+    FactReader,
+    NameFinder,
+    NameReader,
+)
 from ingestion.entities.structure import placed, read_structure
 from ingestion.errors import LeaseLost, ServiceError
 from ingestion.ports import DocumentText

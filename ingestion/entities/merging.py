@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 
 from domain.names import NameWord
-from ingestion.entities.ports import NameReader
 from ingestion.entities.records import (
     EntityName,
     EntityType,
     Extract,
     Mention,
+    NameReader,
     NewAlias,
     NewEntities,
     NewEntity,

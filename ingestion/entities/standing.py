@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from domain.names import NameWord
-from ingestion.entities.ports import NameReader
+from ingestion.entities.records import NameReader
 
 _SIGNS = str.maketrans({**dict.fromkeys("«»„“”‘’`'", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "ё": "е", "\u00ad": None})
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s*(?=[^\W\d_])")  # "lever- age", as PDFs hyphenate it

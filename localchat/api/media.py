@@ -12,8 +12,7 @@ from localchat.api.call import Call, Method, read_formatted, read_room
 from localchat.api.messages import post_from_bot
 from localchat.checks import bad, check_caption
 from localchat.exchange import Exchange
-from localchat.records import Attachment, FileKind, FormattedText, Json, StoredFile
-from localchat.wire import file_json
+from localchat.records import Attachment, FileKind, FormattedText, Json, StoredFile, file_json
 
 GET_FILE_BYTES = 20 * 1024 * 1024  # core.telegram.org/bots/api#getfile
 PHOTO_BYTES = 10 * 1024 * 1024  # core.telegram.org/bots/api#sendphoto

@@ -15,9 +15,8 @@ from localchat.api.call import (
     read_room,
 )
 from localchat.checks import TEXT_UNITS, bad, check_caption, check_text, read_number
-from localchat.records import BOT_ID, Attachment, FormattedText, Json, Message, Room
+from localchat.records import BOT_ID, Attachment, FormattedText, Json, Message, Room, entity_json
 from localchat.text import utf16_length
-from localchat.wire import entity_json
 
 DRAFT_S = 30  # how long a draft stays visible (core.telegram.org/bots/api#sendmessagedraft)
 DELETED_AT_ONCE = 100

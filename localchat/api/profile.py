@@ -9,9 +9,8 @@ from functools import partial
 from localchat.api.call import Call, Method, read_room
 from localchat.checks import bad, canonical, check_commands
 from localchat.exchange import Exchange
-from localchat.records import ACCOUNTS, BOT, BOT_ID, Json, Room
+from localchat.records import ACCOUNTS, BOT, BOT_ID, Json, Room, account_json, room_json
 from localchat.text import utf16_length
-from localchat.wire import account_json, room_json
 
 _TEXTS = {"description": 512, "short_description": 120, "name": 64}  # units at most
 _SCOPES = frozenset(

@@ -18,6 +18,7 @@ from domain.documents import ANY_LANE, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, ServiceError, SourceError, WindowTooLarge
+from ingestion.pipeline import SharedParser
 from ingestion.ports import Outcome
 from ingestion.progress import Progress
 from ingestion.records import (
@@ -35,7 +36,6 @@ from ingestion.records import (
     WholeDocument,
     Window,
 )
-from ingestion.together import SharedParser
 
 
 class FakeResolver:

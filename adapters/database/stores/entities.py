@@ -28,7 +28,7 @@ KEYS_AT_ONCE = 400
 
 
 class EntityStore:
-    """Meets `ingestion.entities.ports.EnrichmentQueue` and `EntityRegistry`, `rag.entities.EntityNames` and
+    """Meets `ingestion.entities.records.EnrichmentQueue` and `EntityRegistry`, `rag.entities.EntityNames` and
     `EntityGraph`."""
 
     def __init__(self, transport: Transport) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.entities.names import NameForms
 from adapters.llm.structured import read_record
-from bot.entity_reading import ReadEntity, ReadFact, ReadPart, checked
+from bot.enrichment import ReadEntity, ReadFact, ReadPart, checked
 from ingestion.entities.records import EntityType, Extract, Relation
 from ingestion.entities.standing import ReadableText
 

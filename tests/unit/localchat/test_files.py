@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from localchat.files import Files, image_size
-from localchat.store import open_store
+from localchat.store import Files, image_size, open_store
 
 
 @pytest.fixture

@@ -7,13 +7,14 @@ from math import inf
 from adapters.entities.names import NameForms
 from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
 from ingestion.entities.enricher import ATTEMPTS, Enricher, Readers
-from ingestion.entities.ports import FactReader, NameFinder
 from ingestion.entities.records import (
     ClaimedEnrichment,
     EntityName,
     EntityType,
     Extract,
+    FactReader,
     Mention,
+    NameFinder,
     NewEntities,
     PassageSpan,
     RegisteredEntity,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fetch.addresses import NEVER, is_public
+from ingestion.fetch.guard import NEVER, is_public
 
 INSIDE = [
     "0.0.0.0",  # unspecified
