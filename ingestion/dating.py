@@ -3,8 +3,8 @@
 In: its name and first blocks. Out: the day, or none: a wrong day is worse, because of two contradicting documents the
 newer is told first. Days are found as people write them, in Russian and English; an ambiguous one (03/04/2024) is
 skipped. A day counts where documents state theirs: as an edition (this takes precedence), after «дата:», in a title
-(«Договор № 5 от …»), on a line of its own with a place or a number. Days in running text do not count, and several
-different ones cancel each other. Days in metadata (markup, headers) are read by parsers and fetchers. Pure, except that
+(«Договор № 5 от …»), on a line that is no sentence: alone, with a place, or after a few words and a number («Исх. 771
+от …»). Days in running text do not count, and several different ones cancel each other. Days in metadata (markup, headers) are read by parsers and fetchers. Pure, except that
 `own_moment` reads the clock.
 """
 
@@ -86,9 +86,18 @@ _LABEL = re.compile(
     r"published(?:\s+on)?|posted(?:\s+on)?|issued(?:\s+on)?|опубликован\w*|составлен\w*|подписан\w*)\s*:?\s*",
     re.IGNORECASE,
 )
-_BEFORE_LINE = re.compile(rf"(?:{_PLACE})?\s*(?:[Ии]сх\w*\.?)?\s*(?:{_NUMBER})?\s*(?:[Оо]т|[Dd]ated)?\s*")
+_BEFORE_LINE = re.compile(rf"(?:{_PLACE})?\s*(?:{_NUMBER})?\s*(?:[Оо]т|[Dd]ated)?\s*")
 _AFTER_LINE = re.compile(rf"[.,;\s]*(?:{_NUMBER})?\s*(?:[Нн]а №.*)?(?:{_TOWN})?[.,;\s]*")
 """Also accepts «На № 3 от …», which names the letter that is answered."""
+_CAPTION_WORD = r"(?:[^\W\d_][^\W\d_-]{3,}|[A-ZА-ЯЁ][^\W\d_]{2}|[A-ZА-ЯЁ]{2}|[^\W\d_]{1,5}\.)"
+"""Neither «к» nor «по», which make what follows another document's; «Акт», «исх.» and «РФ» are."""
+_CAPTION_NUMBER = r"(?:№|No\.?|N|#)?\s?(?=\S*\d)(?!\S*\d{9})[\w/.-]*\w"  # longer ones are a company's: «ОГРН … от …»
+_CAPTION = re.compile(
+    rf"(?=[A-ZА-ЯЁ]|\w+\.){_CAPTION_WORD}(?: {_CAPTION_WORD}){{0,2}}:?"
+    rf"(?:\s?{_CAPTION_NUMBER},?(?: (?:от|of|dated))?| (?:от|of|dated))"
+)
+"""«Исх. 771 от», «Редакция от», «Our Ref: GH-771,»: a few words, of which none rules another, and a number or «от»."""
+_STAMP = re.compile(r"[^\W\d_]{4,}(?: [^\W\d_]{4,})?\. (?=[A-ZА-ЯЁ])")  # «ПРОЕКТ. Редакция от …», «Копия верна. …»
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,7 +306,7 @@ def _claimed(lines: Sequence[str]) -> Iterator[_Claimed]:
 
 
 def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
-    before, after = line[: written.start].rstrip(), line[written.end :].strip()
+    before, after = _STAMP.sub("", line[: written.start].rstrip(), count=1), line[written.end :].strip()
     if _is_edition(line, before):
         return _Rank.EDITION
     if _LABEL.fullmatch(before) and (not after or before.endswith(":")):
@@ -317,7 +326,8 @@ def _is_edition(line: str, before: str) -> bool:
 
 
 def _is_alone(before: str, after: str) -> bool:
-    return bool(_BEFORE_LINE.fullmatch(before) and _AFTER_LINE.fullmatch(after))
+    is_caption = _CAPTION.fullmatch(before) and not after.endswith(".")
+    return bool((is_caption or _BEFORE_LINE.fullmatch(before)) and _AFTER_LINE.fullmatch(after))
 
 
 def _is_edition_of_line(before: str, after: str) -> bool:
