@@ -4,8 +4,8 @@ In: its name and first blocks. Out: the day, or none: a wrong day is worse, beca
 newer is told first. Days are found as people write them, in Russian and English; an ambiguous one (03/04/2024) is
 skipped. A day counts where documents state theirs: as an edition (this takes precedence), after «дата:», in a title
 («Договор № 5 от …»), on a line that is no sentence: alone, with a place, or after a few words and a number («Исх. 771
-от …»). Days in running text do not count, and several different ones cancel each other. Days in metadata (markup, headers) are read by parsers and fetchers. Pure, except that
-`own_moment` reads the clock.
+от …»). Days in running text do not count, and several different ones cancel each other. Days in metadata (markup,
+headers) are read by parsers and fetchers. Pure, except that `own_moment` reads the clock.
 """
 
 import re
