@@ -17,13 +17,13 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from adapters.database.stores import Stores
 from adapters.database.transport import Argument, Row, Transport
 from adapters.lexical import RussianEnglishAnalyzer
 from benchmarks.hashed import OfflineEmbedder
 from bot.app import open_transport
 from bot.journal import configure_logging
 from bot.settings import Settings
-from bot.stores import Stores
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, UserId
 from ingestion.chunking.passages import Passages, PassageSizes

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
 from adapters.database.segments.mirror import SegmentMirror
+from adapters.database.stores import Stores
 from adapters.database.stores.search import SegmentStore
 from adapters.database.transport import ActingTransport, Transport
 from adapters.entities.names import NameForms
@@ -28,7 +29,6 @@ from bot.metrics.measures import Measures, build_measures
 from bot.models import Fusion, TextEmbedder, open_pictures, open_search_models, open_transcriber, video_fetcher
 from bot.reading_costs import MeteredPipeline, Purse
 from bot.settings import ModelSettings, Settings, WorkerSettings
-from bot.stores import Stores
 from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers

@@ -3,9 +3,9 @@
 In: settings, stores, models. Out: a `Conversation`. It opens nothing.
 """
 
+from adapters.database.stores import Stores
 from bot.settings import AnswerSettings as Asked
 from bot.settings import Settings
-from bot.stores import Stores
 from prompts.loader import Prompts, load_prompts
 from prompts.wordings import load_breadth, load_intents, load_small_talk, load_wordings
 from rag.answering.answer import AnswerWriter

@@ -1,10 +1,19 @@
 """The bot's pipeline in one place: the middlewares that every update passes, outermost first, and the routers in order.
 
-In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. `bot.inbox` feeds it and waits for running handlers.
+In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. `bot.inbox` feeds it and waits for running handlers. What
+no router took (unknown commands, dead buttons) and every unhandled exception gets one useful sentence; an exception
+also a log entry under the number that is shown.
 """
 
-from aiogram import Dispatcher
+import secrets
+from collections.abc import Mapping
 
+import structlog
+from aiogram import Bot, Dispatcher, Router
+from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
+from aiogram.types import CallbackQuery, ErrorEvent, Message
+
+from adapters.database.transport import DatabaseAway
 from bot.handlers import (
     asking,
     base,
@@ -12,7 +21,6 @@ from bot.handlers import (
     chat,
     clean,
     document,
-    fallback,
     going_on,
     kept,
     library,
@@ -24,15 +32,25 @@ from bot.handlers import (
     tokens,
 )
 from bot.handlers.answering import Dialogues
-from bot.middlewares import FILES, Access, OnlyAddressed, ReadState, Throttle
+from bot.handlers.filters import is_command
+from bot.middlewares import FILES, Access, OnlyAddressed, ReadState, Throttle, answer_event, words_for
+from bot.replies.sending import acknowledge, send
 from bot.services import Services
+from bot.talk import Talk
+from bot.texts import Words
+from domain.errors import BaseClosed, BaseReadOnly
+from ingestion.errors import TooManyWaiting
+
+_REFUSALS: Mapping[type[Exception], str] = {BaseClosed: "base-closed", BaseReadOnly: "base-read-only"}
+
+log = structlog.get_logger()
 
 
 def build_dispatcher(services: Services) -> Dispatcher:
     """A new dispatcher with its own routers. It subscribes only to messages, button presses (the stop button of a draft
     included) and who leaves a group; edited messages and channel posts never arrive."""
     dispatcher = Dispatcher(disable_fsm=True, services=services, dialogues=Dialogues())
-    dispatcher.errors.register(fallback.apologise)
+    dispatcher.errors.register(apologise)
 
     for_both = (Access(services), Throttle(services), ReadState(services))
     for middleware in (OnlyAddressed(), *for_both):
@@ -56,9 +74,65 @@ def build_dispatcher(services: Services) -> Dispatcher:
         going_on.build_router(),
         kept.build_router(),
         models.build_router(),
-        fallback.build_command_router(),
+        build_unknown_commands(),
         base.build_router(),
         questions,
-        fallback.build_button_router(),
+        build_unknown_buttons(),
     )
     return dispatcher
+
+
+def build_unknown_commands() -> Router:
+    """Comes before the modes in the order of routers: a mistyped command is neither a question nor a note."""
+    router = Router(name="unknown commands")
+    router.message.register(unknown_command, is_command)
+    return router
+
+
+def build_unknown_buttons() -> Router:
+    """Comes last in the order of routers."""
+    router = Router(name="unknown buttons")
+    router.callback_query.register(unknown_button)
+    return router
+
+
+async def unknown_command(message: Message, bot: Bot, talk: Talk) -> None:
+    """Says where the list of commands is."""
+    await send(bot, talk.place, talk.words("unknown-command"))
+
+
+async def unknown_button(query: CallbackQuery, talk: Talk) -> None:
+    """A button of an older version, or under a message that is too old."""
+    await acknowledge(query, talk.words.plain("unknown-button"), alert=True)
+
+
+async def apologise(failure: ErrorEvent, services: Services) -> bool:
+    """The last handler of any exception: logs it and tells the person in a sentence."""
+    event = failure.update.message or failure.update.callback_query
+    if isinstance(failure.exception, TelegramForbiddenError):
+        log.info("handler.nobody_there", update_id=failure.update.update_id)
+        return True
+    if isinstance(failure.exception, TooManyWaiting) and event is not None:
+        await answer_event(event, words_for(event, services), "too-many-waiting", most=failure.exception.most)
+        return True
+    if event and (refusal := _REFUSALS.get(type(failure.exception))):
+        log.info("handler.without_right", update_id=failure.update.update_id, refusal=refusal)
+        await answer_event(event, words_for(event, services), refusal)
+        return True
+    number = secrets.token_hex(4)
+    away = isinstance(failure.exception, DatabaseAway)
+    report = log.warning if away else log.error
+    report("handler.failed", number=number, update_id=failure.update.update_id, exc_info=failure.exception)
+    if event is not None:
+        await _tell(event, words_for(event, services), away=away, number=number)
+    return True
+
+
+async def _tell(event: Message | CallbackQuery, words: Words, *, away: bool, number: str) -> None:
+    try:
+        if away:
+            await answer_event(event, words, "database-away")
+        else:
+            await answer_event(event, words, "trouble", number=number)
+    except TelegramAPIError as error:
+        log.warning("handler.could_not_tell", number=number, error=type(error).__name__)

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cache
@@ -20,7 +20,6 @@ from typing import TypeVar
 from domain.documents import DocumentStatus, SourceType, known_as
 from ingestion.chunking.passages import Passages
 from ingestion.chunking.windows import split_window
-from ingestion.computing import compute, one_ahead
 from ingestion.errors import WindowTooLarge
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
@@ -35,6 +34,8 @@ _NUMBER_CELL = re.compile(r"\|[ \xa0($€₽£+−–-]*+\d[\d \xa0.,]*+[)% \xa0
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 T = TypeVar("T")
+
+SHORT_CHARS = 5_000  # a few milliseconds of chunking or analysing; a Telegram message holds 4096
 
 
 class Indexer:
@@ -183,3 +184,31 @@ def in_groups(windows: Sequence[T]) -> list[Sequence[T]]:
 def _md5(text: str) -> str:
     """The same as PostgreSQL's `md5(text)`; it compares texts and is no security measure."""
     return hashlib.md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()
+
+
+async def compute(work: Callable[[], T], *, characters: int) -> T:
+    """The result of `work`, which is pure and takes time in proportion to `characters`."""
+    return work() if characters <= SHORT_CHARS else await asyncio.to_thread(work)
+
+
+async def one_ahead(works: Iterable[Coroutine[None, None, T]]) -> AsyncGenerator[T, None]:
+    """The results in order. While the consumer uses one, the next is being computed, and no more than that.
+
+    Raises what the works raise. Close the generator (`aclosing`) to cancel the work it has started.
+    """
+    waiting = iter(works)
+    begun = _begin(waiting)
+    try:
+        while begun is not None:
+            made = await begun
+            begun = _begin(waiting)
+            yield made
+    finally:
+        if begun is not None:
+            begun.cancel()
+            await asyncio.gather(begun, return_exceptions=True)
+
+
+def _begin(waiting: Iterator[Coroutine[None, None, T]]) -> asyncio.Task[T] | None:
+    work = next(waiting, None)
+    return None if work is None else asyncio.create_task(work)

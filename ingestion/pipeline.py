@@ -21,10 +21,9 @@ from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
-from ingestion.computing import SHORT_CHARS, compute
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError, Unchanged
 from ingestion.fetch.media import HTML_TYPE
-from ingestion.indexing import CHUNKS_A_BATCH, Indexer
+from ingestion.indexing import CHUNKS_A_BATCH, SHORT_CHARS, Indexer, compute
 from ingestion.parsers.titles import choose_title
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, Unmetered, WorkMeter, WorkQueue
 from ingestion.progress import Progress

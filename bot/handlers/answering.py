@@ -17,16 +17,16 @@ import structlog
 from aiogram import Bot
 
 from bot.handlers.asking import expect
-from bot.handlers.holdings import Lack, lack_of
+from bot.handlers.menu import Lack, lack_of
 from bot.handlers.models import tell_about_models
 from bot.inbox import Turn
 from bot.keyboards import STOP, button, question_key, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer, in_words
-from bot.replies.live_steps import LiveSteps, live_steps
 from bot.replies.names import name_of
 from bot.replies.places import page_of, sourced_table
 from bot.replies.sending import send
+from bot.replies.steps import LiveSteps, live_steps
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
 from bot.talk import Room, Talk

@@ -14,7 +14,7 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from bot.handlers.asking import answers, ask
 from bot.handlers.base import take
 from bot.handlers.filters import has_message, own_words
-from bot.handlers.modes import mode_sign
+from bot.handlers.menu import mode_sign
 from bot.handlers.received import original_of, receive
 from bot.handlers.rights import is_in_group, may_change, may_tidy
 from bot.keyboards import ListPage, SendOver, button, rows

@@ -11,7 +11,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.answering import Dialogues, answer_question
 from bot.handlers.base import refusal_of, take
 from bot.handlers.filters import has_message, in_mode
-from bot.handlers.modes import switch_mode
+from bot.handlers.menu import switch_mode
 from bot.handlers.received import Received, original_of, receive
 from bot.inbox import Turn
 from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_keyboard, mode_offer, rows

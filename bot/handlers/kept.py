@@ -11,7 +11,7 @@ from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.base import DAY_S
 from bot.handlers.filters import has_message
-from bot.handlers.modes import mode_sign
+from bot.handlers.menu import mode_sign
 from bot.handlers.rights import may_change, may_tidy
 from bot.keyboards import (
     AddSection,

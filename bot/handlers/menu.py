@@ -1,24 +1,29 @@
-"""The menu: /start, modes, help, privacy, language, a new dialogue.
+"""The menu: /start, switching between Чат and База, help, privacy, language, a new dialogue.
 
-In: commands, mode buttons (inline and of the reply keyboard). Out: the menu, hints, the mode in `user_state`.
+In: commands, mode buttons (inline and of the reply keyboard). Out: the menu; the mode in `user_state`, a short hint,
+which depends on whether the base has anything to answer from, and the keyboard that shows which mode is on.
 """
+
+from enum import StrEnum
 
 from aiogram import Bot, F, Router
 from aiogram.filters import Command, CommandObject, CommandStart
-from aiogram.types import CallbackQuery, Message
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message, ReplyKeyboardMarkup
 
 from bot.handlers.filters import names_mode, own_words
-from bot.handlers.modes import mode_sign, switch_mode
-from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice
+from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice, mode_keyboard
 from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
-from bot.texts import LANGUAGES, Texts
+from bot.texts import LANGUAGES, Texts, Words
+from domain.ids import BaseId
 from domain.people import Mode
 
 _COMMANDS = {"chat": Mode.CHAT, "base": Mode.DOCUMENTS}
 _DEEP_LINKS = {**_COMMANDS, "documents": Mode.DOCUMENTS}  # t.me/<bot>?start=base
+
+NEWEST = 8  # how many of the newest documents are checked for one that is still being read
 
 
 def build_router(texts: Texts) -> Router:
@@ -102,3 +107,45 @@ async def choose_language(
     chosen = services.texts.for_language(callback_data.language)
     await acknowledge(query)
     await send(bot, talk.place, chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
+
+
+async def switch_mode(bot: Bot, services: Services, talk: Talk, mode: Mode) -> None:
+    """Store the mode and say what it means."""
+    await services.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
+    hint = await _hint(services, talk, mode)
+    promised = {"hears": services.hears} if hint == "documents-hint" else {}
+    await send(bot, talk.place, talk.words(hint, **promised), mode_sign(talk, mode))
+
+
+def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
+    """What shows the current mode and the open base: the keyboard in a private chat, buttons under the message in a
+    group. `words`: of a language that was chosen just now."""
+    show = mode_keyboard if talk.place.is_private else mode_choice
+    return show(words or talk.words, mode, base=open_name(talk.state))
+
+
+async def _hint(services: Services, talk: Talk, mode: Mode) -> str:
+    suffix = "" if talk.place.is_private else "-group"
+    if mode is Mode.DOCUMENTS:
+        return f"documents-hint{suffix}"
+    lack = await lack_of(services, talk.base_id)
+    if lack is None:
+        return f"chat-hint{suffix}"
+    if lack is Lack.READING:
+        return "chat-hint-reading"
+    return "chat-hint-empty" if services.answers_generally else "chat-hint-empty-strict"
+
+
+class Lack(StrEnum):
+    """Why nothing can be found in a base."""
+
+    EMPTY = "empty"
+    READING = "reading"  # the first documents have come, and none of them can be searched yet
+
+
+async def lack_of(services: Services, base: BaseId) -> Lack | None:
+    """None when the base has searchable documents. Raises DatabaseAway."""
+    if await services.passages.holds_documents(base):
+        return None
+    newest = await services.library.documents(base, limit=NEWEST)
+    return Lack.EMPTY if all(card.status.is_final for card in newest) else Lack.READING

@@ -16,7 +16,6 @@ import structlog
 from domain.ending import end
 from domain.errors import DatabaseAway
 from domain.ids import BaseId
-from ingestion.computing import compute
 from ingestion.entities.merging import gather, merge
 from ingestion.entities.records import (
     ClaimedEnrichment,
@@ -29,6 +28,7 @@ from ingestion.entities.records import (
 )
 from ingestion.entities.structure import placed, read_structure
 from ingestion.errors import LeaseLost, ServiceError
+from ingestion.indexing import compute
 from ingestion.ports import DocumentText
 from ingestion.records import BLOCK_SEPARATOR, Block
 from ingestion.spool import in_portions

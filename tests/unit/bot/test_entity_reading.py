@@ -4,9 +4,8 @@ import pytest
 
 from adapters.entities.names import NameForms
 from adapters.llm.structured import read_record
-from bot.enrichment import ReadEntity, ReadFact, ReadPart, checked
+from bot.enrichment import ReadableText, ReadEntity, ReadFact, ReadPart, checked
 from ingestion.entities.records import EntityType, Extract, Relation
-from ingestion.entities.standing import ReadableText
 
 NAMES = NameForms()
 TEXT = "В Алоре Дмитрий внедрил RAG\nи сократил время ответа на 40 %."

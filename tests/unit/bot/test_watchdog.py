@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bot import watchdog
-from bot.watchdog import EXIT_STATUS, Watchdog, memory_bound, resident_bytes
+from bot import serving
+from bot.serving import EXIT_STATUS, Watchdog, memory_bound, resident_bytes
 
 PATIENCE_S = 60.0
 
@@ -39,8 +39,8 @@ def test_a_process_that_cannot_go_on_ends_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(watchdog, "LOOK_EVERY_S", 0.01)
-    monkeypatch.setattr(watchdog, "STILL_S", still_s)
+    monkeypatch.setattr(serving, "PEEK_EVERY_S", 0.01)
+    monkeypatch.setattr(serving, "STILL_S", still_s)
     monkeypatch.setattr("faulthandler.dump_traceback", lambda **_: None)
     ended = Ended()
     dog = Watchdog(memory_bytes=memory_bytes, end=ended)

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
-from ingestion.computing import SHORT_CHARS, compute, one_ahead
+from ingestion.indexing import SHORT_CHARS, compute, one_ahead
 
 
 class Works:

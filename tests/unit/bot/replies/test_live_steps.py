@@ -2,8 +2,8 @@
 
 import asyncio
 
-from bot.replies.live_steps import live_steps
 from bot.replies.sending import Place
+from bot.replies.steps import live_steps
 from domain.ids import ChatId
 from rag.progress import StepState
 from tests.fakes.bot import texts

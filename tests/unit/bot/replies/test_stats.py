@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import pytest
 
 from bot.charts import PAINTS, SERIES, Row
-from bot.replies.stats import base_html, overall_html, rows_html
+from bot.handlers.stats import base_html, overall_html, rows_html
 from domain.documents import DocumentStatus
 from domain.statistics import BaseStatistics, OverallStatistics, StepFigures, TurnFigures, TurnsOfDay
 from tests.fakes.bot import TODAY, texts
