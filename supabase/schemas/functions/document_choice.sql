@@ -161,23 +161,25 @@ begin
   ), member as materialized (
     select * from unnest(p_chunks, p_places) u (chunk_id, place)
   ), posting as (
-    select x.chunk_id, x.term = u.term as is_own, u.own, u.wide, u.nth, x.frequency, x.length, x.titled, x.around,
-      x.around_titled
+    select x.chunk_id, u.nth, case when x.term = u.term then u.own * bm25(x.own, x.half) else 0 end
+      + u.wide * bm25(x.around, x.half) as score
     from (select * from weighed w where not w.is_long offset 0) u cross join lateral (
-      select * from chunk_terms x
+      select x.chunk_id, x.term, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
+        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
+      from chunk_terms x
       where x.base_id = p_base and x.term >= u.low collate "C" and x.term < u.high collate "C" offset 0) x
     union all
-    select x.chunk_id, true, u.own, u.wide, u.nth, x.frequency, x.length, x.titled, x.around, x.around_titled
+    select x.chunk_id, u.nth, u.own * bm25(x.own, x.half) + u.wide * bm25(x.around, x.half)
     from (select * from weighed w where w.is_long offset 0) u cross join lateral (
-      select * from chunk_terms x
+      select x.chunk_id, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
+        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
+      from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (p_chunks) offset 0) x
   ), said as (
-    select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth]
-      * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
-      + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))) as score
-    from posting p join member m using (chunk_id)
-    cross join lateral (select half_frequency(p.length, half_at) as half) h
-    group by p.chunk_id, m.place
+    select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth] * p.score) as score
+    from posting p join member m using (chunk_id) group by p.chunk_id, m.place
   ), found as materialized (
     -- Also those without a rare word: the party stands in the preamble, and the clause may have frequent words alone.
     -- An outer join would compare every member with every posting.
@@ -186,11 +188,13 @@ begin
     group by u.chunk_id, u.place order by score desc limit looked_through
   ), more as (
     select f.chunk_id, sum(p_shares[(f.place - 1) * asked + u.nth]
-      * (u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
-      + u.wide * bm25(in_all(x.around, x.around_titled, x.half), x.half))) as score
+      * (u.own * bm25(x.own, x.half) + u.wide * bm25(x.around, x.half))) as score
     from (select w.*, w.ordinality + rare as nth from unnest(p_words[rare + 1 :]) with ordinality w offset 0) u
     cross join lateral (
-      select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
+      select x.chunk_id, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
+        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
+      from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C"
         and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
     join found f using (chunk_id) group by f.chunk_id

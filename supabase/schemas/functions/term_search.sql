@@ -278,10 +278,11 @@ begin
     select * from score_postings(p_base, few, p_after, p_hidden, p_allowed,
       case when frequent is null then p_limit else looked_through end)
   ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
-    select x.chunk_id, sum((w.own + w.wide) * bm25(in_all(x.frequency, x.titled, x.half), x.half)) as score
+    select x.chunk_id, sum((w.own + w.wide) * bm25(x.own, x.half)) as score
     from unnest(frequent) w
     cross join lateral (
-      select x.chunk_id, x.frequency, x.titled, half_frequency(x.length, half_at) as half
+      select x.chunk_id, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own
       from chunk_terms x
       where x.base_id = p_base and x.term = w.term collate "C"
         and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
