@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from functools import partial
+from functools import lru_cache, partial
 
 import structlog
 
@@ -27,6 +27,7 @@ from rag.retrieval.spelling import worded
 # Bound for pasted texts: more text does not make the query clearer, and an encoder's context is limited.
 MAX_QUERY_CHARS = 4000
 REMEMBERED_VECTORS = 256  # of questions; 1,024 numbers each, some 8 MB in all
+REMEMBERED_WORDS = 16_384  # of passages that were compared, with their terms; some 3 MB
 
 log = structlog.get_logger()
 
@@ -56,6 +57,7 @@ class Retrieval:
         self._search = search
         self._embedder = embedder
         self._analyzer = analyzer
+        self._terms_of = lru_cache(maxsize=REMEMBERED_WORDS)(analyzer.terms)
         self._reranker = reranker
         self._candidates = candidates
         self._passages = passages
@@ -122,8 +124,8 @@ class Retrieval:
         if self._reranker is None and rarities:  # a reranker reads the sentences itself
             inherited = {c.passage.chunk_id: c.inherited for c in found}
             asked = dict(zip(query.terms, rarities, strict=True))
-            fused = raise_close(fused, asked, inherited, terms_of=self._analyzer.terms)
-            fused = lower_half_named(fused, asked, inherited, terms_of=self._analyzer.terms)
+            fused = raise_close(fused, asked, inherited, terms_of=self._terms_of)
+            fused = lower_half_named(fused, asked, inherited, terms_of=self._terms_of)
         return spread_over_pages(collapse(fused))
 
     async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:
