@@ -153,7 +153,7 @@ def _places(text: str, sought: _Sought, terms_of: TermsOf) -> list[tuple[int, in
 
 @cache
 def _beginning_with(letter: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{re.escape(letter)}[^\W\d_]*")
+    return re.compile(rf"{letter}(?<!\w{letter})[^\W\d_]*")  # `\bt…` would be tried at every sign
 
 
 def _end_of(words: Sequence[str], text: str, at: int) -> int:
