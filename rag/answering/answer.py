@@ -23,7 +23,7 @@ from rag.answering.marks import Reading, read
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
 from rag.answering.rules import as_remarks, of_language
 from rag.errors import ModelError, ModelRefused
-from rag.execution.facts import Fact, FactKind
+from rag.execution.facts import Fact
 from rag.grounding.check import SupportCheck
 from rag.ports import ChatModel
 from rag.progress import BrokenOff, unless_set, until_set
@@ -222,9 +222,7 @@ class AnswerWriter:
         Where the answer puts several facts into one item («two projects», out of ten facts), the number of facts left
         out is no number of items, and is not added.
         """
-        left = assignment.facts.left_out
-        items = [fact for fact in assignment.facts.facts if fact.title and fact.is_item]
-        listed = sum(fact.kind is not FactKind.PASSAGE for fact in items)
+        left, listed = assignment.facts.left_out, assignment.facts.listed
         if not left or listed_items(text) * 2 <= listed:
             return text
         return f"{without_remainder(text).rstrip()}\n\n{self._plain.remainder(listed, left, assignment)}"

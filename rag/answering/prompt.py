@@ -178,6 +178,9 @@ def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompt
 def _form(assignment: Assignment, prompts: Prompts) -> str:
     """The form with the plan's limits in it."""
     form, limits = prompts.forms[assignment.style.value], assignment.limits
+    if left := assignment.facts.left_out:
+        total = limits.skip + assignment.facts.listed + left
+        form += f" Besides these materials the program found {left} more: {total} in all."
     for name, value in (
         ("items", limits.max_items),
         ("groups", limits.max_groups),

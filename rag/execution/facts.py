@@ -128,6 +128,11 @@ class FactsPayload:
         return bool(self.facts)
 
     @property
+    def listed(self) -> int:
+        """The items that an answer may list."""
+        return sum(each.title != "" and each.is_item and each.kind is not FactKind.PASSAGE for each in self.facts)
+
+    @property
     def groups(self) -> tuple[FactGroup, ...]:
         """Facts grouped by title, in order of first appearance."""
         titles = dict.fromkeys(fact.title for fact in self.facts)

@@ -4,12 +4,13 @@ In: what a row is, its columns, conditions, what to compute. Out: a table with a
 code has computed, and where documents disagree. A model extracts the rows; `rag.extraction` does the rest.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
@@ -27,8 +28,11 @@ from rag.extraction.wire import RowsReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
 
 MAX_COLUMNS = 6
-MAX_CONDITIONS = 4
+MAX_CONDITIONS = 8  # «between» makes two
 MAX_NAMED = 50  # documents that one question names
+BETWEEN = "between"  # of conditions: two of them
+_ENDS = (Operator.AT_LEAST.value, Operator.AT_MOST.value)
+_RANGE = re.compile(r"\s*\.\.\s*|\s+[–—-]\s+")
 REPLY_TOKENS = 1_500  # expected size of a reply, for the allowance; the meter counts the real size
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
@@ -60,6 +64,13 @@ class RowsArguments(ToolArguments):
     order: Order = Order.ASC
     changes: bool = False
 
+    @field_validator("where", mode="before")
+    @classmethod
+    def _without_between(cls, value: object) -> object:
+        """«between» with two values as a condition for each end, both included."""
+        conditions = value if isinstance(value, list | tuple) else [value]
+        return None if value is None else [end for each in conditions for end in _ends(each)]
+
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
         if self.aggregate not in (Aggregate.NONE, Aggregate.COUNT) and self.of is None:
@@ -86,10 +97,10 @@ class CollectRows(Tool[RowsArguments]):
     """slow: takes a row out of documents for every thing of a kind; the program merges, filters, counts, sums, sorts.
     For «сколько …», «перечисли все …», «на какую сумму», «какие истекают до», «у кого больше», «сравни», «что
     изменилось между»; not for one value, not to count documents. what: one row, in the singular; columns: 1-6, the
-    first names the thing. Optional: documents (else all); where: conditions {column, op: = != < > <= >= contains,
-    value: 500 000 ₽, 2025-12-31, 2025, да}; key: columns that tell rows apart (payments); current: true for what holds
-    now; aggregate: sum, min, max, avg of column `of`; group_by, period: year, month; sort_by, order: asc, desc;
-    changes: true with two documents, the earlier first.
+    first names the thing. Optional: documents (else all); where: conditions {column, op: = != < > <= >= contains
+    between, value: 500 000 ₽, 2025-12-31, 2025, да, 2025-01..2025-03}; key: columns that tell rows apart (payments);
+    current: true for what holds now; aggregate: sum, min, max, avg of column `of`; group_by, period: year, month;
+    sort_by, order: asc, desc; changes: true with two documents, the earlier first.
     """
 
     name = "collect_rows"
@@ -141,6 +152,16 @@ class CollectRows(Tool[RowsArguments]):
         if chosen.cards and extraction.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
         return asked.payload(extraction)
+
+
+def _ends(condition: object) -> list[object]:
+    if not isinstance(condition, dict) or condition.get("op") != BETWEEN:
+        return [condition]
+    value = condition.get("value")
+    ends = _RANGE.split(value, maxsplit=1) if isinstance(value, str) else value
+    if not isinstance(ends, list | tuple) or len(ends) != len(_ENDS):
+        raise ValueError(f"{BETWEEN}: give the first and the last value, «2025-01-01..2025-03-31»")
+    return [{**condition, "op": op, "value": end} for op, end in zip(_ENDS, ends, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,8 +59,21 @@ class Operator(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Operator | None":
-        """Other spellings of the same."""
-        spelled = {"==": "=", "≠": "!=", "<>": "!=", "≤": "<=", "≥": ">="}.get(str(value))
+        """Other spellings of the same; those of days, too."""
+        spelled = {
+            "==": "=",
+            "≠": "!=",
+            "<>": "!=",
+            "≤": "<=",
+            "≥": ">=",
+            "before": "<",
+            "after": ">",
+            "since": ">=",
+            "from": ">=",
+            "until": "<=",
+            "by": "<=",
+            "in": "=",
+        }.get(str(value).casefold())
         return cls(spelled) if spelled else None
 
 

@@ -32,7 +32,7 @@ _TAIL = re.compile(r"\s+(?:от|of|dated|from)\s+«?\d.*$", re.IGNORECASE)  # «
 _CODE = re.compile(r"(?:№|\bNo\.?)\s*([\w.]*\d[\w.]*[/-][\w./-]*\w)", re.IGNORECASE)  # «Договор поставки № 12/2024-А»
 _NUMBER_SIGNS = frozenset({"номер", "number", "no", "n"})
 _LOOKALIKES = str.maketrans("авекмнорстух", "abekmhopctyx")
-_RANKS = {Standing.MENTIONS: 0, Standing.OWN: 1, Standing.AMENDS: 2}
+_RANKS = {Standing.DRAFT: 0, Standing.MENTIONS: 1, Standing.OWN: 2, Standing.AMENDS: 3}
 
 Key = tuple[tuple[str, ...], ...]
 

@@ -190,8 +190,12 @@ def _replaced(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
 
 
 def _undecided(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
-    if rows:
-        names = _listed([row.cells[0] for row in rows])
+    places = sorted(asked.places - {0})
+    told = (
+        [row.cells[0], *(f"{asked.columns[place]}: {row.cells[place]}" for place in places if row.cells[place])]
+        for row in rows
+    )
+    if names := _listed([", ".join(cells) for cells in told]):
         yield _number(asked.words.undecided.format(count=len(rows), names=names), asked)
 
 

@@ -139,6 +139,7 @@ class Standing(StrEnum):
     OWN = "own"  # the document is about this very thing
     AMENDS = "amends"  # it changes what another document says of the thing
     MENTIONS = "mentions"  # it only tells of the thing
+    DRAFT = "draft"  # it is about this very thing, and says of itself that it is not in force
 
 
 class ReadRow(WirePart):

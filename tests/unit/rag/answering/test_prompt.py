@@ -6,6 +6,7 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
+from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
 from rag.ports import Dialogue
@@ -79,6 +80,15 @@ def test_nothing_found_is_said() -> None:
 def test_the_limits_of_the_plan_reach_the_writer(style: RenderStyle, said: str) -> None:
     limits = Limits(max_items=7, max_groups=5, max_paragraphs=2)
     assert said in build(found=rank(make_passage("текст")), style=style, limits=limits).messages[-1].content
+
+
+def test_the_writer_is_told_how_many_there_are_beyond_its_materials() -> None:
+    listed = tuple(Fact(kind=FactKind.STATEMENT, text=f"проект {number}", title="Проект") for number in range(3))
+    payload = FactsPayload(facts=listed, left_out=8)
+    asked = Assignment(question="Какие проекты?", facts=payload, style=RenderStyle.BULLETS, limits=Limits(skip=2))
+    settings = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=9000)
+    prompt = build_prompt(asked, prompts=load_prompts(), settings=settings, today=date(2026, 5, 12))
+    assert "found 8 more: 13 in all" in prompt.messages[-1].content
 
 
 @pytest.mark.parametrize(("language", "words"), [("ru", "Answer in Russian"), ("en", "Answer in English")])

@@ -341,18 +341,38 @@ async def test_rows_that_are_known_are_kept_while_others_are_read() -> None:
 
 async def test_the_program_filters_and_says_of_which_rows_it_cannot_tell() -> None:
     texts = {"а": "Счёт 1 на 100 ₽", "б": "Счёт 2 на 200 ₽", "в": "Счёт 3", "г": "Счёт 4 на 900 ₽"}
-    cells = {text: ((text.split()[1], f"{text.split()[3]} ₽" if " на " in text else ""),) for text in texts.values()}
+    texts["д"] = "Счёт 5 на 70 $"
+    cells = {text: ((text.split()[1], text.partition(" на ")[2]),) for text in texts.values()}
     model = rows_of(cells)
     over = [{"column": "цена", "op": ">", "value": "150 ₽"}]
     payload = await collect(letters(**texts), model, what="счёт", where=over, aggregate="sum", of="цена")
     assert [fact.text for fact in payload.facts[:3]] == [
         "Всего (счёт): 2",
         "Сумма (цена): 1\u00a0100\u00a0₽",
-        "По условию не понять (значения нет, или его нельзя сравнить), в подсчёт не вошли: 1 (3)",
+        "По условию не понять (значения нет, или его нельзя сравнить), в подсчёт не вошли: 2 (5, цена: 70 $; 3)",
     ]
     assert payload.table is not None
     assert sorted(row.cells[0] for row in payload.table.rows) == ["2", "4"]
     assert {tuple(request.columns) for request in model.requests} == {("номер", "цена")}
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ({"op": "before", "value": "2025-02-01"}, ["1"]),
+        ({"op": "after", "value": "2025-02"}, ["3"]),
+        ({"op": "between", "value": "2025-01-15..2025-02"}, ["2"]),
+        ({"op": "between", "value": ["2025-01", "2025-02"]}, ["1", "2"]),
+        ({"op": "between", "value": "2025-02 — 2025-03"}, ["2", "3"]),
+    ],
+)
+async def test_days_are_compared_as_a_model_words_it(condition: dict[str, object], found: list[str]) -> None:
+    texts = {"а": "Счёт 1 от 10.01.2025", "б": "Счёт 2 от 20.02.2025", "в": "Счёт 3 от 01.03.2025"}
+    model = rows_of({text: ((text.split()[1], text.split()[3]),) for text in texts.values()})
+    where = {"column": "дата", **condition}  # not in a list, as a model may give it
+    payload = await collect(letters(**texts), model, what="счёт", columns=["номер", "дата"], where=where)
+    assert payload.table is not None
+    assert sorted(row.cells[0] for row in payload.table.rows) == found
 
 
 async def test_a_sum_that_had_to_choose_gives_the_other_result() -> None:
@@ -405,6 +425,7 @@ async def test_columns_that_only_a_condition_names_are_read_too() -> None:
         {"aggregate": "sum"},  # of which column?
         {"changes": True, "documents": ["а"]},  # two are needed
         {"columns": []},
+        {"where": [{"column": "цена", "op": "between", "value": "5 ₽"}]},  # and what?
     ],
 )
 def test_arguments_that_do_not_fit_each_other_are_refused(arguments: dict[str, object]) -> None:

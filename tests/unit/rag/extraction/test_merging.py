@@ -17,7 +17,7 @@ from tests.fakes.rag import make_passage
 DOCUMENTS = ("a", "b", "c")
 CAME = {DocumentId(name): datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day) for day, name in enumerate(DOCUMENTS)}
 COLUMNS = ("номер", "цена")
-MENTIONS, OWN, AMENDS = Standing.MENTIONS, Standing.OWN, Standing.AMENDS
+MENTIONS, OWN, AMENDS, DRAFT = Standing.MENTIONS, Standing.OWN, Standing.AMENDS, Standing.DRAFT
 
 
 def row(
@@ -141,6 +141,11 @@ def test_of_documents_that_disagree_the_newest_has_its_way() -> None:
             (row("b", "5", "12 ₽", name="Проект 2024-05-01.txt"), row("a", "5", "10 ₽", name="Договор 2024-04-01.txt")),
             ("12 ₽", "b", ["10 ₽"], []),
             id="a date in a name counts where the text has none",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "12 ₽", dated="2024-06-01", standing=DRAFT)),
+            ("10 ₽", "a", ["12 ₽"], []),
+            id="a draft that is newer than what is signed is not in force",
         ),
         pytest.param(
             (row("a", "5", "10 ₽"), row("b", "5", "10,00 руб.", standing=AMENDS)),
