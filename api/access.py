@@ -19,7 +19,9 @@ from api.services import ApiServices
 from domain.bases import Role
 from domain.ids import BaseId
 from domain.people import Caller, act_for, token_hash
+from rag.allowance import LEASE_S, Allowance, Refused
 
+BUSY_S = 5  # most answers are there by then
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _bearer = HTTPBearer(auto_error=False, description="A token of `baza token add`.")
 
@@ -83,8 +85,26 @@ Writer = Annotated[Caller, Depends(writer_of)]
 async def require_means(caller: Caller, services: ApiServices) -> None:
     """Raises Problem 429 while the token has used up API_DAILY_COST. What runs at that moment still ends."""
     if until := await services.token_spent_until(caller):
-        wait_s = ceil((until - datetime.now(UTC)).total_seconds())
-        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="spent", retry_s=max(1, wait_s))
+        raise _spent(until)
+
+
+async def allowance_for(caller: Caller, services: ApiServices) -> Allowance:
+    """What a question of the caller may spend. Raises Problem 429 while the token has used up API_DAILY_COST, or
+    answers that are being written may take what is left of a bound."""
+    bounds = services.bounds_of(caller)
+    if not bounds:
+        return Allowance()
+    allowance = await services.library.reserve_question(caller.token, caller.payer, bounds=bounds, lease_s=LEASE_S)
+    if allowance.refused is Refused.TOKEN_SPENT and allowance.until:
+        raise _spent(allowance.until)
+    if allowance.refused is Refused.BUSY:
+        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="busy", retry_s=BUSY_S)
+    return allowance
+
+
+def _spent(until: datetime) -> Problem:
+    wait_s = ceil((until - datetime.now(UTC)).total_seconds())
+    return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="spent", retry_s=max(1, wait_s))
 
 
 async def owner_of(caller: Writer) -> Caller:

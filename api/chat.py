@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, JsonValue
 
-from api.access import Language, Reader, Services, require_means
+from api.access import Language, Reader, Services, allowance_for
 from api.bases import Strict, Text
 from api.problems import RETRY_S, Problem, problem_json
 from api.services import ApiServices
@@ -23,6 +23,7 @@ from api.turns import Turns, TurnsOfApp, showable
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId
 from domain.people import Caller
+from rag.allowance import Allowance
 from rag.progress import StepShown
 from rag.records import Answer, Answered, AnswerKind, Citation, Question, StepsChanged, TextGrew
 
@@ -97,7 +98,7 @@ class Session(BaseModel):
 @router.post("", response_model=Reply, responses=EVENTS)
 async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfApp, language: Language) -> object:
     """Ask the base. With `stream` the reply comes as server-sent events."""
-    await require_means(caller, services)
+    allowance = await allowance_for(caller, services)
     question = Question(
         text=asked.question,
         user_id=caller.token,
@@ -106,9 +107,9 @@ async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfAp
         language=language,
     )
     if asked.stream:
-        events = _server_sent(turns, caller, question)
+        events = _server_sent(turns, caller, question, allowance)
         return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
-    answer = await turns.answer(caller, question)
+    answer = await turns.answer(caller, question, allowance)
     return reply(services, answer, question, await turns.message_id(caller, question.session_id, answer))
 
 
@@ -173,11 +174,11 @@ def _source(number: int, citation: Citation) -> Source:
     )
 
 
-async def _server_sent(turns: Turns, caller: Caller, question: Question) -> AsyncIterator[bytes]:
+async def _server_sent(turns: Turns, caller: Caller, question: Question, allowance: Allowance) -> AsyncIterator[bytes]:
     """The turn as events. A `delta` holds the new words; where the answer was written anew, all of them in `text`."""
     services, shown = turns.services, ""
     try:
-        async for event in turns.events(caller, question):
+        async for event in turns.events(caller, question, allowance):
             if isinstance(event, TextGrew):
                 yield _event("delta", growth(shown, showable(event)))
                 shown = showable(event)

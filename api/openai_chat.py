@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from api.access import AnyCaller, Language, Services, require_means
+from api.access import AnyCaller, Language, Services, allowance_for
 from api.bases import QUERY_CHARACTERS, callers, names_of, of_base
 from api.chat import EVENT_STREAM, EVENTS, Source, sources_of
 from api.problems import RETRY_S, Problem, problem_json
@@ -26,6 +26,7 @@ from api.turns import Turns, TurnsOfApp, showable
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId
 from domain.people import Caller
+from rag.allowance import Allowance
 from rag.metering import Usage
 from rag.records import Answer, Answered, Exchange, Question, TextGrew
 
@@ -89,13 +90,13 @@ async def complete(
 ) -> dict[str, JsonValue] | StreamingResponse:
     """Answers the last message, which must be the person's."""
     caller = await of_base(caller, services, asked.model)
-    await require_means(caller, services)
     question = _question(asked, caller, language)
+    allowance = await allowance_for(caller, services)
     reply = _Reply(asked)
     if asked.stream:
-        events = _chunks(turns, caller, question, reply)
+        events = _chunks(turns, caller, question, allowance, reply)
         return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
-    answer = await turns.answer(caller, question)
+    answer = await turns.answer(caller, question, allowance)
     text, sources = services.worded(answer, language), sources_of(answer)
     message: dict[str, JsonValue] = {"role": "assistant", "content": text, "annotations": _annotations(text, sources)}
     return {
@@ -123,13 +124,15 @@ class _Reply:
         return _data({**self.head("chat.completion.chunk"), "choices": [choice], **more})
 
 
-async def _chunks(turns: Turns, caller: Caller, question: Question, reply: _Reply) -> AsyncIterator[bytes]:
+async def _chunks(
+    turns: Turns, caller: Caller, question: Question, allowance: Allowance, reply: _Reply
+) -> AsyncIterator[bytes]:
     """The turn as chunks. Words that were sent cannot be taken back: an answer that was written anew follows them as a
     whole."""
     services, shown = turns.services, ""
     yield reply.chunk({"role": "assistant", "content": ""})
     try:
-        async for event in turns.events(caller, question):
+        async for event in turns.events(caller, question, allowance):
             if isinstance(event, TextGrew) and (text := showable(event)).startswith(shown):
                 yield reply.chunk({"content": text[len(shown) :]})
                 shown = text

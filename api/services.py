@@ -16,7 +16,8 @@ from domain.documents import Added, Choice, DocumentCard, Once, Removed, Webhook
 from domain.ids import BaseId, DocumentId, FileId, SessionId, UserId
 from domain.people import Caller
 from ingestion.records import Batch, Block
-from rag.metering import TurnMetrics
+from rag.allowance import DayBounds, Ledger
+from rag.metering import TurnMetrics, Usage
 from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent
 
 Say = Callable[[str, str], str]
@@ -53,8 +54,10 @@ class Bases(Protocol):
 class Conversation(Protocol):
     """One turn, start to end (`rag.conversation`)."""
 
-    def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncGenerator[TurnEvent, None]:
-        """Events of the turn; the last one is `Answered`."""
+    def answer(
+        self, question: Question, *, stop: asyncio.Event | None = None, usage: Usage | None = None
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Events of the turn, which is metered by `usage`; the last one is `Answered`."""
         ...
 
 
@@ -66,7 +69,7 @@ class Passages(Protocol):
         ...
 
 
-class Library(Protocol):
+class Library(Ledger, Protocol):
     """What a base holds."""
 
     async def documents(
@@ -85,8 +88,16 @@ class Library(Protocol):
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed: ...
 
-    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
-        """Store the duration and cost of a turn."""
+    async def save_turn(
+        self,
+        user: UserId,
+        base: BaseId,
+        turn: TurnMetrics,
+        *,
+        asker: UserId | None = None,
+        reservation: str | None = None,
+    ) -> None:
+        """Store the duration and cost of a turn, and free what was reserved for it."""
         ...
 
 
@@ -187,7 +198,7 @@ class ApiServices:
     passages: Passages
     conversation: Conversation
     frugal_conversation: Conversation  # calls no model: for tokens that have used up the daily bounds of a person
-    spent_until: Callable[[Caller], Awaitable[datetime | None]]  # of the person's bounds; None: within them
+    bounds_of: Callable[[Caller], DayBounds]  # of the token and its person
     token_spent_until: Callable[[Caller], Awaitable[datetime | None]]  # of API_DAILY_COST
     turn_ended: Callable[[TurnMetrics], None]  # for the metrics of this process
     worded: Callable[[Answer, str], str]  # the answer's text in full, never blank, in the language of the interface

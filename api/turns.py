@@ -1,14 +1,16 @@
 """One turn over HTTP: the events of the conversation, within the bounds of a person, and its figures.
 
-In: a caller and a question. Out: `TurnEvent`s; the last one is `Answered`. Turns of one dialogue run one after the
-other, so that each knows the answer before it (within one process; over several, the store keeps whole exchanges).
+In: a caller, a question and what it may spend. Out: `TurnEvent`s; the last one is `Answered`. Turns of one dialogue run
+one after the other, so that each knows the answer before it (within one process; over several, the store keeps whole
+exchanges).
 """
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 from weakref import WeakValueDictionary
 
@@ -18,10 +20,13 @@ from fastapi import Depends, Request
 from api.services import ApiServices
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
-from domain.people import Caller
+from domain.people import Caller, acting_for
 from rag.addresses import defanged
-from rag.records import Answer, Answered, Question, TextGrew, TurnEvent
+from rag.allowance import Allowance, holding
+from rag.metering import Pace, TurnMetrics, Usage
+from rag.records import Answer, Answered, AnswerKind, Question, TextGrew, TurnEvent
 
+BROKEN_OFF = "broken off"  # instead of where a plan came from: such a turn counts as a question
 _LAST_WORD = re.compile(r"\s*\S*\Z")
 
 log = structlog.get_logger()
@@ -33,20 +38,34 @@ class Turns:
 
     services: ApiServices
     _locks: WeakValueDictionary[tuple[UserId, SessionId], asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _noting: set[asyncio.Task[None]] = field(default_factory=set)  # the loop itself holds tasks only weakly
 
-    async def events(self, caller: Caller, question: Question) -> AsyncGenerator[TurnEvent, None]:
-        """Raises DatabaseTrouble."""
-        services = self.services
-        async with self._locks.setdefault((caller.token, question.session_id), asyncio.Lock()):
-            is_spent = await services.spent_until(caller) is not None
-            conversation = services.frugal_conversation if is_spent else services.conversation
-            async with aclosing(conversation.answer(question)) as events:
+    async def events(self, caller: Caller, question: Question, allowance: Allowance) -> AsyncGenerator[TurnEvent, None]:
+        """Raises DatabaseTrouble. A turn that is broken off counts, too, with what it has cost by then."""
+        services, usage, started, is_noted = self.services, Usage(), time.monotonic(), False
+        conversation = services.frugal_conversation if allowance.is_spent else services.conversation
+        try:
+            async with (
+                holding(services.library, allowance),
+                self._locks.setdefault((caller.token, question.session_id), asyncio.Lock()),
+                aclosing(conversation.answer(question, usage=usage)) as events,
+            ):
                 async for event in events:
-                    yield await self._noted(caller, event)
+                    if isinstance(event, Answered):
+                        is_noted = True
+                        turn = event.answer.metrics()
+                        services.turn_ended(turn)
+                        await self._note(caller, turn, allowance)
+                    yield event
+        except BaseException as broken:
+            if not is_noted:
+                has_left = not isinstance(broken, Exception)
+                self._note_later(caller, _broken_off(usage, time.monotonic() - started, allowance, has_left), allowance)
+            raise
 
-    async def answer(self, caller: Caller, question: Question) -> Answer:
+    async def answer(self, caller: Caller, question: Question, allowance: Allowance) -> Answer:
         """The finished answer alone. Raises DatabaseTrouble."""
-        events = self.events(caller, question)
+        events = self.events(caller, question, allowance)
         answers = [event.answer async for event in events if isinstance(event, Answered)]
         return answers[-1]
 
@@ -62,18 +81,36 @@ class Turns:
             return None
         return last[-1].id if last else None
 
-    async def _noted(self, caller: Caller, event: TurnEvent) -> TurnEvent:
-        """The event; what a finished turn cost is noted. The answer is there, so a failure is only logged."""
-        if not isinstance(event, Answered):
-            return event
-        turn = event.answer.metrics()
-        self.services.turn_ended(turn)
+    async def _note(self, caller: Caller, turn: TurnMetrics, allowance: Allowance) -> None:
+        """What a turn has cost. The answer is there, so a failure is only logged."""
         try:
-            await self.services.library.save_turn(caller.token, caller.base, turn)
+            await self.services.library.save_turn(caller.token, caller.base, turn, reservation=allowance.id)
         except DatabaseTrouble as trouble:
             log.warning("query.not_saved", user=caller.token, reason=trouble.reason)
         log.info("query.completed", user=caller.token, kind=turn.kind, execution_time_ms=round(turn.seconds * 1000))
-        return event
+
+    def _note_later(self, caller: Caller, turn: TurnMetrics, allowance: Allowance) -> None:
+        """In a task of its own: whoever was cancelled cannot wait, and need not act for the caller any more."""
+        with acting_for(caller.token):
+            noting = asyncio.create_task(self._note(caller, turn, allowance))
+        self._noting.add(noting)
+        noting.add_done_callback(self._noting.discard)
+
+
+def _broken_off(usage: Usage, seconds: float, allowance: Allowance, has_left: bool) -> TurnMetrics:
+    """A turn without an answer. Where the client has left, the call that was under way has cost what no server tells
+    any more: what was held for the turn stays spent."""
+    cost = max(usage.cost, allowance.cost) if has_left else usage.cost
+    return TurnMetrics(
+        kind=AnswerKind.NOTHING.value,
+        model=None,
+        plan=BROKEN_OFF,
+        seconds=seconds,
+        pace=Pace(),
+        facts=0,
+        passages=0,
+        usage=replace(usage, cost=cost),
+    )
 
 
 def showable(event: TextGrew) -> str:

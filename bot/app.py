@@ -120,10 +120,12 @@ class Parts:
         )
 
     def purse(self) -> Purse:
-        """Who pays for reading: each sender, within PERSON_DAILY_COST."""
-        figures, cost = self.stores.statistics, self.settings.bounds.person_cost
-        spent_until = partial(figures.sender_spent_until, cost=cost, exempt=self.settings.telegram.admin_users)
-        return Purse(keep=figures.save_reading_cost, spent_until=spent_until if cost else None)
+        """Who pays for reading: each sender, within PERSON_DAILY_COST, and each token within API_DAILY_COST."""
+        figures, settings = self.stores.statistics, self.settings
+        cost, token_cost = settings.bounds.person_cost or None, settings.api.daily_cost or None
+        exempt = settings.telegram.admin_users
+        spent_until = partial(figures.sender_spent_until, cost=cost, token_cost=token_cost, exempt=exempt)
+        return Purse(keep=figures.save_reading_cost, spent_until=spent_until if cost or token_cost else None)
 
     @asynccontextmanager
     async def open_worker(self, *, files: TelegramFiles | None = None) -> AsyncIterator[Worker]:

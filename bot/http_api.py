@@ -6,6 +6,7 @@ nothing of this package; what it says to people comes from the locales through `
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 
 from adapters.webhooks import new_secret
@@ -19,6 +20,7 @@ from bot.texts import Texts
 from domain.people import Caller
 from ingestion.fetch.guard import AddressGuard
 from rag.addresses import defanged
+from rag.allowance import DayBounds
 from rag.records import Answer
 
 
@@ -35,9 +37,8 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
     bounds, conversation = bounds_of(settings), parts.conversation()
     guard = AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts)
 
-    async def spent_until(caller: Caller) -> datetime | None:
-        spending = await bounds.spending(caller.payer, stores.library)
-        return spending.until if spending else None
+    def bounds_of_caller(caller: Caller) -> DayBounds:
+        return replace(bounds.of_day(caller.payer), token_cost=settings.api.daily_cost or None)
 
     async def token_spent_until(caller: Caller) -> datetime | None:
         most = settings.api.daily_cost
@@ -73,7 +74,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
         passages=parts.retrieval(),
         conversation=conversation,
         frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
-        spent_until=spent_until,
+        bounds_of=bounds_of_caller,
         token_spent_until=token_spent_until,
         turn_ended=parts.measures.turn_ended,
         worded=worded,

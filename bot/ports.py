@@ -12,6 +12,7 @@ from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, S
 from domain.people import Mode, PendingQuestion, Token, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
+from rag.allowance import Ledger
 from rag.metering import TurnMetrics
 from rag.ports import Dialogue
 from rag.records import PastSession
@@ -166,7 +167,7 @@ class Tokens(Protocol):
     async def revoke(self, base: BaseId | None, token: UserId) -> bool: ...
 
 
-class Library(Protocol):
+class Library(Ledger, Protocol):
     """What a base holds."""
 
     async def documents(
@@ -231,8 +232,17 @@ class Library(Protocol):
         self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int
     ) -> None: ...
 
-    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
-        """Store the duration and cost of a turn; `asker` is the person where `user` is a group."""
+    async def save_turn(
+        self,
+        user: UserId,
+        base: BaseId,
+        turn: TurnMetrics,
+        *,
+        asker: UserId | None = None,
+        reservation: str | None = None,
+    ) -> None:
+        """Store the duration and cost of a turn, and free what was reserved for it; `asker` is the person where `user`
+        is a group."""
         ...
 
     async def spent_in_a_day(

@@ -1,8 +1,9 @@
 """What reading a document costs counts in the day of the person who sent it (PERSON_DAILY_COST).
 
 In: the work on documents. Out: rows of `reading_costs`, as far as the servers of the models tell; once the day is
-spent, what would cost more is not asked, and the document waits until there is room again. A worker that is killed
-forgets what its last documents cost. `bot.services` decides about questions.
+spent, what would cost more is not asked, and the document waits until there is room again. What a call has cost is kept
+before the next one is made, so a large document stops within its day, and a worker that is killed forgets one call.
+`rag.allowance` is about questions.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
@@ -54,10 +55,18 @@ class MeteredPipeline:
 async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -> AsyncIterator[None]:
     """What models cost within the block is shared by the documents, also when it fails. What would cost raises
     ServiceError DAY_SPENT when the day of a sender is spent; documents of several senders are then tried alone."""
-    usage = Usage()
+    usage, kept = Usage(), 0.0
     spent_until = purse.spent_until
 
+    async def keep() -> None:
+        nonlocal kept
+        due, kept = usage.cost - kept, usage.cost
+        if due > 0:
+            await _share(purse, base, documents, due)
+
     async def leave() -> None:
+        if spent_until:
+            await keep()
         for document in documents:
             if spent_until and (until := await spent_until(base, document)):
                 seconds = (until - datetime.now(UTC)).total_seconds()
@@ -67,8 +76,7 @@ async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -
         with metering_step(usage), needing(leave):
             yield
     finally:
-        if usage.cost:
-            await _share(purse, base, documents, usage.cost)
+        await keep()
 
 
 async def _share(purse: Purse, base: BaseId, documents: Sequence[DocumentId], cost: float) -> None:

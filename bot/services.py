@@ -18,6 +18,7 @@ from bot.texts import Texts
 from domain.ids import ChatId, UserId
 from domain.statistics import Spending
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
+from rag.allowance import DayBounds
 from rag.ports import PassageSearch
 from rag.records import Question, TurnEvent
 from rag.small_talk import SmallTalkRule
@@ -57,6 +58,12 @@ class Bounds:
     def of_people(self) -> bool:
         """Whether anybody's questions are bounded."""
         return bool(self.questions or self.cost)
+
+    def of_day(self, person: UserId) -> DayBounds:
+        """Those of this person's questions."""
+        if person in self.exempt:
+            return DayBounds()
+        return DayBounds(questions=self.questions or None, cost=self.cost or None)
 
     async def spending(self, person: UserId, library: Library) -> Spending | None:
         """The person's spending; None, without a database call, for a person without bounds. Raises DatabaseAway."""

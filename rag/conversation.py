@@ -29,7 +29,7 @@ from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import Fact, FactsPayload
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
-from rag.metering import Pace, StepCounts, begin_metering
+from rag.metering import Pace, StepCounts, Usage, begin_metering
 from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FollowUp, PlannedEntity
@@ -113,14 +113,17 @@ class Conversation:
         self._storing: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
         self._unwanted: set[asyncio.Task[Any]] = set()  # cancelled searches that have not ended yet
 
-    async def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncGenerator[TurnEvent, None]:
-        """Events of the turn; the last is `Answered`. Raises the store's DatabaseAway.
+    async def answer(
+        self, question: Question, *, stop: asyncio.Event | None = None, usage: Usage | None = None
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Events of the turn; the last is `Answered`. Raises the store's DatabaseAway. `usage` is the meter of the
+        turn, for who has to know what one that was broken off has cost.
 
         When `stop` is set while steps run, the answer is written from what is known by then. When it is set again, or
         while the answer is being written, the answer ends where it is. A failure to store the exchange is raised after
         `Answered`, so that the person gets the answer.
         """
-        started, usage = time.monotonic(), begin_metering()
+        started, usage = time.monotonic(), begin_metering(usage)
         asked = replace(question, text=normalise(question.text))
         run = Run(limits=self._limits, usage=usage, stop=stop or asyncio.Event())
         yield SearchStarted()

@@ -141,9 +141,9 @@ _current: ContextVar[Usage | None] = ContextVar("usage", default=None)
 _leave: ContextVar[Leave | None] = ContextVar("leave", default=None)
 
 
-def begin_metering() -> Usage:
-    """A fresh meter for this task and all tasks that it starts from now on."""
-    usage = Usage()
+def begin_metering(usage: Usage | None = None) -> Usage:
+    """A fresh meter, or this one, for this task and all tasks that it starts from now on."""
+    usage = usage or Usage()
     _current.set(usage)
     return usage
 

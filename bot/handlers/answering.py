@@ -33,6 +33,7 @@ from bot.talk import Room, Talk
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import UserId
+from rag.allowance import Allowance, allowance_of, holding
 from rag.records import (
     Answer,
     Answered,
@@ -143,16 +144,17 @@ async def answer_question(
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
     async with dialogues.order(talk.room), streamed_answer(bot, talk.place, stop=stopping) as shown:
-        spending = await services.bounds.spending(talk.person, services.library)
-        spent_until = spending.until if spending else None
-        conversation = services.frugal_conversation if spent_until else services.conversation
-        with dialogues.stoppable(talk.room, asker=talk.person) as stop:
-            async with live_steps(bot, talk.place, talk.words) as steps:
-                answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
-        try:
-            await _show(answer, shown, services, talk, asked=text, only=only, spent_until=spent_until)
-        finally:  # the cost counts even if showing failed, and before the next question is checked against the bounds
-            await _note(services, talk, answer)
+        bounds = services.bounds.of_day(talk.person)
+        allowance = await allowance_of(services.library, talk.state.user_id, talk.person, bounds)
+        conversation = services.frugal_conversation if allowance.is_spent else services.conversation
+        async with holding(services.library, allowance):
+            with dialogues.stoppable(talk.room, asker=talk.person) as stop:
+                async with live_steps(bot, talk.place, talk.words) as steps:
+                    answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
+            try:
+                await _show(answer, shown, services, talk, asked=text, only=only, spent_until=allowance.until)
+            finally:  # the cost counts even if showing failed, and before the next question is weighed
+                await _note(services, talk, answer, allowance)
     if answer.asks_which:
         await expect(services, talk, about=WHICH, subject=question_key(text))
     elif answer.choices:
@@ -253,12 +255,14 @@ async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | N
         return None
 
 
-async def _note(services: Services, talk: Talk, answer: Answer) -> None:
+async def _note(services: Services, talk: Talk, answer: Answer, allowance: Allowance) -> None:
     """Record the turn's metrics. The person has the answer already, so a database failure is only logged."""
     turn = answer.metrics()
     services.measures.turn_ended(turn)
     try:
-        await services.library.save_turn(talk.state.user_id, talk.base_id, turn, asker=talk.person)
+        await services.library.save_turn(
+            talk.state.user_id, talk.base_id, turn, asker=talk.person, reservation=allowance.id
+        )
     except DatabaseTrouble as trouble:
         log.warning("query.not_saved", user=talk.person, reason=trouble.reason)
     log.info(  # names as in seed 3, "Логирование"

@@ -143,6 +143,59 @@ async def test_what_a_token_may_cost_and_send_is_told_before_anything_is_done(
     assert unread == [429, 413]
 
 
+async def test_a_hundred_questions_at_one_moment_pass_no_bound_together(
+    api: Open,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    llm: LlmServer,
+    with_llm: dict[str, str],
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    llm.reply = lambda _: Streamed(text=ANSWER, cost=0.01, pause_s=0.1)
+    bounds = {"API_DAILY_COST": "0.045", "API_REQUESTS_PER_MINUTE": "1000", "ENTITY_MODEL": "false"}
+    asked = {"question": QUESTION}
+    completion = {"model": "work", "messages": [{"role": "user", "content": QUESTION}], "stream": True}
+    async with api(token, **with_llm, **bounds) as client:
+        assert (await client.post(f"/rags/{base}/chat", json=asked)).json()["usage"]["cost"] == 0.01
+        replies = await asyncio.gather(
+            *(client.post(f"/rags/{base}/chat", json={**asked, "stream": bool(n % 2)}) for n in range(50)),
+            *(client.post("/v1/chat/completions", json=completion) for _ in range(50)),
+        )
+        refused = [each for each in replies if each.status_code == 429]
+        assert len(refused) == 100 - 3  # with the first one 0.04
+        assert {each.headers["retry-after"] for each in refused} == {"5"}
+        assert "могут занять всё" in refused[0].json()["detail"]
+        assert (await client.post(f"/rags/{base}/chat", json=asked)).status_code == 200  # the last may pass it
+        assert (await client.post(f"/rags/{base}/chat", json=asked)).status_code == 429
+    assert len(llm.requests) == 5
+
+
+async def test_who_leaves_before_the_end_of_a_stream_has_spent_it(
+    api: Open,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    llm: LlmServer,
+    with_llm: dict[str, str],
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    llm.reply = lambda _: Streamed(text=ANSWER, cost=0.01, pause_s=0.05)
+    asked = {"question": QUESTION}
+    async with api(token, **with_llm, API_DAILY_COST="0.02", ENTITY_MODEL="false") as client:
+        assert (await client.post(f"/rags/{base}/chat", json=asked)).status_code == 200
+        async with client.stream("POST", f"/rags/{base}/chat", json={**asked, "stream": True}) as streamed:
+            async for line in streamed.aiter_lines():
+                if "Штраф" in line:
+                    break
+        async with asyncio.timeout(10):
+            while (last := await client.post(f"/rags/{base}/chat", json=asked)).headers.get("retry-after") == "5":
+                await asyncio.sleep(0.1)
+    assert (last.status_code, "израсходовал" in last.json()["detail"]) == (429, True)
+
+
 async def status_before_the_body(place: SplitResult, token: str, size: int) -> int:
     """What is answered to an upload of which only the headers have come."""
     reader, writer = await asyncio.open_connection(place.hostname, place.port)

@@ -16,6 +16,7 @@ from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import Spending
 from domain.tables import SourcedTable
 from ingestion.records import Batch, Block, EnqueuedDocument, Source
+from rag.allowance import Allowance, DayBounds, Refused
 from rag.metering import TurnMetrics
 from rag.ports import Dialogue
 from rag.records import Candidate, Exchange, Passage, PastSession, SearchQuery
@@ -275,8 +276,24 @@ class FakeLibrary:
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
         self.ratings[user, chat, message] = rating
 
-    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
+    async def save_turn(
+        self,
+        user: UserId,
+        base: BaseId,
+        turn: TurnMetrics,
+        *,
+        asker: UserId | None = None,
+        reservation: str | None = None,
+    ) -> None:
         self.turns.append((asker or user, now(), turn))
+
+    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Allowance:
+        """Of what is spent; what is being answered holds nothing here."""
+        spent = await self.spent_in_a_day(asker, questions=bounds.questions, cost=bounds.cost)
+        return Allowance(id="1") if spent.until is None else Allowance(refused=Refused.SPENT, until=spent.until)
+
+    async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
+        """Nothing ends here."""
 
     async def spent_in_a_day(
         self, person: UserId, *, questions: int | None = None, cost: float | None = None

@@ -14,6 +14,7 @@ from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.locator import JsonValue
 from domain.statistics import Spending
+from rag.allowance import Allowance, DayBounds, Refused
 from rag.metering import TurnMetrics
 
 REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
@@ -125,10 +126,43 @@ class LibraryStore:
             "save_feedback", p_user=user, p_base=base, p_chat=chat, p_message=message, p_rating=rating
         )
 
-    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
-        """What a turn took and cost; `asker` is the person where `user` is a group."""
+    async def save_turn(
+        self,
+        user: UserId,
+        base: BaseId,
+        turn: TurnMetrics,
+        *,
+        asker: UserId | None = None,
+        reservation: str | None = None,
+    ) -> None:
+        """What a turn took and cost; `asker` is the person where `user` is a group. Its reservation ends."""
         row = json_text(turn_row(turn))
-        await self._transport.call("save_turn", p_user=user, p_base=base, p_turn=row, p_asker=asker)
+        await self._transport.call(
+            "save_turn", p_user=user, p_base=base, p_turn=row, p_asker=asker, p_reservation=reservation
+        )
+
+    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Allowance:
+        """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
+        (row,) = await self._transport.call(
+            "reserve_question",
+            p_user=user,
+            p_asker=asker,
+            p_questions=bounds.questions,
+            p_cost=bounds.cost,
+            p_token_cost=bounds.token_cost,
+            p_lease_s=lease_s,
+        )
+        refused = rows.text_or_none(row, "refused")
+        return Allowance(
+            id=rows.text_or_none(row, "id"),
+            cost=rows.number_or_none(row, "cost") or 0.0,
+            refused=Refused(refused) if refused else None,
+            until=rows.moment_or_none(row, "until"),
+        )
+
+    async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
+        """It is still being answered."""
+        await self._transport.call("renew_reservation", p_reservation=reservation, p_lease_s=lease_s)
 
     async def spent_in_a_day(
         self,

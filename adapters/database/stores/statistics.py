@@ -34,11 +34,23 @@ class StatisticsStore:
         await self._transport.call("save_reading_cost", p_base=base, p_document=document, p_cost=cost)
 
     async def sender_spent_until(
-        self, base: BaseId, document: DocumentId, *, cost: float, exempt: Collection[int]
+        self,
+        base: BaseId,
+        document: DocumentId,
+        *,
+        cost: float | None,
+        token_cost: float | None = None,
+        exempt: Collection[int],
     ) -> datetime | None:
-        """Until when reading the document may cost nothing more, as its sender has spent so much; None: it may."""
+        """Until when reading the document may cost nothing more, as its sender, or the token that sent it, has spent so
+        much (None: no bound); None: it may."""
         found = await self._transport.call(
-            "sender_spent_until", p_base=base, p_document=document, p_cost=cost, p_exempt=sorted(exempt)
+            "sender_spent_until",
+            p_base=base,
+            p_document=document,
+            p_cost=cost,
+            p_token_cost=token_cost,
+            p_exempt=sorted(exempt),
         )
         return rows.moment_or_none(found[0], "until") if found else None
 

@@ -15,6 +15,7 @@ api-being-read = This document is still being read. Wait until it has ended and 
 api-no-room = This base has no more room for files. Delete documents that are not needed.
 api-too-many-bytes = Too much was sent today. Wait as many seconds as Retry-After says.
 api-spent = This token has spent on models what it may in a day. Wait as many seconds as Retry-After says.
+api-busy = Answers that are being written may take all that is left of the day. Repeat after as many seconds as Retry-After says.
 api-too-many-webhooks = This base has as many addresses as it may. Remove one.
 api-address = Nothing can be sent to this address: it has to be public, http or https.
 api-too-many-bases = There can be no more bases: delete one that is not needed.

@@ -1,6 +1,6 @@
--- Statistics for people (/stats) and for the operator. In: what each turn took, and thumbs; then a base, or nothing for
--- all of them. Out: counts, times, money; no text, no name, no id of anybody. A person sees the figures of the base;
--- the bot decides who may see those of all.
+-- Statistics for people (/stats) and for the operator. In: thumbs; then a base, or nothing for all of them. Out: counts,
+-- times, money; no text, no name, no id of anybody. A person sees the figures of the base; the bot decides who may see
+-- those of all.
 
 create or replace function save_feedback(p_user bigint, p_base text, p_chat bigint, p_message bigint, p_rating int,
   p_person bigint default null)
@@ -14,95 +14,6 @@ as $$
   returning f.id, f.rating::int
 $$;
 comment on function save_feedback is 'A thumb under an answer; a person has one for each answer and may change it.';
-
-create or replace function baza_internal.whose_day(p_user bigint)
-returns bigint
-language sql stable set search_path = public, baza_internal, extensions, pg_temp
-as $$
-  select coalesce((select t.user_id from api_tokens t where t.id = p_user), p_user)
-$$;
-comment on function baza_internal.whose_day is 'In whose day something counts: of a token, that of the person who made it.';
-
-create or replace function save_turn(p_user bigint, p_base text, p_turn text, p_asker bigint default null,
-  p_person bigint default null)
-returns table (id bigint, created_at timestamptz)
-language sql set search_path = public, baza_internal, extensions, pg_temp
-as $$
-  select require(p_base, p_person, 'read');
-  delete from turn_metrics t where t.base_id is null and t.created_at < now() - interval '24 hours';
-  insert into turn_metrics as t (user_id, asker, base_id, kind, model, seconds, planned_s, found_s, first_s, plan,
-    facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, used_rank, checked, searching_s, models_s,
-    calls, prompt_tokens, answer_tokens, cost)
-  select p_user, coalesce(p_asker, whose_day(p_user)), p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s,
-    x.first_s, x.plan, x.facts, x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step,
-    x.used_rank, coalesce(x.checked, '{}'), x.searching_s, x.models_s, x.calls, x.prompt_tokens, x.answer_tokens, x.cost
-  from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real,
-    first_s real, plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int,
-    each_step jsonb, used_rank real, checked jsonb, searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint,
-    cost double precision)
-  returning t.id, t.created_at
-$$;
-comment on function save_turn is
-  'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`. `p_asker`: who asked in a group.';
-
-create or replace function save_reading_cost(p_base text, p_document text, p_cost double precision,
-  p_person bigint default null)
-returns table (id bigint)
-language sql set search_path = public, baza_internal, extensions, pg_temp
-as $$
-  select require(p_base, p_person, 'write');
-  with old as (
-    delete from reading_costs r where r.created_at < now() - interval '24 hours'
-  )
-  insert into reading_costs as r (user_id, asker, base_id, cost)
-  select d.user_id, whose_day(d.user_id), d.base_id, p_cost from documents d
-  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.user_id <> 0
-  returning r.id
-$$;
-comment on function save_reading_cost is
-  'What models have cost for reading a document, counted in the day of its sender; the command line has none.';
-
-create or replace function spent_in_a_day(p_user bigint, p_questions bigint default null,
-  p_cost double precision default null, p_token bigint default null)
-returns table (questions bigint, cost double precision, until timestamptz)
-language sql stable set search_path = public, baza_internal, extensions, pg_temp
-as $$
-  with spent as (
-    select t.created_at, t.cost, 1 as questions from turn_metrics t
-    where t.asker = p_user and t.by_model and t.created_at > now() - interval '24 hours'
-      and t.user_id = coalesce(p_token, t.user_id)
-    union all
-    select r.created_at, r.cost, 0 from reading_costs r
-    where r.asker = p_user and r.created_at > now() - interval '24 hours' and r.user_id = coalesce(p_token, r.user_id)
-  ), running as (
-    select s.*, sum(s.questions) over latest as questions_since, sum(s.cost) over latest as cost_since
-    from spent s
-    window latest as (order by s.created_at desc rows unbounded preceding)
-  )
-  select coalesce(sum(r.questions), 0), coalesce(sum(r.cost), 0),
-    max(r.created_at) filter (where r.questions > 0 and r.questions_since >= p_questions or r.cost_since >= p_cost)
-      + interval '24 hours'
-  from running r
-$$;
-comment on function spent_in_a_day is
-  'Questions of a person, in any chat, that a model has answered or planned in the last 24 hours, and their cost in US '
-  'dollars, with that of reading what the person has sent; with `p_token` only what came by this token of theirs. '
-  '`until`: when enough of them are older than that for both bounds to be kept again; null while both are kept (a null '
-  'bound always is).';
-
-create or replace function sender_spent_until(p_base text, p_document text, p_cost double precision, p_exempt bigint[],
-  p_person bigint default null)
-returns table (until timestamptz)
-language sql stable set search_path = public, baza_internal, extensions, pg_temp
-as $$
-  select require(p_base, p_person, 'write');
-  select s.until
-  from documents d cross join lateral whose_day(d.user_id) payer cross join lateral spent_in_a_day(payer, null, p_cost) s
-  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.user_id <> 0 and payer <> all (p_exempt)
-$$;
-comment on function sender_spent_until is
-  'Until when the sender of a document, or the person whose token sent it, has spent what models may cost in a day; null while there is room. Those exempt, '
-  'and the command line, are not bounded.';
 
 create or replace function baza_internal.local_day(p_at timestamptz, p_offset_minutes int) returns date
 language sql immutable set search_path = public, baza_internal, extensions, pg_temp

@@ -19,6 +19,7 @@ from domain.bases import Role
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, ThreadId, UserId
 from domain.people import acting_for, token_hash
 from domain.tables import SourcedTable
+from rag.allowance import DayBounds
 from rag.records import Exchange, KeptReading
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
@@ -79,6 +80,7 @@ class Canary:
     file: FileId | None
     webhook: str
     invitation: int
+    reservation: str | None  # of a question that is being answered
     member: UserId
 
     def is_told_by(self, rows: Rows) -> bool:
@@ -129,6 +131,9 @@ async def hide_canary(stores: DatabaseStores, contents: Content, owner: UserId |
         webhook=webhook.id if webhook else "",
         token=await _token(stores, person, base, word),
         invitation=(await stores.bases.invite(base, token_hash(word), role=Role.READER, once=False, days=None)).id,
+        reservation=(
+            await stores.library.reserve_question(person, person, bounds=DayBounds(questions=99), lease_s=3600)
+        ).id,
         member=await _join(stores, UserId(MEMBERS + number), word),
     )
 

@@ -45,6 +45,26 @@ async def test_each_document_is_charged_with_its_own_also_when_it_fails(outcome:
     assert [(document, cost) for _, document, cost in kept] == [("a", 0.75), ("b", 0.75)]
 
 
+async def test_what_a_call_has_cost_is_kept_before_the_next_one_is_asked() -> None:
+    kept: list[float] = []
+
+    async def keep(_base: BaseId, _document: DocumentId, cost: float) -> None:
+        kept.append(cost)
+
+    async def spent_until(_base: BaseId, _document: DocumentId) -> datetime | None:
+        return datetime.now(UTC) + timedelta(hours=1) if sum(kept) >= 0.5 else None
+
+    async def read_pages() -> None:
+        async with charged(Purse(keep=keep, spent_until=spent_until), BaseId("base"), [DocumentId("a")]):
+            for _ in range(100):
+                await ask_leave()
+                note_cost(0.25)
+
+    with pytest.raises(ServiceError):
+        await read_pages()
+    assert kept == [0.25, 0.25]
+
+
 async def test_nothing_that_costs_is_asked_once_the_senders_day_is_spent() -> None:
     tomorrow = datetime.now(UTC) + timedelta(hours=5)
 

@@ -1,5 +1,7 @@
 """What a person has asked of models in a day, over memory and both transports, and how cheaply PostgreSQL knows."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -7,12 +9,27 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from adapters.database.stores.library import KeptFileStore
 from adapters.database.stores.statistics import StatisticsStore
+from adapters.database.transport import Transport
+from domain.documents import DocumentCard
 from domain.ids import ChatId, ThreadId, UserId
+from domain.people import token_hash
 from ingestion.records import Failure
+from rag.allowance import Allowance, DayBounds, Refused
 from rag.metering import TurnMetrics, Usage
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
-from tests.integration.adapters.database.stores.material import ANNA, TURN, Stores, claim, claim_new, enqueue, open_base
+from tests.integration.adapters.database.stores.material import (
+    ANNA,
+    TURN,
+    Stores,
+    batch_of,
+    claim,
+    claim_new,
+    enqueue,
+    note,
+    open_base,
+)
 
 BORIS = UserId(102)
 GROUP = UserId(-7)
@@ -154,6 +171,104 @@ async def test_who_has_spent_the_day_reads_nothing_more_that_costs(stores: Datab
     until = await figures.sender_spent_until(base, document, cost=0.5, exempt=())
     assert until == (await stores.library.spent_in_a_day(ANNA, cost=0.5)).until
     assert await figures.sender_spent_until(base, document, cost=0.5, exempt={ANNA}) is None
+
+
+@pytest.mark.over_rest
+async def test_a_token_that_has_spent_its_day_reads_nothing_more_that_costs(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    token = await stores.tokens.add(base, token_hash("sends"), is_read_only=False, days=1)
+    figures, batch = StatisticsStore(stores.transport), batch_of(base, note("заметка"), message=7)
+    found = await stores.intake.add(replace(batch, user_id=token), token=token)
+    assert isinstance(found, DocumentCard)
+    await figures.save_reading_cost(base, found.id, 0.6)
+    of_token = await figures.sender_spent_until(base, found.id, cost=None, token_cost=0.5, exempt=())
+    assert of_token is not None
+    assert await figures.sender_spent_until(base, found.id, cost=None, token_cost=0.7, exempt=()) is None
+    (other,) = await enqueue(stores, base, "другая заметка")
+    assert await figures.sender_spent_until(base, other, cost=None, token_cost=0.5, exempt=()) is None
+
+
+async def reserve(stores: Stores, bounds: DayBounds, user: UserId = ANNA, *, lease_s: float = 60) -> Allowance:
+    """For one question in Anna's day."""
+    return await stores.library.reserve_question(user, ANNA, bounds=bounds, lease_s=lease_s)
+
+
+@pytest.mark.over_rest
+@pytest.mark.parametrize(
+    ("bounds", "may"),
+    [
+        (DayBounds(cost=1.1), 4),
+        (DayBounds(questions=5), 4),
+        (DayBounds(token_cost=1.1), 4),
+        (DayBounds(cost=9.0), 30),
+    ],
+)
+async def test_of_many_questions_at_one_moment_only_those_are_asked_that_a_bound_has_room_for(
+    stores: Stores, bounds: DayBounds, may: int
+) -> None:
+    base = await open_base(stores)
+    await stores.library.save_turn(ANNA, base, replace(TURN, usage=costing(0.2)))
+    asked = await asyncio.gather(*(reserve(stores, bounds) for _ in range(30)))
+    assert Counter(each.refused for each in asked) == Counter({None: may, Refused.BUSY: 30 - may})
+    assert {each.cost for each in asked if each.id} == {0.2}  # as much as the dearest lately
+
+
+@pytest.mark.over_rest
+async def test_what_was_held_for_a_question_is_free_with_its_cost(stores: Stores) -> None:
+    base = await open_base(stores)
+    bounds = DayBounds(cost=0.5)
+    first, other = await reserve(stores, bounds), await reserve(stores, bounds)
+    assert (first.cost, other.refused) == (0.0, Refused.BUSY)  # nobody knows what one costs
+    await stores.library.save_turn(ANNA, base, replace(TURN, usage=costing(0.2)), reservation=first.id)
+    second, third = await reserve(stores, bounds), await reserve(stores, bounds)
+    assert (second.cost, third.refused) == (0.2, Refused.BUSY)
+    await stores.library.save_turn(ANNA, base, replace(TURN, usage=costing(0.3)), reservation=second.id)
+    spent = await reserve(stores, bounds)
+    assert (spent.refused, spent.until) == (Refused.SPENT, (await stores.library.spent_in_a_day(ANNA, cost=0.5)).until)
+    assert (await reserve(stores, DayBounds(token_cost=0.5))).refused is Refused.TOKEN_SPENT
+
+
+async def test_what_a_killed_process_held_is_free_again_unless_it_was_renewed(stores: Stores) -> None:
+    await open_base(stores)
+    killed = await reserve(stores, DayBounds(questions=1), lease_s=0.3)
+    assert (await reserve(stores, DayBounds(questions=1))).refused is Refused.BUSY
+    await asyncio.sleep(0.4)
+    alive = await reserve(stores, DayBounds(questions=1), lease_s=0.3)
+    assert killed.id
+    assert alive.id
+    await stores.library.renew_reservation(alive.id, lease_s=60)
+    await asyncio.sleep(0.4)
+    assert (await reserve(stores, DayBounds(questions=1))).refused is Refused.BUSY
+
+
+async def test_a_token_holds_what_is_its_own_and_everybody_what_is_theirs(stores: Stores) -> None:
+    base = await open_base(stores)
+    await stores.library.save_turn(ANNA, base, replace(TURN, usage=costing(0.2)), asker=BORIS)
+    one, other = UserId(2**52 + 1), UserId(2**52 + 2)
+    held = [await reserve(stores, DayBounds(token_cost=0.3), token) for token in (one, one, other)]
+    assert [each.refused for each in held] == [None, Refused.BUSY, None]
+    of_boris = await stores.library.reserve_question(BORIS, BORIS, bounds=DayBounds(cost=0.3), lease_s=60)
+    assert of_boris.refused is None
+
+
+@pytest.mark.over_rest
+async def test_of_many_uploads_at_one_moment_only_those_count_that_the_day_has_room_for(
+    transport: Transport,
+) -> None:
+    stores = DatabaseStores(transport)
+    base = await open_base(stores)
+    token = await stores.tokens.add(base, token_hash("sends"), is_read_only=False, days=1)
+    files = KeptFileStore(transport)
+    waits = await asyncio.gather(*(files.count_bytes(base, token, 100, per_day=1000) for _ in range(30)))
+    assert waits.count(None) == 10
+
+
+@pytest.mark.over_rest
+async def test_of_many_requests_at_one_moment_only_so_many_are_let_through(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    await stores.tokens.add(await open_base(stores), token_hash("asks"), is_read_only=False, days=1)
+    found = await asyncio.gather(*(stores.tokens.use(token_hash("asks"), per_minute=7) for _ in range(30)))
+    assert [each.wait_s for each in found if each].count(None) in {7, 14}  # a minute may end among them
 
 
 async def test_waiting_for_the_next_day_is_no_attempt(stores: DatabaseStores) -> None:

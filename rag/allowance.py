@@ -1,0 +1,107 @@
+"""What one question may spend: asked for before a model is, held while it is answered, given back with what it took.
+
+In: whose day it counts in, and the bounds. Out: an `Allowance`, from the database, where asking and counting are one
+step, so that a hundred questions at one moment do not pass a bound together. `holding` keeps it while the process
+lives; what a killed process held is free again after `LEASE_S`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+import structlog
+
+from domain.ending import end
+from domain.errors import DatabaseTrouble
+from domain.ids import UserId
+
+LEASE_S = 60.0
+RENEW_S = 20.0
+LOOK_AGAIN_S = 0.5
+
+log = structlog.get_logger()
+
+
+class Refused(StrEnum):
+    """Why no model may be asked now; the values are those of SQL's `reserve_question`."""
+
+    TOKEN_SPENT = "token_spent"  # noqa: S105 - of API_DAILY_COST
+    SPENT = "spent"  # the bounds of the person
+    BUSY = "busy"  # what is being answered may take what is left: worth asking again in seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class DayBounds:
+    """Of 24 hours; None: no bound."""
+
+    questions: int | None = None
+    cost: float | None = None  # US dollars
+    token_cost: float | None = None  # US dollars, by one token
+
+    def __bool__(self) -> bool:
+        """Whether anything is bounded."""
+        return any((self.questions, self.cost, self.token_cost))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance:
+    """What one question may spend."""
+
+    id: str | None = None  # None: nothing bounds it, or it was refused
+    cost: float = 0.0  # US dollars that are held for it; 0 where nobody knows what a question costs
+    refused: Refused | None = None
+    until: datetime | None = None  # it is refused
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it is answered without a model."""
+        return self.refused is Refused.SPENT
+
+
+class Ledger(Protocol):
+    """Where it is counted. Raises DatabaseAway."""
+
+    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Allowance:
+        """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
+        ...
+
+    async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
+        """It is still being answered."""
+        ...
+
+
+async def allowance_of(ledger: Ledger, user: UserId, asker: UserId, bounds: DayBounds) -> Allowance:
+    """For one question. It waits while other questions of the same day may take what is left: each of them ends, or its
+    lease does."""
+    while bounds:
+        found = await ledger.reserve_question(user, asker, bounds=bounds, lease_s=LEASE_S)
+        if found.refused is not Refused.BUSY:
+            return found
+        await asyncio.sleep(LOOK_AGAIN_S)
+    return Allowance()
+
+
+@asynccontextmanager
+async def holding(ledger: Ledger, allowance: Allowance) -> AsyncIterator[None]:
+    """Renews the lease while the block runs."""
+    if allowance.id is None:
+        yield
+        return
+    renewing = asyncio.create_task(_renew(ledger, allowance.id))
+    try:
+        yield
+    finally:
+        await end(renewing)
+
+
+async def _renew(ledger: Ledger, reservation: str) -> None:
+    while True:
+        await asyncio.sleep(RENEW_S)
+        try:
+            await ledger.renew_reservation(reservation, lease_s=LEASE_S)
+        except DatabaseTrouble as trouble:
+            log.warning("reservation.not_renewed", reason=trouble.reason)
