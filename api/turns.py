@@ -51,12 +51,8 @@ class Turns:
                 aclosing(conversation.answer(question, usage=usage)) as events,
             ):
                 async for event in events:
-                    if isinstance(event, Answered):
-                        is_noted = True
-                        turn = event.answer.metrics()
-                        services.turn_ended(turn)
-                        await self._note(caller, turn, allowance)
-                    yield event
+                    is_noted = isinstance(event, Answered)
+                    yield await self._noted(caller, event, allowance)
         except BaseException as broken:
             if not is_noted:
                 has_left = not isinstance(broken, Exception)
@@ -80,6 +76,14 @@ class Turns:
             log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
             return None
         return last[-1].id if last else None
+
+    async def _noted(self, caller: Caller, event: TurnEvent, allowance: Allowance) -> TurnEvent:
+        """The event; what a finished turn has cost is noted."""
+        if isinstance(event, Answered):
+            turn = event.answer.metrics()
+            self.services.turn_ended(turn)
+            await self._note(caller, turn, allowance)
+        return event
 
     async def _note(self, caller: Caller, turn: TurnMetrics, allowance: Allowance) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""

@@ -26,7 +26,7 @@ from bot.replies.answers import finished_answer, growing_answer, in_words
 from bot.replies.names import name_of
 from bot.replies.places import page_of, sourced_table
 from bot.replies.sending import send
-from bot.replies.steps import LiveSteps, live_steps
+from bot.replies.steps import live_steps
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
 from bot.talk import Room, Talk
@@ -149,8 +149,7 @@ async def answer_question(
         conversation = services.frugal_conversation if allowance.is_spent else services.conversation
         async with holding(services.library, allowance):
             with dialogues.stoppable(talk.room, asker=talk.person) as stop:
-                async with live_steps(bot, talk.place, talk.words) as steps:
-                    answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
+                answer = await _follow(conversation.answer(question, stop=stop), bot, talk, shown)
             try:
                 await _show(answer, shown, services, talk, asked=text, only=only, spent_until=allowance.until)
             finally:  # the cost counts even if showing failed, and before the next question is weighed
@@ -200,14 +199,15 @@ async def _show(
     await shown.finish(reply, answer_keyboard(answer, talk.words, asked=asked, table=table, only=name))
 
 
-async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedAnswer, steps: LiveSteps) -> Answer:
-    async for event in events:
-        if isinstance(event, StepsChanged):
-            steps.show(event.steps)
-        elif isinstance(event, TextGrew):
-            shown.grow(partial(growing_answer, event, talk.words))
-        elif isinstance(event, Answered):
-            return event.answer
+async def _follow(events: AsyncIterator[TurnEvent], bot: Bot, talk: Talk, shown: StreamedAnswer) -> Answer:
+    async with live_steps(bot, talk.place, talk.words) as steps:
+        async for event in events:
+            if isinstance(event, StepsChanged):
+                steps.show(event.steps)
+            elif isinstance(event, TextGrew):
+                shown.grow(partial(growing_answer, event, talk.words))
+            elif isinstance(event, Answered):
+                return event.answer
     raise RuntimeError("the conversation ended without an answer")
 
 
