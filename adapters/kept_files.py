@@ -16,7 +16,7 @@ import httpx
 
 from domain.ids import BaseId, FileId
 from ingestion.errors import FailureCode, ServiceError, SourceError
-from ingestion.fetch.files import READ_BYTES
+from ingestion.files import READ_BYTES
 
 BUCKET = "baza-files"
 STORAGE_S = 60.0  # of silence

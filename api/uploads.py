@@ -17,9 +17,8 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from api.problems import Problem
 from api.services import UploadLimits
-from ingestion.fetch.files import HashedFile, Oversize
+from ingestion.files import HashedFile, Oversize, document_folder
 from ingestion.intake import one_line
-from ingestion.scratch import document_folder
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks

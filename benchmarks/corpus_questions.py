@@ -36,8 +36,7 @@ from domain.ids import BaseId, SessionId, UserId
 from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
 from rag.execution.rows_tool import CollectRows, RowsArguments
-from rag.execution.run import Run
-from rag.execution.tools import ToolContext
+from rag.execution.tools import Run, ToolContext
 from rag.extraction.evidence import plain
 from rag.extraction.values import day
 from rag.metering import begin_metering

@@ -13,9 +13,8 @@ import structlog
 
 from rag.execution.executor import Executor
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.run import Run, RunLimits
 from rag.execution.search_tool import SearchArguments
-from rag.execution.tools import ToolContext
+from rag.execution.tools import Run, RunLimits, ToolContext
 from rag.planning.plan import in_order
 from rag.records import RankedPassage
 from tests.fakes.planning import ScriptedTool, begin, plan

@@ -20,10 +20,10 @@ from rag.execution.graph_tool import GraphQuery
 from rag.execution.iterative_tool import ReadDocuments
 from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
-from rag.execution.run import RunLimits
 from rag.execution.search_tool import SearchBase
 from rag.execution.step_context import StepSummariser
 from rag.execution.survey_tool import SurveyBase
+from rag.execution.tools import RunLimits
 from rag.grounding.check import SupportCheck
 from rag.planning.mending import AnyTool
 from rag.planning.plain_planner import Breadth

@@ -31,9 +31,9 @@ from bot.texts import Texts
 from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare
 from ingestion.errors import FailureCode, SourceError
+from ingestion.files import document_folder
 from ingestion.indexing import count_terms
 from ingestion.ports import TelegramFiles, Transcriber
-from ingestion.scratch import document_folder
 from localchat.server import serve_local_chat
 from localchat.store import read_token
 from prompts.wordings import load_small_talk

@@ -14,8 +14,8 @@ from domain.documents import SourceType
 from ingestion.dating import own_moment
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.encodings import tidy_text
+from ingestion.parsers.outline import choose_author, choose_title
 from ingestion.parsers.text import read_text
-from ingestion.parsers.titles import choose_author, choose_title
 from ingestion.records import BLOCK_SEPARATOR, About, Block, BlockKind, Document, FetchedFile, Source
 from ingestion.spool import joined
 

@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 
 from domain.documents import Lane, SourceType
 from ingestion.fetch.urls import is_video_host, normalise_url
-from ingestion.parsers.inline import render_inline
+from ingestion.parsers.markdown import render_inline
 from ingestion.records import Source
 
 TITLE_CHARACTERS = 60

@@ -23,8 +23,9 @@ from ingestion.about import hash_note, hash_page, read_note, with_about, with_so
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError, Unchanged
 from ingestion.fetch.media import HTML_TYPE
+from ingestion.files import document_folder
 from ingestion.indexing import CHUNKS_A_BATCH, SHORT_CHARS, Indexer, compute
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.outline import choose_title
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, Unmetered, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import (
@@ -36,7 +37,6 @@ from ingestion.records import (
     Source,
     WholeDocument,
 )
-from ingestion.scratch import document_folder
 from ingestion.site_file import SITE_TYPE
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})

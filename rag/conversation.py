@@ -27,8 +27,7 @@ from rag.dialogue import DialogueMemory
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import Fact, FactsPayload
-from rag.execution.run import Run, RunLimits
-from rag.execution.tools import ToolContext
+from rag.execution.tools import Run, RunLimits, ToolContext
 from rag.metering import Pace, StepCounts, Usage, begin_metering
 from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import default_plan

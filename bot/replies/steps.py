@@ -22,7 +22,7 @@ from bot.texts import Words
 from domain.ending import end
 from domain.ids import MessageId
 from rag.addresses import defanged
-from rag.execution.run import Spent
+from rag.execution.tools import Spent
 from rag.progress import StepShown, StepState
 from rag.records import (
     Answer,

@@ -21,10 +21,10 @@ import httpx
 
 from domain.errors import retry_after_s
 from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
-from ingestion.fetch.files import HashedFile, Oversize, megabytes
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.links import ROBOT, RobotTags, read_headers
 from ingestion.fetch.media import HEAD_BYTES, Content, is_wanted, may_be_document, recognise
+from ingestion.files import HashedFile, Oversize, megabytes
 from ingestion.records import Edition
 
 STEP_BYTES = 1 << 18

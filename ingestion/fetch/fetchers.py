@@ -23,10 +23,10 @@ from domain.ids import BaseId
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
 from ingestion.fetch.download import Downloader, DownloadLimits
-from ingestion.fetch.files import READ_BYTES, HashedFile, Oversize, hash_file, megabytes
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from ingestion.fetch.urls import is_video_host, normalise_url
 from ingestion.fetch.web import WebFetcher
+from ingestion.files import READ_BYTES, HashedFile, Oversize, hash_file, megabytes
 from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source

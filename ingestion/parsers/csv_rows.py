@@ -15,9 +15,8 @@ from ingestion.language import language_of
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import text_lines
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.sheets import SheetRow, add_sheet
-from ingestion.parsers.titles import choose_title
 from ingestion.records import Document
 
 ENDINGS = frozenset({".csv", ".tsv", ".tab", ".xls"})  # .xls: many programs name their CSV so

@@ -17,9 +17,8 @@ from ingestion.parsers.encodings import decode_text, tidy_text
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markup import add_markup
 from ingestion.parsers.mime import Letter, Part, open_letter
-from ingestion.parsers.outline import Outline
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.text import EMPTY_LINES
-from ingestion.parsers.titles import choose_title
 from ingestion.records import BlockKind, Document
 
 _UNATTACHED_TYPES_TEXT = (

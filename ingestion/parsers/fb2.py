@@ -11,8 +11,7 @@ from pathlib import Path
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, render_table
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.outline import Outline, choose_title, render_table
 from ingestion.parsers.xml_trees import Element, attribute, child, local_name, read_tree, spell_entities, words_of
 from ingestion.records import BlockKind, Document
 

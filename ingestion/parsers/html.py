@@ -24,9 +24,8 @@ from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markup import add_markup
-from ingestion.parsers.outline import Outline
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.page_body import read_body
-from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
 
 HIDDEN_SHARE = 0.5

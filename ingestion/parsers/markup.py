@@ -13,8 +13,7 @@ from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings
 from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, render_table
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
 from ingestion.parsers.xml_trees import Element, local_name
 from ingestion.records import BlockKind, Document
 

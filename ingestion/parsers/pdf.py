@@ -1,36 +1,177 @@
 """Reads PDF: the text of each page as paragraphs, headings and tables of numbers that know their page.
 
 In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed, and if
-all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of the time, see docs/decisions.md); pypdf
-retries what PDFium cannot open or decode. It does no OCR.
+all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of the time, see docs/decisions.md);
+pypdf, pure Python and slow, retries what PDFium cannot open or decode, and gives lines without looks and positions.
+Headings are told from paragraphs by their fonts; without sizes, or where half the text would be headings, there are
+none: a wrong heading is attached to every passage below it. It does no OCR.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
+
+from pypdf import PdfReader
+from pypdf.errors import DependencyError, DeprecationError, FileNotDecryptedError, PyPdfError
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.codec import report_pages
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline
-from ingestion.parsers.pdf_headings import HeadingLooks, level_of
-from ingestion.parsers.pdf_layout import Paragraph
-from ingestion.parsers.pdf_lines import PageLine
+from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.pdf_layout import BULLET, Paragraph
+from ingestion.parsers.pdf_lines import PageLine, plain_lines
 from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble, Stated
-from ingestion.parsers.pdf_quality import is_readable, is_shifted, mend_encoding
-from ingestion.parsers.pdf_second import PdfLocked, PdfUnreadable, SecondReader
-from ingestion.parsers.pdf_text import build_paragraphs, paragraph_spool
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.pdf_text import build_paragraphs, is_readable, is_shifted, mend_encoding, paragraph_spool
 from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import Spool
+
+LARGER = 1.12  # times the size of body text
+SAME_LEVEL = 0.05  # relative difference of sizes on one level
+LONGEST_HEADING_CHARS = 160
+MOST_LINES = 3
+DEEPEST_LEVEL = 6
+MOST_HEADINGS_SHARE = 0.45  # of all characters; a short list of questions and answers has 0.4
+ENDS = frozenset(".,;")  # ends of a sentence, or of a line that PDFium has cut
+LEADER = " … "  # in a table of contents, see `pdf_lines`
+SIZE_STEP = 0.5  # points; sizes are rounded to it to find the size of body text
+
+
+Looks = tuple[float, bool]
+"""Font size in points, and whether it is bold."""
+
+MOST_RETRIED_PAGES = 50  # at some 40 ms each; a file with more bad pages is bad itself
+
+DAMAGE = (
+    PyPdfError,
+    DependencyError,  # a picture format that needs an external program
+    DeprecationError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What pypdf raises on damaged (fuzzed) files: it assumes that objects have the right type."""
 
 MOST_PAGES = 50_000  # a damaged file may claim any number
 NAME_OF_TABLE = re.compile(r"[^\W\d_].*[^.;,]\Z", re.DOTALL)  # a line with letters that is no sentence
 STAMP_CHARS = 60  # "Scanned by …", a page number, a fax header: not the page's text if a picture covers the page
+
+
+class HeadingLooks:
+    """Counts the characters of each look, from which the levels of headings follow."""
+
+    def __init__(self) -> None:
+        self._all: Counter[Looks] = Counter()  # with rounded sizes
+        self._brief: Counter[Looks] = Counter()  # of paragraphs whose text may be a heading
+
+    def note(self, paragraph: Paragraph) -> None:
+        """Count the next paragraph."""
+        self._all[_rounded(paragraph.size), paragraph.bold] += len(paragraph.text)
+        if _may_be_heading(paragraph):
+            self._brief[paragraph.size, paragraph.bold] += len(paragraph.text)
+
+    def levels(self) -> Mapping[Looks, int]:
+        """Levels of the looks that make a short paragraph a heading; call it after the last `note`."""
+        (text_size, text_is_bold), _ = self._all.most_common(1)[0] if self._all else ((0, False), 0)
+        if not text_size:
+            return {}
+        chosen = [looks for looks in self._brief if _stands_out(looks, text_size, text_is_bold=text_is_bold)]
+        if sum(self._brief[looks] for looks in chosen) > self._all.total() * MOST_HEADINGS_SHARE:
+            return {}
+        return dict(zip(chosen, _levels_by_size([size for size, _ in chosen]), strict=True))
+
+
+def level_of(paragraph: Paragraph, levels: Mapping[Looks, int]) -> int | None:
+    """1 is the outermost level; None: no heading."""
+    level = levels.get((paragraph.size, paragraph.bold))
+    return level if level is not None and _may_be_heading(paragraph) else None
+
+
+def _rounded(size: float) -> float:
+    return round(size / SIZE_STEP) * SIZE_STEP
+
+
+def _may_be_heading(paragraph: Paragraph) -> bool:
+    text = paragraph.text
+    return (
+        not paragraph.is_table
+        and len(text) <= LONGEST_HEADING_CHARS
+        and paragraph.lines <= MOST_LINES
+        and any(character.isalpha() for character in text)
+        and text[0] not in ENDS
+        and text[-1] not in ENDS
+        and LEADER not in text
+        and (BULLET.match(text) is None or text[0].isdigit())
+    )
+
+
+def _stands_out(looks: Looks, text_size: float, *, text_is_bold: bool) -> bool:
+    size, bold = looks
+    if size >= text_size * LARGER:
+        return True
+    return bold and not text_is_bold and _rounded(size) >= text_size
+
+
+def _levels_by_size(sizes: Sequence[float]) -> list[int]:
+    """The largest size is level 1; nearly equal sizes share a level."""
+    steps: list[float] = []
+    for size in sorted(set(sizes), reverse=True):
+        if not steps or size < steps[-1] * (1 - SAME_LEVEL):
+            steps.append(size)
+    return [min(sum(size <= step for step in steps), DEEPEST_LEVEL) for size in sizes]
+
+
+class PdfUnreadable(Exception):
+    """pypdf cannot find the file's structure, or work around it."""
+
+
+class PdfLocked(Exception):
+    """The file needs a password."""
+
+
+class SecondReader:
+    """Reads lines with pypdf."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._asked = 0
+
+    def count_pages(self) -> int:
+        """Raises PdfLocked, PdfUnreadable."""
+        try:
+            return len(self._reader.pages)
+        except FileNotDecryptedError as error:
+            raise PdfLocked from error
+        except DAMAGE as error:
+            raise PdfUnreadable(f"{type(error).__name__}: {error}") from error
+
+    def lines(self, index: int) -> list[PageLine]:
+        """The lines of page `index`, from 0; empty on failure, or after MOST_RETRIED_PAGES calls."""
+        self._asked += 1
+        if self._asked > MOST_RETRIED_PAGES:
+            return []
+        try:
+            return plain_lines(self._reader.pages[index].extract_text().split("\n"))
+        except DAMAGE:
+            return []
+
+    @cached_property
+    def _reader(self) -> PdfReader:
+        return PdfReader(self._path)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,8 @@ from pathlib import Path
 from domain.locator import Locator
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
 from ingestion.parsers.sheets import plain_number
-from ingestion.parsers.titles import choose_title
 from ingestion.parsers.xml_trees import Element, Package, Relation, attribute, child, local_name, words_of
 from ingestion.records import BlockKind, Document
 

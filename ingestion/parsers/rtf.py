@@ -14,8 +14,7 @@ from pathlib import Path
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, render_table
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
 from ingestion.records import Block, BlockKind, Document
 
 HIGH_SURROGATES = range(0xD800, 0xDC00)

@@ -14,8 +14,8 @@ from pathlib import Path
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.outline import choose_title
 from ingestion.parsers.text import read_text
-from ingestion.parsers.titles import choose_title
 from ingestion.ports import Utterance
 from ingestion.records import Document
 from ingestion.speech import to_paragraphs

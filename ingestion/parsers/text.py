@@ -12,8 +12,7 @@ from pathlib import Path
 from ingestion.language import language_of
 from ingestion.parsers.encodings import text_lines
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.records import BlockKind, Document
 
 EMPTY_LINES = re.compile(r"\n\s*\n|\f")

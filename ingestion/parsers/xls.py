@@ -11,9 +11,8 @@ from pathlib import Path
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.sheets import SheetRow, add_sheet, plain_number
-from ingestion.parsers.titles import choose_title
 from ingestion.records import Document
 
 Cell = int | float | str | bool | time | date | datetime | timedelta

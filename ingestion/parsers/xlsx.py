@@ -16,7 +16,7 @@ from typing import IO
 
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.sheets import (
     BUILT_IN,
     GENERAL,
@@ -28,7 +28,6 @@ from ingestion.parsers.sheets import (
     read_format,
     show_number,
 )
-from ingestion.parsers.titles import choose_title
 from ingestion.parsers.xml_trees import Element, Package, attribute, child, read_tree, stream_elements, words_of
 from ingestion.records import Block, Document
 

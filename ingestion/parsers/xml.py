@@ -11,8 +11,7 @@ from ingestion.language import language_of
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.xml_trees import Element, local_name, read_tree
 from ingestion.records import BlockKind, Document
 

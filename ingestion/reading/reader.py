@@ -17,7 +17,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.parsers.crawled import chapter
 from ingestion.parsers.kinds import FileKind, glance
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.outline import choose_title
 from ingestion.ports import Transcriber
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance, ReadMember

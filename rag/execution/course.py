@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from rag.execution.facts import Advice, FactsPayload, fact_keys
-from rag.execution.run import Spent
 from rag.execution.step_context import Finished
+from rag.execution.tools import Spent
 from rag.planning.plan import ALL_PREVIOUS, ANALYZE, ANYTHING, MAX_STEPS, SEARCH, Step, in_order, needs
 from rag.progress import StepShown, StepState
 

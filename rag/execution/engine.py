@@ -16,9 +16,8 @@ import structlog
 from domain.ending import end
 from rag.execution.course import Course, signature_of
 from rag.execution.facts import FactsPayload
-from rag.execution.run import Progress, Run, Spent
 from rag.execution.step_context import Finished, StepSummariser, TokenBudget, context_for, summary
-from rag.execution.tools import StepFailed, StepStopped, ToolContext, ToolMisused
+from rag.execution.tools import Progress, Run, Spent, StepFailed, StepStopped, ToolContext, ToolMisused
 from rag.metering import Usage, metering_step
 from rag.planning.plan import ANALYZE, Step, ToolCall
 from rag.progress import StepShown

@@ -17,11 +17,9 @@ from domain.ids import DocumentId
 from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
-from rag.execution.leads import half_found, second_hop
-from rag.execution.run import Spent
-from rag.execution.search_tool import SearchArguments, coverage_by_document
+from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
 from rag.execution.step_context import StepSummariser, TokenBudget
-from rag.execution.tools import StepFailed, ToolContext, ToolMisused
+from rag.execution.tools import Spent, StepFailed, ToolContext, ToolMisused
 from rag.metering import StepMetrics
 from rag.planning.mending import AnyTool
 from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryPlan, RenderStyle, ToolCall

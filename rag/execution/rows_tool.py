@@ -15,8 +15,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import FactsPayload
-from rag.execution.run import Progress
-from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
+from rag.execution.tools import Progress, StepFailed, Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ReplyCache, digest, wording
 from rag.extraction.computing import Aggregate, Condition, Operator, Order, Period
 from rag.extraction.documents import PassageFinder, Selection, card_name

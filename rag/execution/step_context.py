@@ -16,7 +16,7 @@ import structlog
 from prompts.loader import Prompts, StepsSoFar, StepsSoFarRules
 from rag.errors import ModelError
 from rag.execution.facts import Fact, FactKind, FactsPayload, merge
-from rag.execution.run import Run
+from rag.execution.tools import Run
 from rag.extraction.calls import Allowance, size_of
 from rag.numbers import numbers
 from rag.planning.plan import ALL_PREVIOUS, Step

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from domain.errors import DatabaseTrouble
 from domain.ids import BaseId, DocumentId
 from rag.errors import ModelMisfit
-from rag.execution.run import Run, Spent
+from rag.execution.tools import Run, Spent
 from rag.ports import ChatModel, ReadingMemory, Schema
 from rag.records import ChatMessage, KeptReading
 from rag.words import estimate_tokens, folded

@@ -10,9 +10,8 @@ from domain.ids import DocumentId
 from prompts.wordings import load_breadth, load_small_talk
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments
-from rag.execution.run import Run
 from rag.execution.search_tool import SearchArguments
-from rag.execution.tools import Tool, ToolContext
+from rag.execution.tools import Run, Tool, ToolContext
 from rag.planning.plain_planner import Breadth
 from rag.planning.plan import QueryPlan, ToolCall
 from rag.small_talk import SmallTalkRule

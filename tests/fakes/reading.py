@@ -14,8 +14,7 @@ from domain.errors import DatabaseTrouble
 from domain.ids import BaseId, ChunkId, DocumentId
 from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
-from rag.execution.run import Run
-from rag.execution.tools import ToolContext
+from rag.execution.tools import Run, ToolContext
 from rag.extraction.wire import (
     ComparisonReply,
     ComparisonRequest,

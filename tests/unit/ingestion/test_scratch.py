@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.scratch import document_folder
+from ingestion.files import document_folder
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from ingestion.scratch import document_folder
+from ingestion.files import document_folder
 with document_folder(Path(sys.argv[1])) as folder:
     (folder / "file").write_text("left behind")
     os.kill(os.getpid(), signal.SIGKILL)

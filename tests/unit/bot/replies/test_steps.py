@@ -5,7 +5,7 @@ import pytest
 from bot.replies.answers import finished_answer
 from bot.replies.steps import steps_text, work_done
 from bot.texts import Words
-from rag.execution.run import Spent
+from rag.execution.tools import Spent
 from rag.progress import StepState
 from rag.records import (
     AnswerKind,

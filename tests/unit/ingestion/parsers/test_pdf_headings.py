@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.parsers.pdf_headings import HeadingLooks, level_of
+from ingestion.parsers.pdf import HeadingLooks, level_of
 from ingestion.parsers.pdf_layout import Paragraph
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.parsers.pdf_quality import is_readable, mend_encoding
+from ingestion.parsers.pdf_text import is_readable, mend_encoding
 
 
 @pytest.mark.parametrize(

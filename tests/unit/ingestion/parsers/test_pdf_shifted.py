@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.parsers.pdf_quality import is_shifted
+from ingestion.parsers.pdf_text import is_shifted
 
 ENGLISH = (
     "The franchisor is a limited company. It was formed in the state of Delaware, and its offices are in the city. "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.parsers.titles import LONGEST_TITLE_CHARS, OPENING_CHARS, choose_author, choose_title
+from ingestion.parsers.outline import LONGEST_TITLE_CHARS, OPENING_CHARS, choose_author, choose_title
 from ingestion.records import Block, BlockKind
 
 HEADING = Block(kind=BlockKind.HEADING, text="Отпуск", level=1)

@@ -10,8 +10,7 @@ from rag.answering.facts_block import build_block
 from rag.errors import ModelError
 from rag.execution.analysis_tool import Analyze, AnalyzeArguments
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.run import Run, RunLimits, Spent
-from rag.execution.tools import StepFailed, StepStopped, ToolContext
+from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
 from tests.fakes.planning import begin
 from tests.fakes.rag import ScriptedModel, away, make_passage, rank
 

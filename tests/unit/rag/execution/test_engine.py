@@ -13,9 +13,8 @@ from domain.errors import DatabaseAway
 from prompts.loader import load_prompts
 from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
 from rag.execution.facts import FactsPayload
-from rag.execution.run import Progress, Run, RunLimits, Spent
 from rag.execution.step_context import StepSummariser, TokenBudget
-from rag.execution.tools import StepFailed, StepStopped, ToolContext
+from rag.execution.tools import Progress, Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall
 from rag.progress import StepShown, StepState

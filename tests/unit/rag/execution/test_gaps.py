@@ -1,7 +1,7 @@
 """What steps did not bring, as the model that answers is told of it."""
 
 from rag.execution.course import gaps_of
-from rag.execution.run import Spent
+from rag.execution.tools import Spent
 from rag.progress import StepState
 from tests.fakes.tabulated import shown
 

@@ -12,8 +12,7 @@ from rag.answering.facts_block import build_block
 from rag.errors import ModelAway
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
-from rag.execution.run import Progress, Run, RunLimits
-from rag.execution.tools import StepFailed, ToolContext
+from rag.execution.tools import Progress, Run, RunLimits, StepFailed, ToolContext
 from rag.extraction.wire import (
     CONTRADICTS,
     Certainty,

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rag.errors import ModelAway, ModelMisfit
 from rag.execution.facts import FactKind, FactsPayload, limit
 from rag.execution.rows_tool import CollectRows, RowsArguments
-from rag.execution.run import Progress, Run, RunLimits
-from rag.execution.tools import StepFailed, ToolContext, ToolMisused
+from rag.execution.tools import Progress, Run, RunLimits, StepFailed, ToolContext, ToolMisused
 from rag.extraction.wire import ReadRow, RowsReply, RowsRequest, Standing
 from rag.records import DocumentsRead
 from tests.fakes.clerk import ClerkModel, listed, read_contract

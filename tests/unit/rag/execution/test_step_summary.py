@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompts.loader import load_prompts
-from rag.execution.run import Run, RunLimits
 from rag.execution.step_context import MOST_CALLS, Finished, StepSummariser, summary
+from rag.execution.tools import Run, RunLimits
 from rag.metering import Usage
 from rag.words import estimate_tokens
 from tests.fakes.rag import ScriptedModel, away

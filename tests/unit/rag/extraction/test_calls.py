@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from rag.errors import ModelMisfit
-from rag.execution.run import Run, RunLimits, Spent
+from rag.execution.tools import Run, RunLimits, Spent
 from rag.extraction.calls import Allowance, ask
 from rag.metering import Usage
 from rag.ports import Schema

@@ -11,8 +11,7 @@ from rag.errors import ModelAway
 from rag.execution.facts import FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows, RowsArguments
-from rag.execution.run import Run, RunLimits
-from rag.execution.tools import ToolContext
+from rag.execution.tools import Run, RunLimits, ToolContext
 from rag.extraction.calls import ReplyCache, wording
 from rag.extraction.wire import IterationReply, IterationRequest
 from rag.records import DocumentsRead, KeptReading

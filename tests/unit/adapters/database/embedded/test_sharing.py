@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from adapters.database.embedded import sharing
-from adapters.database.embedded.sharing import shared
+from adapters.database import embedded
+from adapters.database.embedded import shared
 
 
 async def test_a_look_that_fails_once_does_not_end_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a free file descriptor it cannot look; a server that dies later must be started all the same."""
-    monkeypatch.setattr(sharing, "_WATCH_S", 0.01)
+    monkeypatch.setattr(embedded, "_WATCH_S", 0.01)
     looks: Iterator[OSError | bool] = iter([OSError("too many open files"), False])
     starts: list[str] = []
     started_again = asyncio.Event()

@@ -1,0 +1,146 @@
+"""Files on disk: a temporary folder for each document in work, and bytes that are hashed while they are written.
+
+In: the folder that all processes of an installation share; a path and pieces of bytes. Out: a private folder, removed
+at the end, however the work ends; the file, its size and SHA-256. The owner of a folder holds the lock on the file
+beside it, and the lock ends with the owner's process. When the next document starts, it removes the folders that killed
+processes left, so also that of an earlier attempt at the same document. Raises `Oversize` beyond the limit; the caller
+says whose limit it was. Writing is plain blocking I/O on a local disk, in pieces too small to hold up the event loop.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+_GATE = "gate.lock"  # held while folders are made and swept, so that a new folder does not look abandoned
+_SUFFIX = ".held"
+
+READ_BYTES = 1 << 18
+MEGABYTE = 1 << 20
+
+
+@contextmanager
+def document_folder(root: Path) -> Iterator[Path]:
+    """A folder under `root` (made when missing), removed with its content. Raises OSError when the disk fails."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = root / uuid4().hex
+    with _locked(root / _GATE):
+        _sweep(root)
+        lock = _take(folder.with_suffix(_SUFFIX))
+        folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+        os.close(lock)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = _take(path)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(path: Path) -> int:
+    """Open the file and wait for its lock; closing the descriptor releases it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
+def _sweep(root: Path) -> None:
+    """Remove the folders whose owners' processes are gone."""
+    for name in os.listdir(root):
+        if not name.endswith(_SUFFIX):
+            continue
+        path = root / name
+        with _opened(path) as descriptor:
+            if descriptor is not None and _is_abandoned(descriptor):
+                _remove(path.with_suffix(""))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int | None]:
+    """A descriptor; None when the owner has just removed the file."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _is_abandoned(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.with_suffix(_SUFFIX).unlink(missing_ok=True)
+
+
+class Oversize(Exception):
+    """More bytes than the limit."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"more than {limit_bytes} bytes")
+        self.limit_bytes = limit_bytes
+
+
+class HashedFile:
+    """A file being written."""
+
+    def __init__(self, path: Path, *, limit_bytes: int) -> None:
+        self.path = path
+        self.size_bytes = 0
+        self._limit_bytes = limit_bytes
+        self._hash = hashlib.sha256()
+        self._file = path.open("wb")
+
+    def write(self, piece: bytes) -> None:
+        """Append a piece. Raises Oversize instead of writing beyond the limit."""
+        self.size_bytes += len(piece)
+        if self.size_bytes > self._limit_bytes:
+            raise Oversize(self._limit_bytes)
+        self._hash.update(piece)
+        self._file.write(piece)
+
+    @property
+    def sha256(self) -> str:
+        """Hex, of what has been written so far."""
+        return self._hash.hexdigest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 (hex) of a file that is on disk already. Blocking."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def megabytes(limit_bytes: int) -> int:
+    """The limit as it is shown to people."""
+    return max(1, limit_bytes // MEGABYTE)
