@@ -19,6 +19,7 @@ from rag.errors import ModelError
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.tools import Progress, StepFailed, Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ReplyCache, ask, digest, wording
+from rag.extraction.conflicts import conflict_facts, dated, document_name, in_words
 from rag.extraction.documents import PassageFinder, Selection
 from rag.extraction.ledger import KnownFact, Ledger, comparisons, merge_conflicts, merge_facts, refine, settle
 from rag.extraction.reading import (
@@ -30,7 +31,6 @@ from rag.extraction.reading import (
     comparison_messages,
     synthesis_messages,
 )
-from rag.extraction.values import conflict_facts, dated, document_name, in_words
 from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory, Schema
 from rag.records import ChatMessage

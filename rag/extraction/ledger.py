@@ -15,8 +15,8 @@ from itertools import combinations
 from typing import Self
 
 from domain.ids import DocumentId
+from rag.extraction.conflicts import claim
 from rag.extraction.evidence import plain, tie
-from rag.extraction.values import claim
 from rag.extraction.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
 from rag.records import Conflict, Passage, RankedPassage
 from rag.words import estimate_tokens, stems

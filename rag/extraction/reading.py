@@ -19,9 +19,9 @@ from domain.ids import BaseId, DocumentId
 from prompts.loader import Prompts
 from rag.errors import ModelError
 from rag.extraction.calls import Allowance, ReplyCache, ask, digest
+from rag.extraction.conflicts import document_name
 from rag.extraction.documents import chunk_of, pages_of, parts_of
 from rag.extraction.ledger import KnownFact, Ledger, take
-from rag.extraction.values import document_name
 from rag.extraction.wire import (
     Certainty,
     ComparisonRequest,

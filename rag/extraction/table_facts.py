@@ -25,8 +25,8 @@ from rag.extraction.computing import (
     select,
     sort,
 )
+from rag.extraction.conflicts import conflict_facts, document_name, in_words
 from rag.extraction.merging import Changed, Comparison, MergedRow, conflicts_of
-from rag.extraction.values import conflict_facts, document_name, in_words
 from rag.records import DocumentsRead, FactTable, RankedPassage, TableNote, TableRow
 
 MOST_NAMED = 10  # things that a remark names
