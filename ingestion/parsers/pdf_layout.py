@@ -22,6 +22,8 @@ DISPLAY_SIZE = 1.2  # of body text: lines this large are one heading, however sh
 SAME_SIZE = 0.06  # relative difference of font sizes in one paragraph: readers round
 
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣∙·*–—-]|\(?\d{1,3}[.)]|\(?[a-zа-я][.)])\s+\S", re.IGNORECASE)
+CLAUSE = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.?\s+\S")
+CLAUSE_CHARS = 120  # of the line before a clause and of its own: they tell whether a sentence ends between them
 SENTENCE_END = re.compile(r"[.!?:;…][»”\"')\]]*$")
 HYPHENS = ("-", "\u2010")
 LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
@@ -143,7 +145,7 @@ def _step(above: PageLine, line: PageLine) -> float:
 
 
 def _begins_paragraph(last: PageLine, line: PageLine, measure: _Measure) -> bool:
-    if BULLET.match(line.text) or _looks_differ(last, line):
+    if BULLET.match(line.text) or _looks_differ(last, line) or _begins_clause(last.text, line.text):
         return True
     if measure.pitch and _step(last, line) > max(measure.pitch, last.size) * WIDE_GAP:
         return True
@@ -152,6 +154,15 @@ def _begins_paragraph(last: PageLine, line: PageLine, measure: _Measure) -> bool
     if len(last.text) >= measure.full_chars:
         return False
     return SENTENCE_END.search(last.text) is not None or not line.text[0].islower()
+
+
+def _begins_clause(last: str, line: str) -> bool:
+    """Whether a sentence with the number of a clause begins here («3.2. Плата …»): of a contract set without gaps no
+    other sign tells it. «… по п. | 3.2 договора» goes on."""
+    if not CLAUSE.match(line):
+        return False
+    before = last[-CLAUSE_CHARS:]
+    return any(start == len(before) + 1 for start, _ in split_sentences(f"{before} {line[:CLAUSE_CHARS]}"))
 
 
 def _looks_differ(last: PageLine, line: PageLine) -> bool:

@@ -46,6 +46,15 @@ def test_a_bullet_begins_a_paragraph() -> None:
     ]
 
 
+def test_a_numbered_clause_begins_a_paragraph() -> None:
+    clauses = [
+        ("3.1. Плата вносится до пятого числа безналичным расчётом.",),
+        ("3.2. Плата растёт раз в год, а как, то сказано в п.", "3.3 Договора и в приложении, где она растёт как раз на те", "3.5 процента по индексу цен, который публикуют вот."),
+        ("3.6 Скидок нет.",),
+    ]  # fmt: skip
+    assert _texts([line for clause in clauses for line in clause]) == [" ".join(clause) for clause in clauses]
+
+
 def test_words_divided_at_the_line_end_are_joined() -> None:
     assert _texts(["Строка заканчивается переносом слова докумен-", "тация и идёт дальше, до края страницы вот"]) == [
         "Строка заканчивается переносом слова документация и идёт дальше, до края страницы вот"
