@@ -14,7 +14,7 @@ from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
 from rag.metering import CheckCounts, Pace, StepCounts, StepMetrics, TurnMetrics, Usage
 from rag.progress import StepShown
-from rag.words import Span
+from rag.words import AskedWords, Span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +100,11 @@ class Passage:
         return known_as(self.source_type, self.title, self.source_identifier)
 
     @property
+    def with_names(self) -> str:
+        """With how its document begins and is called: people ask for a file by name, for a clause by its contract."""
+        return f"{self.title}\n{self.name}\n{self.opening}\n{self.text}"
+
+    @property
     def under_title(self) -> str:
         """The text below its title and its document's opening, as a reranker reads it."""
         return "\n".join(filter(None, (self.title, self.opening, self.text)))
@@ -154,19 +159,12 @@ class RankedPassage:
     passage: Passage
     score: float
     judge: Callable[[], Fit] = field(default=lambda: Fit.CERTAIN, compare=False, repr=False)
-    meet: Callable[[], frozenset[str]] = field(default=frozenset, compare=False, repr=False)
+    asked: AskedWords = field(default_factory=AskedWords, compare=False, repr=False)
 
     @cached_property
     def fit(self) -> Fit:
-        """Computed on first access: analysing the passages takes longer than finding them, and an answer written by a
-        model does not need it."""
+        """Computed on first access: it takes longer than finding the passage, and a model's answer needs none."""
         return self.judge()
-
-    @cached_property
-    def met(self) -> frozenset[str]:
-        """The terms of the question that the passage or its document's name and beginning have, in any form of the
-        word."""
-        return self.meet()
 
     @property
     def certain(self) -> bool:

@@ -9,8 +9,8 @@ it only tells which sentence of a passage an answer or a question is about.
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from domain.visible import visible
@@ -81,8 +81,28 @@ def folded(text: str) -> str:
 
 def stems(text: str) -> frozenset[str]:
     """Words of three letters or more cut to five, and numbers whole; case and ё do not matter."""
-    words = _WORD.findall(folded(text))
-    return frozenset(word if word[0].isdigit() else word[:STEM_LETTERS] for word in words)
+    return frozenset(map(stem_of, _WORD.findall(folded(text))))
+
+
+def stem_of(term: str) -> str:
+    """As relatives are found in the index: «аренда» and «арендный» are one."""
+    return term[:STEM_LETTERS] if term.isalpha() else term
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedWords:
+    """The words of a question as the search knows them that found the passages."""
+
+    terms_of: Callable[[str], Collection[str]] = stems  # of any text: forms of a word have the same term
+    rarities: Mapping[str, float] = field(default_factory=dict)  # of the question's terms: weight (IDF) in the base
+
+    def met(self, text: str) -> frozenset[str]:
+        """The question's terms that the text has."""
+        return frozenset(self.rarities) & frozenset(self.terms_of(text))
+
+    def stems(self, text: str) -> frozenset[str]:
+        """The stems of a text's terms."""
+        return frozenset(map(stem_of, self.terms_of(text)))
 
 
 def held(wanted: Iterable[str], text: str) -> frozenset[str]:
@@ -91,12 +111,11 @@ def held(wanted: Iterable[str], text: str) -> frozenset[str]:
     return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
 
 
-def akin(wanted: frozenset[str], text: str) -> dict[str, frozenset[str]]:
-    """What stands in the text for each of the stems `wanted`: the stem itself; where it is not there, the stems with
-    the same first ROOT_LETTERS letters («замки» was asked, «замками» is there); else the one that a typo turns into it
-    («плта»). Stems for which nothing stands are left out."""
-    exact, own = held(wanted, text), stems(text)
-    found = {stem: frozenset((stem,)) if stem in exact else _alike(stem, own) for stem in wanted}
+def akin(wanted: Iterable[str], own: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Which of a text's `own` stems stand for each of the stems `wanted`: the stem itself; where it is not there, those
+    with the same first ROOT_LETTERS letters («замки» was asked, «замками» is there); else the one that a typo turns
+    into it («плта»). Stems for which nothing stands are left out."""
+    found = {stem: frozenset((stem,)) if stem in own else _alike(stem, own) for stem in wanted}
     return {stem: forms for stem, forms in found.items() if forms}
 
 

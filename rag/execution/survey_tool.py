@@ -105,7 +105,7 @@ class SurveyBase(Tool[SurveyArguments]):
 
 def _fact(hit: _Hit, query: str) -> Fact:
     text = hit.best.passage.text
-    excerpt = quote(text, about=" ".join(union(akin(stems(query), text).values())), limit=EXCERPT_CHARS)
+    excerpt = quote(text, about=" ".join(union(akin(stems(query), stems(text)).values())), limit=EXCERPT_CHARS)
     return Fact(
         kind=FactKind.STATEMENT,
         text=f"{hit.name}: {excerpt}",

@@ -7,7 +7,7 @@ and the sources below. Pure.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -16,7 +16,7 @@ from rag.answering.citations import cite
 from rag.records import Citation, Fit, Passage, RankedPassage
 from rag.retrieval.alike import BETWEEN, telling
 from rag.table_rows import in_words
-from rag.words import STEM_LETTERS, Span, akin, folded, sentences, stems
+from rag.words import STEM_LETTERS, AskedWords, Span, akin, folded, sentences, stem_of, union
 
 MAX_QUOTES = 2
 NEARLY_AS_GOOD = (
@@ -47,12 +47,15 @@ class _Told:
     text: str
     rows: Mapping[str, str] = field(default_factory=dict)  # line in words -> row of the table
     about: frozenset[str] = frozenset()  # of one of several passages: words of its document's names and opening
+    stems: Callable[[str], frozenset[str]]
 
     @classmethod
-    def of(cls, passage: Passage) -> "_Told":
+    def of(cls, ranked: RankedPassage) -> "_Told":
+        passage, stems = ranked.passage, ranked.asked.stems
         text, rows = in_words(_without_title(passage))
         named = f"{passage.title}\n{passage.name}\n{passage.opening}"
-        return cls(text=text, rows=rows, about=stems(named) if passage.searchable > 1 else frozenset())
+        about = stems(named) if passage.searchable > 1 else frozenset[str]()
+        return cls(text=text, rows=rows, about=about, stems=stems)
 
     def spans(self) -> Iterator[Span]:
         """Its sentences; a row is one, whatever stops are in it («Дрип-пакеты, 10 шт.»)."""
@@ -103,8 +106,9 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
     Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
     the sources.
     """
-    told = [_Told.of(each.passage) for each in passages]
-    weights, forms = _weights(question, told), _forms(question)
+    told = [_Told.of(each) for each in passages]
+    weights = _weights(question, told, passages[0].asked) if passages else {}
+    forms = _forms(question)
     excerpts: list[_Excerpt] = []
     for each, said in zip(passages, told, strict=True):
         excerpt = _excerpt(each.passage, said, weights, forms)
@@ -116,14 +120,20 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
     return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
 
 
-def _weights(question: str, told: Sequence[_Told]) -> dict[str, float]:
-    """Stem of the question -> its weight, the logarithm of how few of the sentences have it (IDF, as in BM25)."""
+def _weights(question: str, told: Sequence[_Told], asked: AskedWords) -> dict[str, float]:
+    """Stem that is told -> weight of the question's word for which it stands: the geometric mean of how rare it is in
+    the base (which words matter) and among the sentences that are told (which tell them apart). Either alone is worse,
+    see benchmarks/README.md. A word that the search was not asked for weighs as much as the rarest."""
+    most = max(asked.rarities.values(), default=1.0)
+    wanted: dict[str, float] = {}
+    for term in asked.terms_of(question):
+        wanted[stem_of(term)] = max(asked.rarities.get(term, most), wanted.get(stem_of(term), 0.0))
     read = [each.words for said in told for each in _sentences(said)]
-    forms = akin(stems(question), "\n".join(said.text for said in told))
     weights: dict[str, float] = {}
-    for stem, found in forms.items():
+    for stem, found in akin(wanted, union(read)).items():
         n = sum(not found.isdisjoint(words) for words in read)
-        weight = math.log(1 + (len(read) - n + 0.5) / (n + 0.5)) * (1.0 if stem in found else AKIN_SHARE)
+        among = math.log(1 + (len(read) - n + 0.5) / (n + 0.5))  # IDF, as in BM25
+        weight = math.sqrt(wanted[stem] * among) * (1.0 if stem in found else AKIN_SHARE)
         weights |= {each: max(weight, weights.get(each, 0.0)) for each in found}
     return weights
 
@@ -140,7 +150,7 @@ def _excerpt(passage: Passage, told: _Told, weights: Mapping[str, float], forms:
     first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, weights))
     lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
-    says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or weights.keys().isdisjoint(stems(lead))
+    says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or weights.keys().isdisjoint(told.stems(lead))
     if says_nothing_alone and (label := _label(parts, first)):
         lead = f"{label}\n{lead}"
     after = text[parts[last].end :].strip()
@@ -234,7 +244,7 @@ def _sentences(told: _Told) -> list[_Sentence]:
     for span in told.spans():
         said = text[span.start : span.end]
         is_row = said in told.rows
-        words, is_heading = stems(said), not is_row and _heads_paragraph(text, span.start, span.end)
+        words, is_heading = told.stems(said), not is_row and _heads_paragraph(text, span.start, span.end)
         if is_heading and found and found[-1].is_heading and not said.endswith("?"):
             is_heading = False  # a value under its label («Телефон»), or a subtitle
         if is_heading:

@@ -89,11 +89,15 @@ def equally_fitting(
         for each in ranked
         if each.score >= share * first.score
         and held(asked, _whole(each.passage)) == said
-        and each.met == first.met  # «Анны» is «Анна», which no stem tells
+        and _met(each) == _met(first)  # «Анны» is «Анна», which no stem tells
         and are_alike(words, stems(each.passage.text))
     ]
     told = [_Told(id=each.document_id, name=each.name, opening=opening_of(each)) for each in fitting]
     return _choices(told) if len(told) > 1 else ()
+
+
+def _met(found: RankedPassage) -> frozenset[str]:
+    return found.asked.met(found.passage.with_names)
 
 
 def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -17,7 +17,7 @@ from rag.records import Passage, RankedPassage
 from rag.retrieval.alike import opening_of
 from rag.retrieval.closeness import LOOKED_INTO, TermsOf
 from rag.retrieval.ranking import best_first
-from rag.words import STEM_LETTERS
+from rag.words import stem_of
 
 NAME_WEIGHT = (
     0.8  # relative to a score of 1 for the best passage; from .4 on forms gain the same, see docs/retrieval.md
@@ -45,17 +45,17 @@ def lower_half_named(
     documents = {passage.document_id: passage for passage in given}
     if len(documents) < 2 or not whole:
         return list(ranked)
-    stem_of = {term: _stem(term) for term in rarities}
-    stem = cache(lambda word: _stem(next(iter(terms_of(word)), word.lower())))
+    stems = {term: stem_of(term) for term in rarities}
+    stem = cache(lambda word: stem_of(next(iter(terms_of(word)), word.lower())))
     names = {document: _names(passage, stem) for document, passage in documents.items()}
-    said = _said(names, frozenset(stem_of.values()))
-    most = {stem: max(each.get(stem, 0.0) for each in said.values()) for stem in stem_of.values()}
+    said = _said(names, frozenset(stems.values()))
+    most = {stem: max(each.get(stem, 0.0) for each in said.values()) for stem in stems.values()}
 
     def lowered(each: RankedPassage) -> RankedPassage:
         known = said.get(each.passage.document_id, {})
         shares = zip(rarities.items(), inherited.get(each.passage.chunk_id) or (), strict=False)
         lost = sum(
-            rarity * share * (most[stem_of[term]] - known.get(stem_of[term], 0.0)) for (term, rarity), share in shares
+            rarity * share * (most[stems[term]] - known.get(stems[term], 0.0)) for (term, rarity), share in shares
         )
         return RankedPassage(passage=each.passage, score=each.score - weight * lost / whole)
 
@@ -81,8 +81,3 @@ def _said(
 def _names(passage: Passage, stem: Callable[[str], str]) -> list[Name]:
     texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name
     return [[stem(word) for word in _WORD.findall(name)] for text in texts for name in _NAME.findall(text)]
-
-
-def _stem(term: str) -> str:
-    """As relatives are found in the index."""
-    return term[:STEM_LETTERS] if term.isalpha() else term

@@ -7,7 +7,7 @@ stays. The question's words never reach the log.
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import lru_cache, partial
@@ -23,6 +23,7 @@ from rag.retrieval.closeness import raise_close
 from rag.retrieval.naming import lower_half_named
 from rag.retrieval.ranking import collapse, fit_of, fuse, is_noise, merge_neighbours, spread_over_pages
 from rag.retrieval.spelling import worded
+from rag.words import AskedWords
 
 # Bound for pasted texts: more text does not make the query clearer, and an encoder's context is limited.
 MAX_QUERY_CHARS = 4000
@@ -173,29 +174,21 @@ class Retrieval:
         """The same passages, each with the function that computes its `fit`."""
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
         rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
-        asked = dict(zip(query.terms, rarities, strict=True))
+        asked = AskedWords(terms_of=self._analyzer.terms, rarities=dict(zip(query.terms, rarities, strict=True)))
         return tuple(
             RankedPassage(
                 passage=each.passage,
                 score=each.score,
-                judge=partial(self._fit, each.passage, asked, query, similarities[each.passage.chunk_id]),
-                meet=partial(self._met, each.passage, frozenset(asked)),
+                judge=partial(_fit, each.passage, asked, query, similarities[each.passage.chunk_id]),
+                asked=asked,
             )
             for each in best
         )
 
-    def _fit(self, passage: Passage, asked: Mapping[str, float], query: SearchQuery, similarity: float | None) -> Fit:
-        held = self._held(passage) if asked else frozenset[str]()
-        return fit_of(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)
 
-    def _met(self, passage: Passage, asked: frozenset[str]) -> frozenset[str]:
-        return asked & self._held(passage)
-
-    def _held(self, passage: Passage) -> frozenset[str]:
-        """The file's name and how the document begins count like the text: a clause belongs to the contract that was
-        asked about, and people also ask for a file by name («рейн.txt»)."""
-        said = f"{passage.title}\n{passage.name}\n{passage.opening}\n{passage.text}"
-        return frozenset(self._analyzer.terms(said))
+def _fit(passage: Passage, asked: AskedWords, query: SearchQuery, similarity: float | None) -> Fit:
+    held = frozenset(asked.terms_of(passage.with_names)) if asked.rarities else frozenset[str]()
+    return fit_of(asked.rarities, held, similarity=similarity, model=query.model, spellings=query.spellings)
 
 
 class DocumentSearch:

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.lexical import RussianEnglishAnalyzer
 from bot.replies.markdown import render_markdown
 from rag.quoting.quotes import FOLDED_CHARS, PARAGRAPH_CHARS, choose, quote_passages
-from rag.records import Fit
+from rag.records import Fit, RankedPassage
+from rag.words import AskedWords
 from tests.fakes.rag import make_passage, rank
 
 FAQ = "Как войти?\n\nПо ссылке из письма, она действует сутки.\n\nКак выйти?\n\nНет. Попросите владельца."
@@ -92,6 +94,28 @@ def test_words_that_choose_the_document_choose_no_sentence_of_it(question: str) 
     assert shown.startswith("**3.1. Арендная плата составляет 100 000")
     assert [lease.text[span.start : span.end][:4] for span in citation.carrying] == ["3.1."]
     assert "Меридиан" not in shown
+
+
+def as_the_search_reads(text: str, **rarities: float) -> RankedPassage:
+    asked = AskedWords(terms_of=RussianEnglishAnalyzer().terms, rarities=rarities)
+    return replace(rank(make_passage(text))[0], asked=asked)
+
+
+def test_forms_of_a_short_word_are_one_as_in_the_search() -> None:
+    text = "Возврат платы запрещён.\n\nПлата вносится вовремя."
+    assert quote_passages([as_the_search_reads(text)], "вовремя платы")[0].startswith("**Плата вносится")
+
+
+def test_words_that_only_ask_choose_no_sentence() -> None:
+    text = "What the team did the day before is known.\n\nThe cup is silver."
+    assert quote_passages([as_the_search_reads(text)], "what did the cup cost?")[0].startswith("**The cup")
+
+
+def test_a_word_that_is_rare_in_the_base_decides() -> None:
+    text = f"Насос подаёт воду.{' Вот так.' * 25}\n\nФильтр чистит воду.{' Вот и так.' * 25}"
+    for rare in ("насос", "фильтр"):
+        found = as_the_search_reads(text, **{"насос": 1.0, "фильтр": 1.0, rare: 5.0})
+        assert quote_passages([found], "насос и фильтр")[0].startswith(f"**{rare.capitalize()}")
 
 
 def test_the_rest_of_the_passage_follows_folded() -> None:
