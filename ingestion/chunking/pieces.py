@@ -28,6 +28,7 @@ LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 CLAUSE_END = re.compile(r"[,;:](?=\s)|[，；：。！？]")
 CELL_END = re.compile(r"(?<=\s)\|(?=\s)")
 _JOINERS = "\u200d\ufe0f"  # they join neighbours into one visible character
+LONGEST_LINE_CHARS = 80  # of a heading that nothing marks as one
 LARGEST_LEAD = 0.7
 """Of a passage: a larger table header is not repeated, since it would leave too little room for rows."""
 
@@ -163,7 +164,7 @@ class Piece(NamedTuple):
     locator: Locator
     whole: bool  # False: part of a sentence, row or item that is larger than a passage
     block: int  # number of its block
-    announces: bool  # a heading, a table's header, «... следующее:»: useless without what follows
+    announces: bool  # a heading, a line like one, a table's header, «... следующее:»: useless without what follows
     lead: Lead | None = None
 
 
@@ -193,18 +194,22 @@ class Knife:
         self._offset = 0  # of the next block
         self._previous_end = 0  # of the last piece
         self._number = 0  # of the next block
+        self._after_line = False  # whether the block before was a line like a heading
 
     def cut(self, block: Block) -> list[Piece]:
         """The pieces of the next block, separated only by whitespace; their offsets are in the document's text."""
         offset, end = self._offset, self._previous_end
         kind, number = block.kind, self._number
+        is_line = _is_like_heading(block)
+        opens, self._after_line = is_line and not self._after_line, is_line  # of several the others are a list
         pieces = []
         for start, stop, weight, whole, announces, locator, lead in _cut_block(block, self._limit):
             gap = (offset + start - end) * SPACE_WEIGHT
             end = offset + stop
             moved = None if lead is None else replace(lead, start=lead.start + offset, end=lead.end + offset)
             # Positional, in field order: keyword arguments would take twice as long.
-            pieces.append(Piece(offset + start, end, weight, gap, kind, locator, whole, number, announces, moved))
+            useless = announces or opens
+            pieces.append(Piece(offset + start, end, weight, gap, kind, locator, whole, number, useless, moved))
         self._previous_end = end
         self._offset = offset + len(block.text) + len(BLOCK_SEPARATOR)
         self._number += 1
@@ -223,6 +228,13 @@ def _cut_block(block: Block, limit: int) -> Iterator[_Cut]:
         for start, end, weight in cut_to_fit(block.text, span, finer, limit):
             announces = is_heading or (end == last and block.text[end - 1] == ":")
             yield _Cut(start, end, weight, (start, end) == span, announces, locator)
+
+
+def _is_like_heading(block: Block) -> bool:
+    """A paragraph of one short line that ends no sentence: what plain texts have for headings."""
+    line = block.text.strip()
+    is_short = block.kind is BlockKind.PARAGRAPH and len(line) <= LONGEST_LINE_CHARS and "\n" not in line
+    return is_short and line[-1:].isalnum()
 
 
 def _cut_table(block: Block, limit: int) -> Iterator[_Cut]:

@@ -7,7 +7,9 @@ their best sentence. The index counts words wherever they stand; an answer has t
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from itertools import chain
+from operator import or_
 
 from domain.ids import ChunkId, DocumentId
 from rag.records import RankedPassage
@@ -26,24 +28,15 @@ TermsOf = Callable[[str], Collection[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Sought:
-    """A term of the question, in the form in which it is searched for in a text."""
+    """What is searched for in a text: terms of the question that look the same there."""
 
-    bit: int  # the term's bit in the mask of the terms of a sentence
+    bit: int  # in the mask of what a sentence says
     words: tuple[str, ...]  # consecutive words, whatever signs stand between them
     is_stem: bool  # a word of the text need only begin with it
-    worth: float
+    terms: tuple[int, ...]  # places in the question
 
 
-class _Worths(dict[int, float]):
-    """Bit mask -> total weight of its terms, computed on first use."""
-
-    def __init__(self, sought: Sequence[_Sought]) -> None:
-        super().__init__()
-        self._sought = sought
-
-    def __missing__(self, bits: int) -> float:
-        worth = self[bits] = sum(each.worth for each in self._sought if each.bit & bits)
-        return worth
+Worths = Sequence[tuple[int, float]]  # bit, and the weight of the term it stands for
 
 
 def _as_typed(word: str) -> Collection[str]:
@@ -64,25 +57,26 @@ def raise_close(
     short words in other forms. Returns the passages in the new order.
 
     Documents compare by what a sentence holds of the whole question; passages of one document by what it holds of the
-    words that the document has not given, since these alone tell the clauses of a contract apart.
+    words that the document has not given and any passage says, since these alone tell the clauses of a contract apart.
     """
-    whole = sum(each.worth for each in _sought(rarities))
+    sought, looked_into, weights = _sought(rarities), ranked[:LOOKED_INTO], tuple(rarities.values())
+    whole = sum(max(weights[term] for term in each.terms) for each in sought)
     if not whole:
         return list(ranked)
+    sentences = [_sentences(each.passage.text, sought, terms_of) for each in looked_into]
+    said = reduce(or_, chain.from_iterable(sentences), 0)
 
     @cache
-    def sentences(given: tuple[float, ...]) -> tuple[list[_Sought], _Worths, float]:
-        left = [rarity * (1 - share) for rarity, share in zip(rarities.values(), given, strict=True)] if given else ()
-        sought = _sought(dict(zip(rarities, left, strict=True)) if given else rarities)
-        return sought, _Worths(sought), sum(each.worth for each in sought) or whole
+    def worths(given: tuple[float, ...]) -> Worths:
+        left = [rarity * (1 - share) for rarity, share in zip(weights, given, strict=True)] if given else weights
+        return [(each.bit, max(left[term] for term in each.terms)) for each in sought if each.bit & said]
 
-    looked_into = ranked[:LOOKED_INTO]
     of_all, of_left = list[float](), list[float]()
-    for each in looked_into:
-        sought, worths, left = sentences((inherited or {}).get(each.passage.chunk_id, ()))
-        best = _best_sentence(each.passage.text, sought, worths, terms_of)
+    for each, masks in zip(looked_into, sentences, strict=True):
+        left = worths((inherited or {}).get(each.passage.chunk_id, ()))
+        best = max((sum(worth for bit, worth in left if bit & mask) for mask in masks), default=0.0)
         of_all.append(each.score + weight * best / whole)
-        of_left.append(each.score + weight * best / left)
+        of_left.append(each.score + weight * best / (sum(worth for _, worth in left) or 1.0))
     among, inside = _highest(looked_into, of_all), _highest(looked_into, of_left)
     raised = [
         RankedPassage(
@@ -102,37 +96,36 @@ def _highest(ranked: Sequence[RankedPassage], scores: Sequence[float]) -> Mappin
     return highest
 
 
-def _sought(rarities: Mapping[str, float]) -> list[_Sought]:
-    """Terms with the same search form are merged; the merged term has the highest weight of them.
-
-    A search for substrings takes a tenth of the time of analysing each word; forms with another stem («шёл» of «идти»)
-    are missed. Only for a short word («срок», «день») are the words analysed that begin with its letter.
+def _sought(terms: Collection[str]) -> list[_Sought]:
+    """A search for substrings takes a tenth of the time of analysing each word; forms with another stem («шёл» of
+    «идти») are missed. Only for a short word («срок», «день») are the words analysed that begin with its letter.
     """
-    worth: dict[tuple[tuple[str, ...], bool], float] = {}
-    for term, rarity in rarities.items():
+    places: dict[tuple[tuple[str, ...], bool], list[int]] = {}
+    for place, term in enumerate(terms):
         words = tuple(_WORD.findall(term))
         is_stem = len(words) == 1 and words[0].isalpha() and len(words[0]) >= STEM_LETTERS
         kept = (words[0][:STEM_LETTERS],) if is_stem else words
-        worth[kept, is_stem] = max(rarity, worth.get((kept, is_stem), 0.0))
+        places.setdefault((kept, is_stem), []).append(place)
     return [
-        _Sought(bit=1 << number, words=words, is_stem=is_stem, worth=value)
-        for number, ((words, is_stem), value) in enumerate(worth.items())
+        _Sought(bit=1 << number, words=words, is_stem=is_stem, terms=tuple(of))
+        for number, ((words, is_stem), of) in enumerate(places.items())
         if words
     ]
 
 
-def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, float], terms_of: TermsOf) -> float:
-    """Weight of the best sentence. Goes from one found word to the next: most sentences hold none and are skipped."""
+def _sentences(text: str, sought: Sequence[_Sought], terms_of: TermsOf) -> set[int]:
+    """What each sentence says. Goes from one found word to the next: most sentences hold none and are skipped."""
     lowered = text.lower().replace("ё", "е")
-    best, sentence_end, said = 0.0, -1, 0
+    sentences, sentence_end, said = set[int](), -1, 0
     for begin, end, bit in sorted(place for each in sought for place in _places(lowered, each, terms_of)):
         if begin >= sentence_end:
-            best, said = max(best, worths[said]), 0
+            sentences.add(said)
+            said = 0
             following = _SENTENCE_END.search(lowered, begin)
             sentence_end = following.start() if following else len(lowered)
         if end <= sentence_end:
             said |= bit
-    return max(best, worths[said])
+    return {*sentences, said} - {0}
 
 
 def _places(text: str, sought: _Sought, terms_of: TermsOf) -> list[tuple[int, int, int]]:

@@ -2,14 +2,16 @@
 namesake.
 
 In: ranked passages, the weights of the question's terms, and how far passages have them from their documents. Out: the
-same passages; those lose whose document has a word of the question only in a longer name. The index counts words; that
-a name is another's part stands in how the document begins and what it is called. Pure.
+same passages; those lose whose document has a word of the question only in a longer name. Or: which other words of the
+question belong to such a name («ООО»). The index counts words; that a name is another's part stands in how the document
+begins and what it is called. Pure.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
+from itertools import pairwise
 from math import log
 
 from domain.ids import ChunkId, DocumentId
@@ -19,6 +21,7 @@ from rag.retrieval.closeness import LOOKED_INTO, TermsOf
 from rag.retrieval.ranking import best_first
 from rag.words import stem_of
 
+NAMED = 10  # passages; the names of documents that are not among these decide nothing
 NAME_WEIGHT = (
     0.8  # relative to a score of 1 for the best passage; from .4 on forms gain the same, see docs/retrieval.md
 )
@@ -28,6 +31,37 @@ _NAME = re.compile(r"[^\W\d_a-zа-яё]\w*(?:[ -](?:[^\W\d_a-zа-яё]\w*|\d+))*
 _WORD = re.compile(r"[^\W_]+")
 
 Name = Sequence[str]  # the stems of its words
+
+
+def with_names(
+    ranked: Sequence[RankedPassage],
+    asked: Sequence[str],
+    inherited: Mapping[ChunkId, tuple[float, ...]],
+    *,
+    terms_of: TermsOf,
+) -> Mapping[ChunkId, tuple[float, ...]]:
+    """`inherited` with what stands beside a given term both in the question and in how the document begins: «ООО» of
+    «ООО "Вектор"» is of the name, too, and tells no more of the clause. `asked`: the question's terms."""
+    given = {passage.document_id: passage for passage in (each.passage for each in ranked[:NAMED])}
+    beside = {
+        document: frozenset(pairwise(terms_of(opening_of(passage))))
+        for document, passage in given.items()
+        if any(inherited.get(passage.chunk_id) or ())
+    }
+    widened = cache(lambda document, shares: _widened(asked, shares, beside.get(document, frozenset())))
+    return {
+        each.passage.chunk_id: widened(each.passage.document_id, inherited.get(each.passage.chunk_id) or ())
+        for each in ranked
+    }
+
+
+def _widened(asked: Sequence[str], given: Sequence[float], beside: Set[tuple[str, str]]) -> tuple[float, ...]:
+    """From the first term to the last, and back: «ООО торговый дом "Вектор"»."""
+    shares, rights = list(given), range(1, len(given)) if beside else ()
+    for right in (*rights, *reversed(rights)):
+        if (asked[right - 1], asked[right]) in beside:
+            shares[right - 1] = shares[right] = max(shares[right - 1 : right + 1])
+    return tuple(shares)
 
 
 def lower_half_named(

@@ -20,7 +20,7 @@ from rag.metering import searching
 from rag.ports import DocumentScores, PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
 from rag.records import Candidate, DocumentMatch, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
-from rag.retrieval.naming import lower_half_named
+from rag.retrieval.naming import lower_half_named, with_names
 from rag.retrieval.ranking import collapse, fit_of, fuse, is_noise, merge_neighbours, spread_over_pages
 from rag.retrieval.spelling import worded
 from rag.words import AskedWords
@@ -125,7 +125,8 @@ class Retrieval:
         if self._reranker is None and rarities:  # a reranker reads the sentences itself
             inherited = {c.passage.chunk_id: c.inherited for c in found}
             asked = dict(zip(query.terms, rarities, strict=True))
-            fused = raise_close(fused, asked, inherited, terms_of=self._terms_of)
+            named = with_names(fused, query.terms, inherited, terms_of=self._analyzer.terms)
+            fused = raise_close(fused, asked, named, terms_of=self._terms_of)
             fused = lower_half_named(fused, asked, inherited, terms_of=self._terms_of)
         return spread_over_pages(collapse(fused))
 

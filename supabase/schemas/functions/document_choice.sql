@@ -8,7 +8,8 @@ language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select t.place, least(t.parted, 1) * power(t.share, 0.7), case when t.firsts = 0 then 0
     else t.parted * power(t.firsts / (t.firsts + t.others), 3)
-    * ln(1 + (greatest(b.documents - t.firsts, 0) + 0.5::double precision) / (t.firsts + 0.5)) end,
+    -- What one document alone has tells as much as what one passage alone has.
+    * rarity(t.firsts::bigint, b.documents) * ln(1 + b.passages) / ln(1 + greatest(b.documents, 1)) end,
     1 - power(least(power(t.share, 0.7) * t.firsts / greatest(b.documents, 1), 1), 8)
   from bases b cross join lateral (
     select w.place, 2 * (1 - least(b.documents::double precision / b.passages, 1)) as parted, -- 0: one passage each

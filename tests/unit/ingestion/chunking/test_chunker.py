@@ -129,6 +129,19 @@ def test_a_heading_never_ends_a_passage() -> None:
     assert _chunk_texts(Document(title="t", blocks=blocks), 20) == ["Начало.", f"Глава\n\n{SENTENCE.strip()}"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "first"),
+    [
+        (("Монтаж",), "Начало."),
+        (("Итого.",), "Начало.\n\nИтого."),  # a sentence
+        (("Вектор", "Москва"), "Начало.\n\nВектор\n\nМосква"),  # an address
+    ],
+)
+def test_a_line_like_a_heading_never_ends_a_passage(lines: tuple[str, ...], first: str) -> None:
+    blocks = (paragraph("Начало."), *map(paragraph, lines), paragraph(SENTENCE))
+    assert _chunk_texts(Document(title="t", blocks=blocks), 20)[0] == first
+
+
 def test_a_passage_stands_under_its_heading() -> None:
     document = Document(title="t", blocks=(heading("А"), heading("Б", "А", level=2), paragraph("Текст.", "А", "Б")))
     (chunk,) = chunk_document(document, chunk_tokens=40, overlap_tokens=0)

@@ -18,9 +18,9 @@ def scored(text: str, *, score: float = 1.0, number: int = 1) -> RankedPassage:
 
 
 def share(text: str) -> float:
-    """Of the question's worth, what the best sentence is found to hold."""
-    (raised,) = raise_close([scored(text)], WORTH)
-    return (raised.score - 1.0) / SENTENCE_WEIGHT
+    """Of the question's worth, what the best sentence is found to hold, beside a passage that says all of it."""
+    raised = raise_close([scored(text), scored(" ".join(WORTH), number=2)], WORTH)
+    return next(each.score - 1.0 for each in raised if each.passage.chunk_id == 1) / SENTENCE_WEIGHT
 
 
 def test_together_is_better_than_apart() -> None:
@@ -97,6 +97,15 @@ def test_what_the_document_has_given_counts_in_no_sentence_of_it() -> None:
     asked = {"лазурит": 2.0, "поставка": 1.0, "день": 1.0}
     raised = raise_close([preamble, clause, other], asked, given, terms_of=LEMMAS, weight=1.0)
     assert [(each.passage.chunk_id, each.score) for each in raised] == [(1, 1.5), (3, 1.25), (2, 1.0)]
+
+
+def test_what_no_passage_says_leaves_the_clauses_of_a_document_as_far_apart() -> None:
+    """«Во сколько обошёлся монтаж по счёту 7»: nothing says «обошёлся»."""
+    clause, other = scored("Монтаж: 5 руб.", number=1), scored("Доставка", number=2, score=1.2)
+    asked, given = {"обойтись": 4.0, "монтаж": 1.0, "7": 4.0}, {1: (0.0, 0.0, 1.0), 2: (0.0, 0.0, 1.0)}
+    shares = {each.passage.chunk_id: given[each.passage.chunk_id] for each in (clause, other)}
+    raised = raise_close([other, clause], asked, shares)
+    assert [each.passage.chunk_id for each in raised] == [1, 2]
 
 
 OTHER = RankedPassage(passage=make_passage("Поставка", number=3, document="d-other"), score=1.0)

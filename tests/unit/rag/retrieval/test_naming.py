@@ -1,14 +1,16 @@
 """Which document is called exactly what the question says."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from rag.records import RankedPassage
-from rag.retrieval.naming import lower_half_named
+from rag.retrieval.naming import lower_half_named, with_names
 from tests.fakes.rag import make_passage
 
 LEMMAS = {"вектором": "вектор", "анны": "анна", "соколовой": "соколова"}
+WORD = re.compile(r"\w+")
 
 
 def lemmas(word: str) -> tuple[str, ...]:
@@ -45,3 +47,17 @@ def test_what_no_document_has_given_changes_nothing(given: dict[int, tuple[float
     ranked = [document(1, "АО «Вектор-Строй»"), document(2, "ООО «Вектор»", score=0.9)]
     shares = {each.passage.chunk_id: given.get(each.passage.chunk_id, ()) for each in ranked}
     assert lower_half_named(ranked, {"вектор": 2.0}, shares, terms_of=lemmas) == ranked
+
+
+@pytest.mark.parametrize(
+    ("opening", "shares"),
+    [
+        ("ООО «Вектор» и Заказчик", (0.0, 1.0, 1.0)),  # the preamble says «ООО» of it, and no clause does
+        ("Вектор. Наше ООО", (0.0, 0.0, 1.0)),
+    ],
+)
+def test_what_stands_beside_a_name_belongs_to_it(opening: str, shares: tuple[float, ...]) -> None:
+    found = document(1, opening)
+    asked, given = ("срок", "ооо", "вектор"), {found.passage.chunk_id: (0.0, 0.0, 1.0)}
+    named = with_names([found], asked, given, terms_of=lambda text: [lemmas(word)[0] for word in WORD.findall(text)])
+    assert named == {found.passage.chunk_id: shares}

@@ -331,6 +331,17 @@ async def test_a_number_that_names_the_document_does_not_choose_its_clause(store
     assert max(found.values(), key=lambda each: each.bm25 or 0).passage.text == "неустойка за просрочку псков"
 
 
+async def test_of_few_long_documents_the_named_one_is_found_first(stores: Stores) -> None:
+    """A name that one of three reports has tells more than a word that two passages in a hundred have."""
+    base = await open_base(stores)
+    for name in ("боинг", "пепси", "спирит"):
+        pages = [f"{name} страница {page} о выручке и расходах" for page in range(40)]
+        said = ["категории товара и категории услуг по выручке"] if name == "пепси" else []
+        await publish(stores, base, f"годовой отчет {name}", *said, *pages, name=f"report {name}")
+    found = await find(stores, base, "категории боинг")
+    assert max(found.values(), key=lambda each: each.bm25 or 0).passage.title == "report боинг"
+
+
 async def choose(stores: Stores, base: BaseId, *terms: str) -> list[DocumentMatch]:
     query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, limit=10)
     return await stores.search.find_documents(query)
