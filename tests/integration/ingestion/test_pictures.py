@@ -126,7 +126,7 @@ async def test_a_picture_that_explodes_is_refused(parser: ParseProcess, tmp_path
 
 async def test_a_picture_beyond_the_memory_limit_is_refused_alone(tmp_path: Path) -> None:
     path = tmp_path / "large.png"
-    Image.new("RGB", (14_000, 14_000)).save(path)
+    Image.new("RGB", (14_000, 14_000)).save(path, compress_level=1)
     async with ParseProcess(timeout_s=300, memory_mb=400) as parser:
         assert await _code(parser.open_picture(_fetched(path), 0)) is FailureCode.FILE_TOO_HEAVY
         assert _size(await parser.open_picture(_fetched(SCANS / "lease.png"), 0))[0] > 0
@@ -134,7 +134,7 @@ async def test_a_picture_beyond_the_memory_limit_is_refused_alone(tmp_path: Path
 
 async def test_a_process_killed_while_it_draws_costs_its_page_alone(parser: ParseProcess, tmp_path: Path) -> None:
     path = tmp_path / "slow.png"
-    Image.effect_noise((9_000, 9_000), 90).save(path)
+    Image.frombytes("L", (9_000, 9_000), os.urandom(81_000_000)).save(path, compress_level=0)
     drawing = asyncio.create_task(parser.open_picture(_fetched(path), 0))
     await until(confined)
     os.kill(confined()[0], signal.SIGKILL)
