@@ -176,15 +176,15 @@ class WorkQueue(Protocol):
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
     ) -> ClaimedDocument | None:
         """The next document of these lanes that is due, or one whose lease has expired; None when there is none. A lane
-        comes with the number of this worker's places in it that one base may hold. `only` asks for one document,
-        whatever its lane and due time."""
+        comes with the number of this worker's places in it that one person, or base, may hold. `only` asks for one
+        document, whatever its lane and due time."""
         ...
 
     async def claim_together(
         self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
     ) -> list[ClaimedDocument]:
-        """As `claim`; of notes and small files of text up to `most` of one base, that nobody has tried yet. `only` asks
-        for these, which are of one base."""
+        """As `claim`; of notes and small files of text up to `most` of one person and base that nobody has tried
+        yet. `only` asks for these, which are of one base."""
         ...
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:

@@ -206,7 +206,7 @@ class Worker:
     async def _take(self) -> bool:
         """Start the next document, or several small ones; False when there is none, or no free slot for it."""
         busy = Counter(self._running.values())
-        lanes = {lane: _for_one_base(most) for lane, most in self._places.items() if busy[lane] < most}
+        lanes = {lane: _for_one_person(most) for lane, most in self._places.items() if busy[lane] < most}
         if not lanes:
             return False
         try:
@@ -377,6 +377,6 @@ class Worker:
             log.info("not_given_back", reason=str(error))
 
 
-def _for_one_base(places: int) -> int:
-    """How many places of a lane one base may hold: where there are several, one is left for the others."""
+def _for_one_person(places: int) -> int:
+    """How many places of a lane one person, or base, may hold: where there are several, one is left for the others."""
     return max(1, places - 1)

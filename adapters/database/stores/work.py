@@ -75,7 +75,7 @@ class WorkStore:
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
     ) -> ClaimedDocument | None:
         """The next document of these lanes, or one whose lease has expired; None when there is none. With each lane the
-        number of places that one base may hold."""
+        number of places that one person, and one base, may hold."""
         asked = () if only is None else (only,)
         claimed = await self.claim_together(worker=worker, lease_s=lease_s, most=1, only=asked, lanes=lanes)
         return claimed[0] if claimed else None
@@ -83,7 +83,7 @@ class WorkStore:
     async def claim_together(
         self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
     ) -> list[ClaimedDocument]:
-        """As `claim`; of notes and small files up to `most`, all of one base."""
+        """As `claim`; of notes and small files up to `most`, all of one person and base."""
         found = await self._transport.call(
             "claim_documents",
             p_worker=worker,
@@ -91,7 +91,7 @@ class WorkStore:
             p_only=[str(document) for document in only] or None,
             p_together=most,
             p_lanes=[lane.value for lane in lanes],
-            p_base_places=list(lanes.values()),
+            p_person_places=list(lanes.values()),
             p_base_passages=self._base_passages,
         )
         return [rows.claimed_document(row) for row in found]

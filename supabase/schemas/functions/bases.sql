@@ -227,6 +227,7 @@ begin
   delete from answer_tables t where t.user_id = p_user;
   delete from pending_questions q where q.user_id = p_user;
   delete from reservations r where r.user_id = p_user;
+  delete from served s where s.person = p_user;
   delete from turn_metrics t where p_user in (t.user_id, t.asker) and t.created_at < now() - interval '24 hours';
   update turn_metrics t set base_id = null where p_user in (t.user_id, t.asker);
   update batches b set chat_id = null where b.chat_id = p_user;

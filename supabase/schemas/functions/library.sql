@@ -5,25 +5,37 @@ returns int
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with mine as materialized (
-    select d.lane, d.base_id, greatest(d.run_after, now()) as due, (
+    select d.lane, d.person, d.base_id, greatest(d.run_after, now()) as due, (
       select count(*) from documents x
-      where x.phase = 'waiting' and x.lane = d.lane and x.base_id = d.base_id
+      where x.phase = 'waiting' and x.lane = d.lane and x.person = d.person and x.base_id = d.base_id
         and (x.run_after, x.created_at, x.position, x.id) < (d.run_after, d.created_at, d.position, d.id)) as in_base
     from documents d
     where d.id = p_document and d.phase = 'waiting'
+  ), waiting as materialized (
+    select s.person, s.base_id from mine m cross join lateral waiting_senders(m.lane) s
+  ), own as (
+    select m.in_base + coalesce(sum(beside.turns), 0) as turns
+    from mine m left join waiting w on w.person = m.person and w.base_id <> m.base_id
+    left join lateral (
+      select count(*) as turns from (
+        select from documents d
+        where d.phase = 'waiting' and d.lane = m.lane and d.person = w.person and d.base_id = w.base_id
+          and d.run_after <= m.due
+        limit m.in_base + 1) as some_of_them) beside on true
+    group by m.in_base
   )
-  select (m.in_base + coalesce(sum(others.turns), 0))::int
-  from mine m left join lateral waiting_bases(m.lane) as b (id) on b.id <> m.base_id
+  select (own.turns + coalesce(sum(others.turns), 0))::int
+  from own cross join mine m left join (select distinct w.person from waiting w) p on p.person <> m.person
   left join lateral (
     select count(*) as turns from (
       select from documents d
-      where d.phase = 'waiting' and d.lane = m.lane and d.base_id = b.id and d.run_after <= m.due
-      limit m.in_base + 1) as some_of_them) others on true
-  group by m.in_base
+      where d.phase = 'waiting' and d.lane = m.lane and d.person = p.person and d.run_after <= m.due
+      limit own.turns + 1) as some_of_them) others on true
+  group by own.turns
 $$;
 comment on function baza_internal.documents_ahead is
-  'How many documents of its lane are processed before a waiting one: those before it in its base, and from '
-  'every other base as many turns as this one will have had (see `turns`).';
+  'How many documents of its lane are processed before a waiting one: those of its sender before it in its base, from '
+  'every other base of theirs, and from every other person, as many turns as this one will have had (see `turns`).';
 
 create or replace view document_cards with (security_invoker = true) as
 select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as source_identifier, d.title, d.status,

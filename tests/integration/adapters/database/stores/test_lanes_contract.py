@@ -1,16 +1,22 @@
 """Whose turn it is: lanes, fairness between people, and the place in the queue that they are told."""
 
+import asyncio
+from collections import Counter
 from dataclasses import replace
 
+import psycopg
 import pytest
 
 from adapters.database.stores.intake import IntakeStore
-from adapters.database.transport import Transport
+from adapters.database.transport import ActingTransport, Transport
 from domain.documents import DocumentStatus, Lane
-from domain.ids import BaseId, DocumentId, UserId
+from domain.ids import BaseId, ChatId, DocumentId, ThreadId, UserId
+from domain.people import acting_for, token_hash
 from ingestion.errors import TooManyWaiting
 from ingestion.records import Source
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
+    ANNA,
     LEASE_S,
     Stores,
     batch_of,
@@ -26,10 +32,13 @@ from tests.integration.adapters.database.stores.material import (
 )
 
 BORIS = UserId(202)
+NEXT_TURNS = b"explain (analyze, buffers, format json) select * from baza_internal.turns('w', '{short}', '{3}')"
 
 
-async def send(stores: Stores, base: BaseId, *names: str, lane: Lane = Lane.QUICK) -> list[DocumentId]:
-    batch = batch_of(base, *(file(name, lane=lane) for name in names))
+async def send(
+    stores: Stores, base: BaseId, *names: str, lane: Lane = Lane.QUICK, by: UserId = ANNA
+) -> list[DocumentId]:
+    batch = replace(batch_of(base, *(file(name, lane=lane) for name in names)), user_id=by)
     return [document.id for document in await stores.intake.enqueue(batch)]
 
 
@@ -122,9 +131,87 @@ async def test_a_base_leaves_a_place_to_others(stores: Stores) -> None:
     anna, boris = await open_base(stores), await open_base(stores, BORIS)
     many = await send(stores, anna, *(f"{number}.zip" for number in range(5)))
     assert [await take(stores, for_one=2) for _ in range(3)] == [*many[:2], None]
-    (single,) = await send(stores, boris, "одна.zip")
+    (single,) = await send(stores, boris, "одна.zip", by=BORIS)
     assert [await take(stores, for_one=2), await take(stores, for_one=2)] == [single, None]
     assert await take(stores, for_one=2, worker="another worker") == many[2]
+
+
+async def bases_of(stores: Stores, person: UserId, count: int) -> list[BaseId]:
+    """That many, in topics of the person's chat."""
+    return [
+        await stores.people.open_base(ChatId(person), thread=ThreadId(number), member=person) for number in range(count)
+    ]
+
+
+@pytest.mark.over_rest
+async def test_who_has_ten_bases_has_one_persons_turns(stores: Stores) -> None:
+    many = [await enqueue(stores, base, "раз", "два", "три") for base in await bases_of(stores, ANNA, 10)]
+    boris = await open_base(stores, BORIS)
+    theirs = await stores.intake.enqueue(replace(batch_of(boris, note("первая"), note("вторая")), user_id=BORIS))
+    taken = [await take(stores) for _ in range(6)]
+    assert taken == [many[0][0], theirs[0].id, many[1][0], theirs[1].id, many[2][0], many[3][0]]  # one of each base
+
+
+@pytest.mark.over_rest
+async def test_nor_does_who_has_ten_bases_hold_all_places(stores: Stores) -> None:
+    for base in await bases_of(stores, ANNA, 10):
+        await send(stores, base, "архив.zip")
+    assert [await take(stores, for_one=2) is None for _ in range(4)] == [False, False, True, True]
+    boris = await open_base(stores, BORIS)
+    (single,) = await send(stores, boris, "один.zip", by=BORIS)
+    assert await take(stores, for_one=2) == single
+
+
+async def test_a_base_of_many_people_holds_not_all_places_either(stores: Stores) -> None:
+    group = await open_base(stores, UserId(-7))
+    for member in range(300, 305):
+        await stores.intake.enqueue(replace(batch_of(group, file("a.zip"), message=member), user_id=UserId(member)))
+    assert [await take(stores, for_one=2) is None for _ in range(3)] == [False, False, True]
+
+
+@pytest.mark.over_rest
+async def test_a_persons_tokens_take_the_persons_turns_and_room(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    anna, boris = await open_base(stores), await open_base(stores, BORIS)
+    with acting_for(ANNA):
+        own = DatabaseStores(ActingTransport(transport))
+        tokens = [await own.tokens.add(anna, token_hash(str(n)), is_read_only=False, days=1) for n in range(5)]
+    sent = [
+        await stores.intake.enqueue(replace(batch_of(anna, note("заметка"), message=n), user_id=token))
+        for n, token in enumerate(tokens)
+    ]
+    with pytest.raises(TooManyWaiting):
+        await IntakeStore(transport, most_waiting=5).enqueue(batch_of(anna, note("шестая"), message=99))
+    (theirs,) = await stores.intake.enqueue(replace(batch_of(boris, note("одна")), user_id=BORIS))
+    assert [await take(stores), await take(stores)] == [sent[0][0].id, theirs.id]
+
+
+@pytest.mark.over_rest
+async def test_of_many_messages_at_one_moment_only_those_are_taken_that_there_is_room_for(
+    stores: Stores, transport: Transport
+) -> None:
+    base, intake = await open_base(stores), IntakeStore(transport, most_waiting=5)
+    sent = [intake.enqueue(batch_of(base, note("заметка"), message=number)) for number in range(30)]
+    found = await asyncio.gather(*sent, return_exceptions=True)
+    assert Counter(type(each) for each in found) == Counter({list: 5, TooManyWaiting: 25})
+
+
+async def test_the_next_turn_is_found_in_the_index_however_much_waits(stores: Stores, database_url: str) -> None:
+    """A step for each person and base, not for each document."""
+    bases = [await open_base(stores, UserId(1000 + number)) for number in range(20)]
+    for number, base in enumerate(bases):
+        await stores.intake.enqueue(replace(batch_of(base, note("первая")), user_id=UserId(1000 + number)))
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            "insert into documents (base_id, batch_id, position, user_id, source_type, source_identifier, title, lane) "
+            "select d.base_id, d.batch_id, n, d.user_id, 'note', 'note', 'note', 'short' "
+            "from documents d, generate_series(1, 500) n"
+        )
+        connection.execute("vacuum analyze documents")
+        found = connection.execute(NEXT_TURNS).fetchone()
+    assert found
+    plan = found[0][0]["Plan"]
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 1000
 
 
 @pytest.mark.over_rest
@@ -157,6 +244,16 @@ async def test_others_count_as_far_as_they_come_before(stores: Stores) -> None:
     await enqueue(stores, anna, *(f"заметка {number}" for number in range(10)))
     mine = await enqueue(stores, boris, "первая", "вторая")
     assert [await ahead(stores, boris, document) for document in mine] == [1, 3]
+
+
+async def test_other_bases_of_the_sender_count_as_far_as_they_come_before(stores: Stores) -> None:
+    first, second = await bases_of(stores, ANNA, 2)
+    await enqueue(stores, first, *(f"заметка {number}" for number in range(10)))
+    mine = await enqueue(stores, second, "первая", "вторая")
+    theirs = await open_base(stores, BORIS)
+    (single,) = await stores.intake.enqueue(replace(batch_of(theirs, note("одна")), user_id=BORIS))
+    assert [await ahead(stores, second, document) for document in mine] == [1 + 1, 3 + 1]
+    assert await ahead(stores, theirs, single.id) == 1
 
 
 async def test_another_lane_does_not_count(stores: Stores) -> None:
