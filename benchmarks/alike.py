@@ -17,7 +17,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -28,18 +27,18 @@ import numpy as np
 
 from benchmarks.alike_forms import DEVELOPED_ON, REPORTED_ON, make_documents, unnamed_questions
 from benchmarks.lexical import Bm25
-from benchmarks.notes import server_processes
+from benchmarks.notes import server_ms
 from bot.app import Parts, open_parts
 from bot.journal import configure_logging
 from bot.settings import Settings
-from domain.documents import SourceType
+from domain.documents import ANY_LANE, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.passages import Passages, gather_passages
 from ingestion.indexing import Indexer
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.text import read_text
-from ingestion.records import Batch, Chunk, Document, Source
+from ingestion.records import Batch, Chunk, Document, Source, WholeDocument
 from rag.choosing import FEWEST
 from rag.records import Passage, RankedPassage, SearchFilter
 from rag.retrieval.alike import EQUAL, equally_fitting
@@ -47,6 +46,7 @@ from rag.retrieval.search import DocumentSearch
 
 SHOWN = 10
 QUESTIONS = 160  # of each base
+TOGETHER = 50  # documents that are stored in one call
 SEED, REPORTED_SEED = 1, 20261122
 WINDOW_TOKENS = 512  # any: there is no model
 LANGCHAIN = Path(__file__).parent / "peers" / "search_alike.py"
@@ -174,20 +174,40 @@ async def store(parts: Parts, base: Base) -> tuple[BaseId, list[DocumentId]]:
     """The base in the database, by the calls that a worker makes."""
     target = await parts.stores.people.open_named_base(base.name)
     indexer = Indexer(embedder=parts.embedder, analyzer=parts.analyzer, queue=parts.stores.work)
-    ids = []
-    for number, (name, parsed, passages) in enumerate(base.documents):
-        source = Source(type=SourceType.FILE, identifier=name)
-        batch = Batch(base_id=target, user_id=UserId(0), sources=(source,))
-        (enqueued,) = await parts.stores.intake.enqueue(batch, hold_s=60)
-        held = await parts.stores.work.claim(worker="benchmark", lease_s=3600, only=enqueued.id)
-        if held is None:
-            raise RuntimeError("the document was taken by somebody else")
-        await parts.stores.work.record_content(held, content_hash=f"{base.name} {number}")
-        named = indexer.with_names(parsed, source)
-        whole = await indexer.index_whole(passages, names=named.names)
-        await parts.stores.work.publish(held, chunks=len(passages.chunks), last=whole, parsed=named)
-        ids.append(held.id)
+    ids: list[DocumentId] = []
+    for first in range(0, len(base.documents), TOGETHER):
+        some = base.documents[first : first + TOGETHER]
+        sources = tuple(_source(name, cut) for name, _, cut in some)
+        batch = Batch(base_id=target, user_id=UserId(0), sources=sources)
+        enqueued = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=60)]
+        await _publish(parts, indexer, dict(zip(enqueued, some, strict=True)))
+        ids += enqueued
     return target, ids
+
+
+def _source(name: str, cut: Passages) -> Source:
+    size = sum(len(chunk.text) for chunk in cut.chunks)
+    return Source(type=SourceType.FILE, identifier=name, size_bytes=size)
+
+
+async def _publish(
+    parts: Parts, indexer: Indexer, documents: Mapping[DocumentId, tuple[str, Document, Passages]]
+) -> None:
+    work, waiting = parts.stores.work, dict(documents)
+    while waiting:
+        held = await work.claim_together(
+            worker="benchmark", lease_s=3600, most=len(waiting), only=tuple(waiting), lanes=ANY_LANE
+        )
+        claimed = [(each, *waiting.pop(each.id)) for each in held]
+        indexed = await indexer.index_together([(each.source, parsed, cut) for each, _, parsed, cut in claimed])
+        ended = await work.publish_together(
+            [
+                WholeDocument(document=each, parsed=parsed, chunks=chunks, content_hash=str(each.id))
+                for each, (parsed, chunks) in zip(held, indexed, strict=True)
+            ]
+        )
+        if not (held and all(ended.get(each.id) for each in held)):
+            raise RuntimeError("a document was taken by somebody else, or is there twice")
 
 
 async def ask(parts: Parts, base: Base, home: Path) -> Tally:
@@ -222,12 +242,8 @@ def _choice(found: Sequence[RankedPassage], question: str) -> tuple[bool, bool]:
 
 
 def _processor_ms(home: Path) -> float:
-    """Of this process and of PostgreSQL's, which the kernel counts in nanoseconds."""
-    nanoseconds = 0
-    for process in server_processes(home):
-        with suppress(OSError):  # it has ended
-            nanoseconds += int((process / "schedstat").read_text(encoding="ascii").split()[0])
-    return nanoseconds / 1e6 + 1000 * time.process_time()
+    """Of this process and of PostgreSQL's."""
+    return server_ms(home) + 1000 * time.process_time()
 
 
 def judged(numbers: Mapping[DocumentId, int], question: Question, passage: Passage) -> tuple[int, bool]:

@@ -90,11 +90,10 @@ def _unit(rows: Vectors) -> Vectors:
 
 
 def store_base(connection: psycopg.Connection, base: MadeBase) -> None:
-    """Documents and passages of `base` in its own order, visible and ready. Takes a superuser: triggers stand aside."""
+    """Documents and passages of `base` in its own order, visible and ready."""
     batch = uuid.uuid5(base.id, "batch")
     documents = [uuid.uuid5(base.id, str(number)) for number in range(0, base.size, PASSAGES_A_DOCUMENT)]
     with connection.transaction():
-        connection.execute("set local session_replication_role = replica")
         connection.execute("set local synchronous_commit = off")
         connection.execute(
             "insert into bases (id, kind, name, passages, terms) values (%s, 'named', %s, %s, %s)",
@@ -131,13 +130,29 @@ def _copy_passages(connection: psycopg.Connection, base: MadeBase, documents: Se
         copy.write(b"\xff\xff")
 
 
+def vector_rows(base: MadeBase) -> Iterator[bytes]:
+    """`place bigint, embedding halfvec` from place 1, for a binary COPY."""
+    yield b"PGCOPY\n\xff\r\n\0" + bytes(8)
+    for first in range(0, base.size, ROWS_A_BATCH):
+        halves = base.vectors[first : first + ROWS_A_BATCH].astype(">f2")
+        yield b"".join(
+            _row(struct.pack(">q", place), _VECTOR_HEAD + half.tobytes())
+            for place, half in enumerate(halves, start=first + 1)
+        )
+    yield b"\xff\xff"
+
+
+def _row(*fields: bytes) -> bytes:
+    """In the binary form of COPY: how many fields, then each with its length before it."""
+    return struct.pack(">h", len(fields)) + b"".join(struct.pack(">i", len(one)) + one for one in fields)
+
+
 def _rows(base: MadeBase, documents: Sequence[uuid.UUID], first: int) -> Iterator[bytes]:
-    """Rows in the binary form of COPY: how many fields, then each with its length before it."""
     halves = base.vectors[first : first + ROWS_A_BATCH].astype(">f2")
     for place, half in enumerate(halves, start=first):
         number, ordinal = divmod(place, PASSAGES_A_DOCUMENT)
         text = f"{place}".encode()
-        fields = (
+        yield _row(
             base.id.bytes,
             documents[number].bytes,
             struct.pack(">i", ordinal),
@@ -148,4 +163,3 @@ def _rows(base: MadeBase, documents: Sequence[uuid.UUID], first: int) -> Iterato
             MODEL.encode(),
             _VECTOR_HEAD + half.tobytes(),
         )
-        yield struct.pack(">h", len(fields)) + b"".join(struct.pack(">i", len(one)) + one for one in fields)
