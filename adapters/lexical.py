@@ -77,11 +77,12 @@ _PART = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _HUMPED = re.compile("[a-z][A-Z]")  # looked for first: most texts have no such name
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*")  # userId, PostgreSQL: found by its humps too
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-# What is typed with separators as often as without: `PG-15`, `10 000`, a telephone number of +7. The patterns begin
+# What is typed with separators as often as without: `PG-15`, a telephone number of +7. `282 000` is `282000` alone:
+# with its parts beside it, every amount of thousands would be what «счёт 282» asks for. The patterns begin
 # with what is rare, and look behind after that: a pattern that looks behind first is tried at every letter.
 _NUMBER_BEHIND = re.compile(r"-\d")
 _CODE_IN_TWO = re.compile(r"(?<![\w-])[^\W\d_]{1,8}-\d{1,6}(?![\w-])")
-_THOUSANDS = re.compile(r"\d(?<![\d.,]\d)\d{0,2}(?: \d{3})+(?!\d)")
+_THOUSANDS = re.compile(r"\d(?<![\d.,]\d)\d{0,2}(?: \d{3})+(?! ?\d)")
 _TELEPHONE = re.compile(r"[78](?<!\d[78])[ (-]{0,2}(?:\d[ )-]{0,2}){9}\d(?!\d)")
 _SUBSCRIBER_DIGITS = 10  # before them 8 stands for +7
 _MIXED = re.compile(r"(?=.*[а-я])(?=.*[a-z])[а-яa-z]+")
@@ -310,15 +311,14 @@ def _tokens(text: str, cleaned: str) -> Iterator[str]:
     """Tokens in order; at the end of the text the humps of names in camel case, and what may be typed in one piece."""
     names = _CAMEL.findall(text) if _HUMPED.search(text) else ()
     humps = " ".join(" ".join(_HUMP.findall(name)) for name in names)
-    return chain(_TOKEN.findall(cleaned), _TOKEN.findall(humps.lower()), _in_one_piece(cleaned))
+    amounts_joined = _THOUSANDS.sub(lambda number: number[0].replace(" ", ""), cleaned)
+    return chain(_TOKEN.findall(amounts_joined), _TOKEN.findall(humps.lower()), _in_one_piece(cleaned))
 
 
 def _in_one_piece(cleaned: str) -> Iterator[str]:
-    """`pg15` for `pg-15`, `10000` for `10 000`, the ten digits of a telephone number however it is written."""
+    """`pg15` for `pg-15`, the ten digits of a telephone number however it is written."""
     for code in _CODE_IN_TWO.findall(cleaned) if _NUMBER_BEHIND.search(cleaned) else ():
         yield code.replace("-", "")
-    for number in _THOUSANDS.findall(cleaned):
-        yield number.replace(" ", "")
     for telephone in _TELEPHONE.findall(cleaned):
         yield "".join(filter(str.isdigit, telephone))[-_SUBSCRIBER_DIGITS:]
 

@@ -102,7 +102,7 @@ def _said(
     """For each document the asked words in its names: of the name that is said most, the share that is. A word of a
     name weighs as much as it is rare among these documents: "Inc." tells little, «РЕЗЮМЕ» nothing."""
     count = Counter(word for each in names.values() for word in {word for name in each for word in name})
-    worth = {word: log((len(names) + 1) / times) for word, times in count.items()}
+    worth = {word: log((len(names) + 1) / (1 if word in asked else times)) for word, times in count.items()}
     said: dict[DocumentId, dict[str, float]] = {}
     for document, each in names.items():
         shares = said[document] = {}
