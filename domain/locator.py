@@ -6,9 +6,12 @@ It does not format itself for people; `bot.replies.places` does, in their langua
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+if TYPE_CHECKING:
+    JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+else:
+    JsonValue = object  # of a type that names itself pydantic can build no reader
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -79,11 +79,14 @@ class BaseStore:
             if error.code != NO_ROOM:
                 raise
             raise NoRoom from error
-        return SentOver(title=rows.text(found[0], "title"), was_there=bool(found[0]["was_there"])) if found else None
+        return next(iter(rows.records(SentOver, found)), None)
 
     async def members(self, base: BaseId) -> list[Member]:
         """Everybody but the owner, who alone may ask."""
-        return [_member(row) for row in await self._transport.call("list_members", p_base=base)]
+        return [
+            rows.record(Member, row, id=row["user_id"])
+            for row in await self._transport.call("list_members", p_base=base)
+        ]
 
     async def remove_member(self, base: BaseId, member: UserId) -> bool:
         """Take somebody off, or leave; False when they are no member, or the owner."""
@@ -107,7 +110,7 @@ class BaseStore:
 
     async def invitations(self, base: BaseId) -> list[Invitation]:
         """Links that still work, newest first."""
-        return [_invitation(row) for row in await self._transport.call("list_invitations", p_base=base)]
+        return rows.records(Invitation, await self._transport.call("list_invitations", p_base=base))
 
     async def revoke(self, base: BaseId, invitation: int) -> bool:
         """End a link; False when it has ended."""
@@ -116,49 +119,9 @@ class BaseStore:
     async def accept(self, user: UserId, secret_hash: str, *, name: str) -> Joined | None:
         """Make the person a member by a link; None for one that does not work (any more)."""
         found = await self._transport.call("accept_invitation", p_user=user, p_hash=secret_hash, p_name=storable(name))
-        return _joined(found[0]) if found else None
+        return rows.record(Joined, found[0], base=found[0]["base_id"]) if found else None
 
 
 def _listed(row: Row) -> ListedBase:
-    group = rows.integer_or_none(row, "chat_id") if row["kind"] == "group" else None
-    role = rows.text_or_none(row, "role")
-    return ListedBase(
-        id=BaseId(rows.text(row, "base_id")),
-        name=rows.text_or_none(row, "name"),
-        role=Role(role) if role else None,
-        owner_name=rows.text_or_none(row, "owner_name"),
-        group=None if group is None else ChatId(group),
-        until=rows.moment_or_none(row, "until"),
-        documents=rows.integer(row, "documents"),
-        others=rows.integer(row, "others"),
-        is_open=bool(row["is_open"]),
-        is_first=bool(row["is_first"]),
-    )
-
-
-def _member(row: Row) -> Member:
-    return Member(
-        id=UserId(rows.integer(row, "user_id")),
-        name=rows.text_or_none(row, "name"),
-        role=Role(rows.text(row, "role")),
-        until=rows.moment_or_none(row, "until"),
-    )
-
-
-def _invitation(row: Row) -> Invitation:
-    return Invitation(
-        id=rows.integer(row, "id"),
-        role=Role(rows.text(row, "role")),
-        once=bool(row["once"]),
-        until=rows.moment_or_none(row, "until"),
-    )
-
-
-def _joined(row: Row) -> Joined:
-    return Joined(
-        base=BaseId(rows.text(row, "base_id")),
-        name=rows.text_or_none(row, "name"),
-        role=Role(rows.text(row, "role")),
-        owner_name=rows.text_or_none(row, "owner_name"),
-        is_new=bool(row["is_new"]),
-    )
+    group = row["chat_id"] if row["kind"] == "group" else None
+    return rows.record(ListedBase, row, id=row["base_id"], group=group)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import Row, Transport
-from domain.ids import BaseId, DocumentId, SessionId, ThreadId, UserId
+from adapters.database.transport import Transport
+from domain.ids import BaseId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
 from domain.tables import SourcedTable
 from rag.ports import Dialogue
@@ -37,8 +37,8 @@ class DialogueStore:
         parts = {name: [row for row in found if row["part"] == name] for name in ("summary", "recalled", "window")}
         return Dialogue(
             summary=rows.text(parts["summary"][0], "answer") if parts["summary"] else "",
-            recalled=tuple(rows.exchange(row) for row in parts["recalled"]),
-            window=tuple(rows.exchange(row) for row in parts["window"]),
+            recalled=tuple(rows.records(Exchange, parts["recalled"])),
+            window=tuple(rows.records(Exchange, parts["window"])),
         )
 
     async def append(
@@ -74,7 +74,7 @@ class DialogueStore:
         known = await self.recollect(user, session, pairs=0, terms=(), recalled=0)
         return Unsummarised(
             summary=known.summary,
-            exchanges=tuple(rows.exchange(row) for row in pending),
+            exchanges=tuple(rows.records(Exchange, pending)),
             up_to=rows.integer(pending[-1], "last_id") if pending else 0,
         )
 
@@ -97,7 +97,7 @@ class DialogueStore:
         found = await self._transport.call(
             "list_messages", p_user=user, p_base=base, p_session=session, p_limit=limit, p_before=before
         )
-        return [rows.said_message(row) for row in found]
+        return rows.records(SaidMessage, found)
 
     async def resume(self, user: UserId, session: SessionId, *, thread: ThreadId | None = None) -> bool:
         """Go on with an earlier dialogue; False when this person has no such dialogue."""
@@ -123,21 +123,9 @@ class TableStore:
     async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
         """None when this base has no such table (any more)."""
         found = await self._transport.call("read_table", p_base=base, p_table=number)
-        return next((_table(row["content"]) for row in found), None)
-
-
-def _table(content: JsonValue) -> SourcedTable:
-    """Raises TypeError when it is not what `save_table` wrote."""
-    if not isinstance(content, dict):
-        raise TypeError("a table is an object")
-    columns, lines = content["columns"], content["rows"]
-    if not isinstance(columns, list) or not isinstance(lines, list):
-        raise TypeError("a table has columns and rows")
-    return SourcedTable(title=str(content["title"]), columns=_cells(columns), rows=tuple(map(_cells, lines)))
-
-
-def _cells(cells: JsonValue) -> tuple[str, ...]:
-    return tuple(map(str, cells)) if isinstance(cells, list) else ()
+        return next(
+            (rows.record(SourcedTable, content) for row in found if isinstance(content := row["content"], dict)), None
+        )
 
 
 class KeptReadingStore:
@@ -149,7 +137,7 @@ class KeptReadingStore:
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
         """The replies that this base has kept, oldest first."""
         found = await self._transport.call("recall_readings", p_base=base, p_request=request)
-        return [_reading(row) for row in found]
+        return rows.records(KeptReading, found)
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
         """Keep a reply, unless the base does not hold all its documents."""
@@ -161,11 +149,3 @@ class KeptReadingStore:
             p_documents=[str(document) for document in reading.documents],
             p_content=reading.content,
         )
-
-
-def _reading(row: Row) -> KeptReading:
-    return KeptReading(
-        key=rows.text(row, "key"),
-        documents=tuple(DocumentId(str(document)) for document in rows.items(row, "documents")),
-        content=rows.text(row, "content"),
-    )

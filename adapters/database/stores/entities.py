@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
 from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row, Transport
-from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
+from domain.ids import BaseId
 from domain.locator import JsonValue
 from ingestion.entities.records import (
     ClaimedEnrichment,
-    EntityType,
     NewAlias,
     NewEntities,
     NewEntity,
@@ -83,7 +82,7 @@ class EntityStore:
         found: list[RegisteredEntity] = []
         for start in range(0, len(keys), KEYS_AT_ONCE):
             page = await self._resolve(base, keys[start : start + KEYS_AT_ONCE], limit=PAGE_ROWS)
-            found.extend(map(_registered, page))
+            found.extend(rows.records(RegisteredEntity, page))
         return found
 
     async def named(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[NamedEntity]:
@@ -125,56 +124,22 @@ class EntityStore:
 
 
 def _claimed(row: Row) -> ClaimedEnrichment:
-    return ClaimedEnrichment(
-        document=DocumentId(rows.text(row, "document_id")),
-        base_id=BaseId(rows.text(row, "base_id")),
-        lease=LeaseId(rows.text(row, "lease")),
-        attempt=rows.integer(row, "attempts"),
-        title=rows.text(row, "title"),
-        language=rows.text_or_none(row, "language"),
-    )
+    return rows.record(ClaimedEnrichment, row, document=row["document_id"], attempt=row["attempts"])
 
 
 def _span(row: Row) -> PassageSpan:
-    return PassageSpan(
-        chunk=ChunkId(rows.integer(row, "chunk_id")),
-        start=rows.integer(row, "span_start"),
-        end=rows.integer(row, "span_end"),
-    )
-
-
-def _registered(row: Row) -> RegisteredEntity:
-    return RegisteredEntity(
-        canonical=rows.text(row, "canonical"),
-        type=EntityType(rows.text(row, "type")),
-        name=rows.text(row, "name"),
-        key=rows.text(row, "key"),
-        weight=rows.number_or_none(row, "weight") or 0.0,
-    )
+    return rows.record(PassageSpan, row, chunk=row["chunk_id"], start=row["span_start"], end=row["span_end"])
 
 
 def _named(row: Row) -> NamedEntity:
-    return NamedEntity(
-        id=rows.text(row, "canonical"),
-        type=rows.text(row, "type"),
-        name=rows.text(row, "name"),
-        forms=tuple(form for form in rows.items(row, "forms") if isinstance(form, str)),
-        key=rows.text(row, "key"),
-        weight=rows.number_or_none(row, "weight") or 0.0,
-        as_name=bool(row["as_name"]),
-        confidence=rows.number_or_none(row, "confidence") or 0.0,
-        facts=rows.integer(row, "facts"),
-    )
+    return rows.record(NamedEntity, row, id=row["canonical"])
 
 
 def _graph_fact(row: Row) -> GraphFact:
-    return GraphFact(
-        entity=rows.text(row, "entity_name"),
-        relation=rows.text(row, "relation"),
-        text=rows.text(row, "text"),
-        object=rows.text_or_none(row, "object_name"),
-        confidence=rows.number_or_none(row, "confidence") or 0.0,
-        passage=rows.passage(rows.parts(row, "passage")),
+    if not isinstance(passage := row["passage"], dict):
+        raise TypeError("passage is no object")
+    return rows.record(
+        GraphFact, row, entity=row["entity_name"], object=row["object_name"], passage=rows.passage(passage)
     )
 
 

@@ -61,8 +61,8 @@ class IntakeStore:
                 p_digest=once.digest if once else None,
                 p_most_waiting=self._most_waiting,
             )
-        refused = rows.text_or_none(found, "refused")
-        return Refusal(refused) if refused else rows.document_card(rows.parts(found, "card"))
+        card = found["card"]
+        return rows.document_card(card) if isinstance(card, dict) else Refusal(rows.text(found, "refused"))
 
     @contextmanager
     def _few_waiting(self) -> Iterator[None]:
@@ -91,7 +91,7 @@ class IntakeStore:
         )
         for row in found:
             new = DocumentId(rows.text(row, "id"))
-            return EnqueuedDocument(id=new, source=rows.source(row), created=bool(row["created"]))
+            return EnqueuedDocument(id=new, source=rows.record(Source, row), created=bool(row["created"]))
         return None
 
 

@@ -14,7 +14,7 @@ from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.locator import JsonValue
 from domain.statistics import Spending
-from rag.allowance import Allowance, DayBounds, Refused
+from rag.allowance import Allowance, DayBounds
 from rag.metering import TurnMetrics
 
 REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
@@ -48,7 +48,7 @@ class LibraryStore:
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
         """How many of the listed documents are ready, with their passages, how many are not, and how many failed."""
         part = _part_of_name(name_contains)
-        return rows.removed((await self._transport.call("count_base", p_base=base, p_name_contains=part))[0])
+        return rows.records(Removed, await self._transport.call("count_base", p_base=base, p_name_contains=part))[0]
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         """One document of this base, in any state."""
@@ -100,7 +100,7 @@ class LibraryStore:
 
     async def clean_base(self, base: BaseId) -> Removed:
         """Remove everything, also what is being read right now."""
-        return rows.removed((await self._transport.call("clean_base", timeout_s=REMOVAL_S, p_base=base))[0])
+        return rows.records(Removed, await self._transport.call("clean_base", timeout_s=REMOVAL_S, p_base=base))[0]
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
         """Make a document permanent that was sent to be read now; False when there is no such document."""
@@ -152,13 +152,7 @@ class LibraryStore:
             p_token_cost=bounds.token_cost,
             p_lease_s=lease_s,
         )
-        refused = rows.text_or_none(row, "refused")
-        return Allowance(
-            id=rows.text_or_none(row, "id"),
-            cost=rows.number_or_none(row, "cost") or 0.0,
-            refused=Refused(refused) if refused else None,
-            until=rows.moment_or_none(row, "until"),
-        )
+        return rows.record(Allowance, row, cost=row["cost"] or 0.0)
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
         """It is still being answered."""
@@ -177,11 +171,7 @@ class LibraryStore:
         (row,) = await self._transport.call(
             "spent_in_a_day", p_user=person, p_questions=questions, p_cost=cost, p_token=token
         )
-        return Spending(
-            questions=rows.integer(row, "questions"),
-            cost=rows.number_or_none(row, "cost") or 0.0,
-            until=rows.moment_or_none(row, "until"),
-        )
+        return rows.record(Spending, row, cost=row["cost"] or 0.0)
 
 
 def _part_of_name(part: str | None) -> str | None:
@@ -233,7 +223,7 @@ class KeptFileStore:
         found = await self._transport.call(
             "count_bytes", p_base=base, p_token=token, p_bytes=size_bytes, p_per_day=per_day
         )
-        return rows.integer_or_none(found[0], "wait_s") if found else None
+        return rows.integer(found[0], "wait_s") if found and found[0]["wait_s"] is not None else None
 
     async def release(self, limit: int) -> list[tuple[BaseId, FileId]]:
         """Files that no document has; they are told again until they are forgotten."""

@@ -3,8 +3,6 @@
 In: Telegram ids. Out: bases and states. It does not know what a mode means.
 """
 
-from datetime import datetime
-
 from adapters.database import rows
 from adapters.database.payloads import storable
 from adapters.database.stores.library import REMOVAL_S
@@ -119,11 +117,7 @@ class PeopleStore:
         found = await self._transport.call(
             "take_pending_question", p_chat=chat, p_thread=thread, p_user=person, p_update=update
         )
-        return (
-            PendingQuestion(about=rows.text(found[0], "about"), subject=rows.text(found[0], "subject"))
-            if found
-            else None
-        )
+        return next(iter(rows.records(PendingQuestion, found)), None)
 
 
 class TokenStore:
@@ -154,26 +148,16 @@ class TokenStore:
 
 
 def _caller(row: Row) -> Caller:
-    person = rows.integer_or_none(row, "user_id")
-    return Caller(
-        token=UserId(rows.integer(row, "id")),
-        person=None if person is None else UserId(person),
-        opens_all=bool(row["opens_all"]),
-        base=BaseId(rows.text(row, "base_id")),
-        base_name=rows.text_or_none(row, "name"),
-        is_read_only=bool(row["read_only"]),
-        wait_s=rows.integer_or_none(row, "wait_s"),
+    return rows.record(
+        Caller,
+        row,
+        token=row["id"],
+        person=row["user_id"],
+        base=row["base_id"],
+        base_name=row["name"],
+        is_read_only=row["read_only"],
     )
 
 
 def _token(row: Row) -> Token:
-    base = rows.text_or_none(row, "base_id")
-    return Token(
-        id=UserId(rows.integer(row, "id")),
-        base=None if base is None else BaseId(base),
-        base_name=rows.text_or_none(row, "name"),
-        is_read_only=bool(row["read_only"]),
-        created_at=datetime.fromisoformat(rows.text(row, "created_at")),
-        expires_at=rows.moment_or_none(row, "expires_at"),
-        used_at=rows.moment_or_none(row, "used_at"),
-    )
+    return rows.record(Token, row, base=row["base_id"], base_name=row["name"], is_read_only=row["read_only"])

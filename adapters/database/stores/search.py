@@ -13,7 +13,7 @@ from adapters.database.payloads import iso, json_text, storable, vector_text, ve
 from adapters.database.segments.mirror import Near, Segment, SegmentRows
 from adapters.database.transport import Row, Transport
 from domain.ids import BaseId, ChunkId, DocumentId
-from domain.locator import JsonValue, Locator
+from domain.locator import JsonValue
 from ingestion.records import Chunk, Span, Vector
 from ingestion.reindexing import OutdatedBase, StoredChunk
 from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery, Spelling
@@ -148,26 +148,11 @@ class SegmentStore:
 
 
 def _segment(row: Row) -> Segment:
-    return Segment(
-        base_id=BaseId(rows.text(row, "base_id")),
-        name=rows.text(row, "segment"),
-        model=rows.text(row, "model"),
-        thresholds=[_numbers(threshold) for threshold in rows.items(row, "thresholds")],
-        passages=rows.integer(row, "passages"),
-        last_row=rows.integer(row, "last_row"),
-    )
+    return rows.record(Segment, row, name=row["segment"])
 
 
 def _rows(row: Row) -> SegmentRows:
-    return SegmentRows(
-        last=rows.integer(row, "last"),
-        passages=[each for each in rows.items(row, "chunks") if isinstance(each, int)],
-        bits=rows.text(row, "bits"),
-    )
-
-
-def _numbers(threshold: JsonValue) -> list[float]:
-    return [float(each) for each in threshold if isinstance(each, int | float)] if isinstance(threshold, list) else []
+    return rows.record(SegmentRows, row, passages=row["chunks"])
 
 
 class NextVectorStore:
@@ -179,15 +164,7 @@ class NextVectorStore:
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
         """Bases with passages of another model; `name` asks for one."""
         found = await self._transport.call("outdated_bases", p_model=model, p_name=name)
-        return [
-            OutdatedBase(
-                id=BaseId(rows.text(row, "base_id")),
-                name=rows.text_or_none(row, "name"),
-                passages=rows.integer(row, "passages"),
-                waiting=rows.integer(row, "waiting"),
-            )
-            for row in found
-        ]
+        return [rows.record(OutdatedBase, row, id=row["base_id"]) for row in found]
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready documents with passages that `model` has no vector for."""
@@ -222,16 +199,8 @@ class NextVectorStore:
 
 
 def _stored_chunk(row: Row) -> StoredChunk:
-    return StoredChunk(
-        id=ChunkId(rows.integer(row, "chunk_id")),
-        embedded=bool(row["embedded"]),
-        chunk=Chunk(
-            ordinal=rows.integer(row, "ordinal"),
-            text=rows.text(row, "text"),
-            span=Span(start=rows.integer(row, "span_start"), end=rows.integer(row, "span_end")),
-            locator=Locator.from_json(rows.parts(row, "locator")),
-        ),
-    )
+    span = Span(start=rows.integer(row, "span_start"), end=rows.integer(row, "span_end"))
+    return rows.record(StoredChunk, row, id=row["chunk_id"], chunk=rows.record(Chunk, row, span=span))
 
 
 class ReadingStore:

@@ -4,7 +4,7 @@ In: a base, or nothing. Out: records of `domain.statistics`. The bot decides who
 """
 
 from collections.abc import Collection
-from datetime import date, datetime
+from datetime import datetime
 
 from adapters.database import rows
 from adapters.database.transport import Row, Transport
@@ -60,23 +60,13 @@ class StatisticsStore:
         turns = await self._transport.call(
             "turns_by_day", p_base=base, p_days=days, p_offset_minutes=offset_minutes
         )  # five kinds a day: below PostgREST's 1000 rows
-        return BaseStatistics(
-            documents=rows.integer(held, "documents"),
-            passages=rows.integer(held, "passages"),
-            pages=rows.integer(held, "pages"),
-            recorded_s=_number(held, "recorded_s"),
-            figures=_figures(held),
-            days=tuple(map(_turns_of_day, turns)),
-        )
+        by_day = rows.records(TurnsOfDay, turns)
+        return rows.record(BaseStatistics, _summed(held), figures=_figures(held), days=by_day)
 
     async def queue(self) -> QueueState:
         """Of all bases."""
         (state,) = await self._transport.call("queue_state")
-        return QueueState(
-            waiting=rows.integer(state, "waiting"),
-            working=rows.integer(state, "working"),
-            oldest_s=_number(state, "oldest_s"),
-        )
+        return rows.record(QueueState, _summed(state))
 
     async def of_all(self, *, days: int, offset_minutes: int = 0) -> OverallStatistics:
         """Everybody, the last `days` days, by a clock that is so many minutes ahead of UTC; at most 900 days."""
@@ -85,25 +75,12 @@ class StatisticsStore:
         failures = await self._transport.call("failures_by_code", p_days=days, p_limit=FAILURES_SHOWN)
         actions = await self._transport.call("steps_by_action", p_days=days)
         by_day = await self._transport.call("overall_by_day", p_days=days, p_offset_minutes=offset_minutes)
-        return OverallStatistics(
-            people=rows.integer(held, "people"),
-            active=rows.integer(held, "active"),
-            bases=rows.integer(held, "bases"),
-            turns=rows.integer(held, "turns"),
-            general=rows.integer(held, "general"),
-            quoted=rows.integer(held, "quoted"),
-            unanswered=rows.integer(held, "unanswered"),
-            model_calls=rows.integer(held, "model_calls"),
-            slowest_s=rows.number_or_none(held, "slowest_s"),
-            slowest_document_s=rows.number_or_none(held, "slowest_document_s"),
+        return rows.record(
+            OverallStatistics,
+            _summed(held),
             figures=_figures(held),
-            total_s=_number(held, "total_s"),
-            searching_s=_number(held, "searching_s"),
-            models_s=_number(held, "models_s"),
-            facts=rows.integer(held, "facts"),
-            facts_used=rows.integer(held, "facts_used"),
-            actions=tuple(map(_action, actions)),
-            days=tuple(map(_day, by_day)),
+            actions=rows.records(ActionFigures, [*map(_summed, actions)]),
+            days=rows.records(DayFigures, [*map(_summed, by_day)]),
             documents={rows.text(row, "status"): rows.integer(row, "documents") for row in statuses},
             failures={rows.text(row, "code"): rows.integer(row, "documents") for row in failures},
             queue=await self.queue(),
@@ -111,54 +88,17 @@ class StatisticsStore:
 
 
 def _figures(row: Row) -> TurnFigures:
-    return TurnFigures(
-        median_s=rows.number_or_none(row, "median_s"),
-        p95_s=rows.number_or_none(row, "p95_s"),
-        thumbs_up=rows.integer(row, "thumbs_up"),
-        thumbs_down=rows.integer(row, "thumbs_down"),
-        tokens=rows.integer(row, "tokens"),
-        cost=_number(row, "cost"),
-        steps=StepFigures(
-            turns=rows.integer(row, "planned_turns"),
-            planned=rows.integer(row, "steps_planned"),
-            run=rows.integer(row, "steps_run"),
-            adapted=rows.integer(row, "adapted"),
-            median_s=rows.number_or_none(row, "planned_median_s"),
-        ),
+    steps = rows.record(
+        StepFigures,
+        row,
+        turns=row["planned_turns"],
+        planned=row["steps_planned"],
+        run=row["steps_run"],
+        median_s=row["planned_median_s"],
     )
+    return rows.record(TurnFigures, _summed(row), steps=steps)
 
 
-def _action(row: Row) -> ActionFigures:
-    return ActionFigures(
-        action=rows.text(row, "action"),
-        steps=rows.integer(row, "steps"),
-        failed=rows.integer(row, "failed"),
-        median_s=_number(row, "median_s"),
-        tokens=rows.integer(row, "tokens"),
-    )
-
-
-def _day(row: Row) -> DayFigures:
-    return DayFigures(
-        day=date.fromisoformat(rows.text(row, "day")),
-        turns=rows.integer(row, "turns"),
-        people=rows.integer(row, "people"),
-        tokens=rows.integer(row, "tokens"),
-        cost=_number(row, "cost"),
-        median_s=rows.number_or_none(row, "median_s"),
-        p95_s=rows.number_or_none(row, "p95_s"),
-        thumbs_up=rows.integer(row, "thumbs_up"),
-        thumbs_down=rows.integer(row, "thumbs_down"),
-        read=rows.integer(row, "read"),
-        failed=rows.integer(row, "failed"),
-    )
-
-
-def _turns_of_day(row: Row) -> TurnsOfDay:
-    return TurnsOfDay(
-        day=date.fromisoformat(rows.text(row, "day")), kind=rows.text(row, "kind"), turns=rows.integer(row, "turns")
-    )
-
-
-def _number(row: Row, name: str) -> float:
-    return rows.number_or_none(row, name) or 0.0
+def _summed(row: Row) -> Row:
+    """Without the sums of nothing: they are 0, or None where a figure has no value without turns."""
+    return {name: value for name, value in row.items() if value is not None}

@@ -5,7 +5,6 @@ In: a base and an address. Out: webhooks, and messages that are due. Sending the
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
 
 from adapters.database import rows
 from adapters.database.transport import Transport
@@ -33,22 +32,11 @@ class WebhookStore:
     async def add(self, base: BaseId, *, url: str, secret: str, most: int) -> Webhook | None:
         """None when the base has `most` webhooks already."""
         found = await self._transport.call("add_webhook", p_base=base, p_url=url, p_secret=secret, p_most=most)
-        for row in found:
-            created_at = datetime.fromisoformat(rows.text(row, "created_at"))
-            return Webhook(id=rows.text(row, "id"), url=url, created_at=created_at, problem=None)
-        return None
+        return rows.record(Webhook, found[0], url=url, problem=None) if found else None
 
     async def all(self, base: BaseId) -> list[Webhook]:
         """Those of a base, the oldest first."""
-        return [
-            Webhook(
-                id=rows.text(row, "id"),
-                url=rows.text(row, "url"),
-                created_at=datetime.fromisoformat(rows.text(row, "created_at")),
-                problem=rows.text_or_none(row, "problem"),
-            )
-            for row in await self._transport.call("list_webhooks", p_base=base)
-        ]
+        return rows.records(Webhook, await self._transport.call("list_webhooks", p_base=base))
 
     async def remove(self, base: BaseId, webhook: str) -> bool:
         """False when the base has no such webhook."""
@@ -57,12 +45,11 @@ class WebhookStore:
     async def due(self, *, limit: int, hold_s: float) -> list[DueMessage]:
         """Messages to be sent now, reserved for `hold_s`."""
         return [
-            DueMessage(
-                id=rows.text(row, "id"),
-                url=rows.text(row, "url"),
-                secret=rows.text(row, "secret"),
+            rows.record(
+                DueMessage,
+                row,
                 body=json.dumps(row["body"], ensure_ascii=False, sort_keys=True),
-                attempt=rows.integer(row, "attempts"),
+                attempt=row["attempts"],
             )
             for row in await self._transport.call("due_webhook_messages", p_limit=limit, p_hold_s=hold_s)
         ]

@@ -53,7 +53,7 @@ class TextStore:
             page = await self._transport.call(
                 "read_blocks", p_base=base, p_document=document, p_after=after, p_limit=PAGE_ROWS
             )
-            for block in map(rows.block, page):
+            for block in rows.records(Block, page):
                 if chars < most_chars:
                     spool.append(block, size=len(block.text))
                 chars += len(block.text)
@@ -126,7 +126,7 @@ class WorkStore:
             p_media_type=None if media_type is None else storable(media_type),
             p_edition=None if edition is None else json_text(asdict(edition)),
         )
-        return rows.published_document(found[0]) if found else None
+        return next(iter(rows.records(PublishedDocument, found)), None)
 
     async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
         """The same for several files of one claim; returns those with which the work goes on."""
@@ -212,7 +212,7 @@ class WorkStore:
             p_parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
             p_content_hash=content_hash,
         )
-        return rows.published_document(found[0])
+        return rows.records(PublishedDocument, found)[0]
 
     async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
         """Store whole documents of one claim and end them. Returns those that have ended, and whether they are

@@ -23,9 +23,9 @@ NOTICE: Row = {
 @pytest.mark.parametrize(
     ("documents", "problem"),
     [
-        ([{}], "KeyError: 'id'"),
-        ([{"id": 5}], "TypeError: id is no text"),
-        ([{"id": "d", "base_id": "b", "batch_id": "batch", "source_type": "dream"}], "ValueError: 'dream'"),
+        ([{"user_id": 7}], "id: Field required"),
+        ([{"id": 5}], "KeyError: 'user_id'"),
+        ([{"user_id": 7, "id": 5}], "id: Input should be a valid string"),
         ("none", "TypeError: documents is no array"),
     ],
 )
