@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from adapters.lexical import RussianEnglishAnalyzer
-from adapters.local.encoder import LocalEncoder
-from adapters.local.opening import open_encoder
+from adapters.local.models import LocalEncoder, open_encoder
 from benchmarks.lexical import Bm25, Collection, Scores, measure, read_collection
 from benchmarks.minilm import export
 from benchmarks.offline import Legs, fuse_scores

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from adapters.local.opening import open_encoder
+from adapters.local.models import open_encoder
 from benchmarks.minilm import export, load_torch
 from domain.locator import Locator
 from ingestion.chunking.chunker import chunk_document

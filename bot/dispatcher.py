@@ -35,8 +35,7 @@ from bot.handlers.answering import Dialogues
 from bot.handlers.filters import is_command
 from bot.middlewares import FILES, Access, OnlyAddressed, ReadState, Throttle, answer_event, words_for
 from bot.replies.sending import acknowledge, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from bot.texts import Words
 from domain.errors import BaseClosed, BaseReadOnly
 from ingestion.errors import TooManyWaiting

@@ -27,8 +27,7 @@ from bot.commands import COMMANDS
 from bot.handlers.rights import is_in_group
 from bot.inbox import TURN, Turn
 from bot.replies.sending import Place, acknowledge, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from bot.texts import Value, Words, language_of
 from domain.bases import Role
 from domain.ids import ChatId, MessageId, ThreadId, UserId

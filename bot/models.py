@@ -118,7 +118,7 @@ def _open_local_models(local: LocalModelSettings, models: Path) -> SearchModels:
     embedder: TextEmbedder = NoEmbedder()
     reranker: Reranker | None = None
     if local.embedding_model or local.reranker_model:
-        from adapters.local.opening import open_encoder, open_reranker
+        from adapters.local.models import open_encoder, open_reranker
 
         if local.embedding_model:
             embedder = open_encoder(

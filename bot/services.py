@@ -1,8 +1,9 @@
-"""The dependencies of handlers and middlewares.
+"""The dependencies of handlers and middlewares, and who the bot is talking with.
 
-In: the composition root's parts. Out: one frozen record, which handlers get under the name `services`, with the
-language that each chat has chosen (for messages sent before its state is read, or when it cannot be) and how much a
-person may use models within 24 hours. It builds nothing itself.
+In: the composition root's parts; what the middlewares found out. Out: two frozen records, which handlers get under the
+names `services` and `talk`; with the first the language that each chat has chosen (for messages sent before its state
+is read, or when it cannot be) and how much a person may use models within 24 hours. They hold no message content, and
+build nothing.
 """
 
 import asyncio
@@ -12,10 +13,11 @@ from typing import Protocol
 
 from bot.metrics.measures import Measures
 from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics, Tokens
+from bot.replies.sending import Place
 from bot.settings import Settings
-from bot.talk import Talk
-from bot.texts import Texts
-from domain.ids import ChatId, UserId
+from bot.texts import Texts, Words
+from domain.ids import BaseId, ChatId, ThreadId, UserId
+from domain.people import PendingQuestion, UserState
 from domain.statistics import Spending
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
 from rag.allowance import DayBounds
@@ -23,7 +25,27 @@ from rag.ports import PassageSearch
 from rag.records import Question, TurnEvent
 from rag.small_talk import SmallTalkRule
 
+Room = tuple[UserId, ThreadId | None]
+"""Where a dialogue is held: a person or a group, and the topic. Topics wait for no other."""
+
 CHATS = 10_000  # about 100 bytes each; the one noted least recently is evicted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """One person or group, for the time of one update."""
+
+    person: UserId  # who sent the message or pressed the button
+    state: UserState  # of the person, or of the group
+    base_id: BaseId  # of the person, the group or the topic
+    words: Words
+    place: Place  # where answers go
+    asked: PendingQuestion | None = None  # by the bot, before this update; see `bot.handlers.asking`
+
+    @property
+    def room(self) -> Room:
+        """Where this dialogue is held."""
+        return self.state.user_id, self.state.thread
 
 
 class ChosenLanguages:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-PARSERS = "ingestion.parsers.child:serve"
+PARSERS = "ingestion.parsers.registry:serve"
 
 
 def children_of(pid: int) -> list[int]:

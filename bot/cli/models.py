@@ -14,7 +14,7 @@ from pathlib import Path
 from dotenv import set_key
 
 from adapters.local.fetching import KNOWN, KnownModel, Task
-from adapters.local.opening import find_model
+from adapters.local.models import find_model
 from bot.cli.content import words_of
 from bot.cli.errors import CommandError
 from bot.cli.output import Bar, print_line

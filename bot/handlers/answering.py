@@ -28,8 +28,7 @@ from bot.replies.places import page_of, sourced_table
 from bot.replies.sending import send
 from bot.replies.steps import live_steps
 from bot.replies.streaming import StreamedAnswer, streamed_answer
-from bot.services import Services
-from bot.talk import Room, Talk
+from bot.services import Room, Services, Talk
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import UserId

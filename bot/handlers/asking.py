@@ -21,8 +21,7 @@ from aiogram.types import CallbackQuery, ForceReply, Message
 from bot.handlers.filters import has_message, is_command, own_words
 from bot.keyboards import NEVER_MIND, button, rows
 from bot.replies.sending import NO_PREVIEW, acknowledge, take_away
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.people import PendingQuestion
 
 WAITS_S = 15 * 60

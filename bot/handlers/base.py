@@ -16,8 +16,7 @@ from bot.keyboards import ANSWER, BUTTON_CHARACTERS, KEEP, ONLY_READ, button, ro
 from bot.replies.bases import AddTo, name_of_base
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, place_at, send, take_away
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from bot.texts import Words
 from domain.bases import Role
 from domain.documents import SourceType

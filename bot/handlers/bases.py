@@ -36,8 +36,7 @@ from bot.replies.bases import (
 )
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send, take_away
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
 from domain.documents import DocumentCard
 from domain.errors import BaseClosed, NoRoom

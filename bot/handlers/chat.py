@@ -17,8 +17,7 @@ from bot.inbox import Turn
 from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_keyboard, mode_offer, rows
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, place_at, send, take_away
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.documents import SourceType
 from domain.ids import MessageId
 from domain.people import Mode

@@ -15,8 +15,7 @@ from bot.handlers.rights import may_tidy
 from bot.keyboards import Clean, button, mode_choice, rows
 from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, edit, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from bot.texts import Words
 from domain.bases import Role
 from domain.ids import ChatId, MessageId

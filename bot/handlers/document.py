@@ -17,8 +17,7 @@ from bot.keyboards import OpenDocument, ReadDocument, Rename, ShowOriginal, Show
 from bot.replies.library import TextPage, text_page, versions_html
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, place_at, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.documents import DocumentCard
 from domain.ids import BaseId, ChatId, DocumentId, FileId, MessageId
 from ingestion.errors import IngestionError

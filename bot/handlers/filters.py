@@ -9,7 +9,7 @@ from aiogram.enums import ContentType
 from aiogram.types import CallbackQuery, Message
 
 from bot.keyboards import BEFORE_BASE
-from bot.talk import Talk
+from bot.services import Talk
 from domain.people import Mode
 
 SENT_BY_PEOPLE = frozenset(

@@ -42,8 +42,7 @@ from bot.keyboards import (
 )
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, edit, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.ids import ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from rag.dialogue import KEPT_MESSAGES
 from rag.records import DocumentChoice

@@ -28,8 +28,7 @@ from bot.replies.library import card_html, card_keyboard
 from bot.replies.names import name_of, shortened
 from bot.replies.receipts import TITLE_CHARACTERS
 from bot.replies.sending import acknowledge, edit, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BatchId, ChatId, DocumentId, MessageId
 from domain.people import Mode

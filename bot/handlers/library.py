@@ -25,8 +25,7 @@ from bot.keyboards import (
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from bot.texts import Texts
 from domain.bases import Role
 from domain.documents import DocumentStatus

@@ -14,8 +14,7 @@ from bot.handlers.filters import names_mode, own_words
 from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice, mode_keyboard
 from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from bot.texts import LANGUAGES, Texts, Words
 from domain.ids import BaseId
 from domain.people import Mode

@@ -16,8 +16,7 @@ from bot.handlers.filters import has_message
 from bot.inbox import Turn
 from bot.keyboards import ADD_SEARCH, button, rows
 from bot.replies.sending import acknowledge, edit, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 
 SHOWN_EVERY_S = 1.0  # Telegram allows a bot about one edit a second in a chat
 

@@ -28,7 +28,7 @@ from aiogram.types import (
 )
 
 from bot.middlewares import without_mention
-from bot.talk import Talk
+from bot.services import Talk
 from bot.texts import Words
 from domain.ids import MessageId
 from ingestion.intake import AttachedFile, IncomingMessage, MessageLink, one_line, sources_of, words_of

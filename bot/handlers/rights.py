@@ -8,7 +8,7 @@ from aiogram.enums import ChatMemberStatus
 from aiogram.exceptions import TelegramAPIError
 from aiogram.types import ResultChatMemberUnion
 
-from bot.talk import Talk
+from bot.services import Talk
 from domain.documents import DocumentCard
 from domain.ids import ChatId, UserId
 

@@ -30,8 +30,7 @@ from bot.replies.bases import (
     sure_keyboard,
 )
 from bot.replies.sending import Place, acknowledge, edit, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
 from domain.errors import BaseClosed
 from domain.ids import BaseId, ChatId, MessageId, UserId

@@ -15,8 +15,7 @@ from bot.replies.answer_buttons import RATINGS
 from bot.replies.citations import passage_quote
 from bot.replies.rich import split_rich, to_html
 from bot.replies.sending import Place, acknowledge, place_at, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from domain.ids import ChatId, ChunkId, MessageId
 from rag.records import Passage
 

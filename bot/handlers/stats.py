@@ -17,8 +17,7 @@ from aiogram.types import BufferedInputFile, Message, ReplyParameters
 from bot.charts import KINDS, Row, everybody_chart, questions_chart, rows_of
 from bot.handlers.filters import own_words
 from bot.replies.sending import Place, send
-from bot.services import Bounds, Services
-from bot.talk import Talk
+from bot.services import Bounds, Services, Talk
 from bot.texts import Words
 from domain.statistics import (
     ActionFigures,

@@ -12,8 +12,7 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from bot.handlers.filters import has_message, own_words
 from bot.keyboards import button, rows
 from bot.replies.sending import acknowledge, edit, send
-from bot.services import Services
-from bot.talk import Talk
+from bot.services import Services, Talk
 from bot.texts import Words
 from domain.bases import Role
 from domain.ids import ChatId, MessageId, UserId

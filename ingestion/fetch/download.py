@@ -22,8 +22,8 @@ import httpx
 from domain.errors import retry_after_s
 from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
 from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.links import ROBOT, RobotTags, read_headers
 from ingestion.fetch.media import HEAD_BYTES, Content, is_wanted, may_be_document, recognise
+from ingestion.fetch.urls import ROBOT, RobotTags, read_headers
 from ingestion.files import HashedFile, Oversize, megabytes
 from ingestion.records import Edition
 

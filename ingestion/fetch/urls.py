@@ -1,11 +1,18 @@
-"""Normalises addresses of pages as people write them, and tells links to videos of known hosts from links to pages.
+"""Normalises addresses of pages as people write them, and finds a page's links and what it asks of robots.
 
-In: an address from a message or the command line. Out: one canonical URL, so that the same page sent twice has one
-name; None for what is no web address. Hosts are data. It resolves nothing and connects to nothing.
+In: an address from a message or the command line; the text of a page; X-Robots-Tag headers. Out: one canonical URL, so
+that the same page sent twice has one name, None for what is no web address, and whether it leads to a video of a known
+host; `PageLinks`, limited in number, or the address that a page refreshes to; `RobotTags`. Hosts are data. Markup is
+scanned for tags in one linear pass, without a tree: parsing hostile markup belongs in the parsing process, and a link
+that the scan misses costs only one page. Directives that do not concern following or indexing are ignored. It resolves
+nothing and connects to nothing.
 """
 
 import re
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
@@ -38,6 +45,29 @@ VIDEO_PATHS = {
 }
 """Host -> pattern of its video paths; the subdomains `www`, `m` and `music` count as the host."""
 _SUBDOMAIN = re.compile(r"^(www|m|music)\.")
+
+ROBOT = "Baza"  # our name in robots.txt, headers and pages
+ROBOT_NAMES = frozenset({"robots", ROBOT.lower()})  # in meta elements: all robots, and us
+_NO_FOLLOW = frozenset({"nofollow", "none"})
+_NO_INDEX = frozenset({"noindex", "none"})
+_SEPARATORS = re.compile(r"[\s,]+")
+_NAMED = re.compile(r"\s*([a-z][\w-]*)\s*:", re.IGNORECASE)
+_WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+"""Directives written with a colon, like the names of robots."""
+MOST_LINKS = 2000  # of one page; a million would be a trap, or a sitemap
+MOST_ANCHORS = 8000  # read per page; normalising an address takes 0.2 ms
+_TAG = re.compile(
+    r"<!--|<(/?)(a|base|link|meta|nav|header|footer|aside|script|style|template)\b([^<>]{0,4096})>", re.IGNORECASE
+)
+"""A tag ends at the next bracket of either kind, so that the scan is linear on any input."""
+_ATTRIBUTE = re.compile(r"(?<![a-z-])([a-z-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+"""A name is matched possessively: backtracking through 4,096 letters without a value would be quadratic."""
+_ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "template")}
+_AROUND = frozenset({"nav", "header", "footer", "aside"})
+_REFRESH = re.compile(r"\s*(\d++)[\d.]*+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+"""Possessive: with backtracking, a long number would be split at each of its digits."""
+SOON_S = 5  # seconds; a page that refreshes later is there to be read
+_UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 
 
 def normalise_url(text: str) -> str | None:
@@ -89,3 +119,118 @@ def is_video_host(url: str) -> bool:
         return False
     paths = VIDEO_PATHS.get(_SUBDOMAIN.sub("", (parts.hostname or "").lower()))
     return parts.scheme in ("http", "https") and paths is not None and re.fullmatch(paths, parts.path) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotTags:
+    """Whether links may be followed, and whether the page may be kept."""
+
+    follow: bool = True
+    index: bool = True
+
+    def __and__(self, other: "RobotTags") -> "RobotTags":
+        """Allows what both allow."""
+        return RobotTags(follow=self.follow and other.follow, index=self.index and other.index)
+
+
+def read_tag(content: str) -> RobotTags:
+    """`noindex, nofollow` allows neither."""
+    wishes = frozenset(_SEPARATORS.split(content.lower()))
+    return RobotTags(follow=wishes.isdisjoint(_NO_FOLLOW), index=wishes.isdisjoint(_NO_INDEX))
+
+
+def read_headers(values: Iterable[str]) -> RobotTags:
+    """All X-Robots-Tag headers of one response; `otherbot: noindex` does not apply to us."""
+    tags = RobotTags()
+    for value in values:
+        named = _NAMED.match(value)
+        robot = named.group(1).lower() if named else ""
+        if not named or robot in _WITH_VALUES:
+            tags &= read_tag(value)
+        elif robot in ROBOT_NAMES:
+            tags &= read_tag(value[named.end() :])
+    return tags
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """An absolute address without fragment and tracking parameters."""
+
+    url: str
+    in_content: bool  # not in a menu, header, footer or side column
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageLinks:
+    """The links of a page, content before menus, and its robots tags; a nofollow page has no links."""
+
+    links: tuple[Link, ...] = ()
+    canonical: str | None = None
+    tags: RobotTags = field(default_factory=RobotTags)
+
+
+def scan_links(text: str, *, url: str) -> PageLinks:
+    """`url` is the page's address after redirects."""
+    found: dict[str, Link] = {}
+    base, canonical, tags = url, None, RobotTags()
+    for anchors, (name, attributes, in_content) in enumerate(_tags(text)):
+        if len(found) >= MOST_LINKS or anchors >= MOST_ANCHORS:
+            break
+        if name == "base":
+            base = _join(url, attributes.get("href", "")) or base
+        elif name == "meta" and attributes.get("name", "").lower() in ROBOT_NAMES:
+            tags &= read_tag(attributes.get("content", ""))
+        elif name == "link" and attributes.get("rel", "").lower() == "canonical":
+            canonical = _join(base, attributes.get("href", ""))
+        elif name == "a" and not _UNFOLLOWED & set(attributes.get("rel", "").lower().split()):
+            address = _join(base, attributes.get("href", ""))
+            if address and (address not in found or in_content):
+                found[address] = Link(url=address, in_content=in_content)
+    links = sorted(found.values(), key=lambda link: not link.in_content)
+    return PageLinks(links=tuple(links) if tags.follow else (), canonical=canonical, tags=tags)
+
+
+def sent_on_to(text: str, *, url: str) -> str | None:
+    """The target of `<meta http-equiv=refresh>`, as browsers follow it; None if it stays on the same page."""
+    for name, attributes, _ in _tags(text):
+        if name != "meta" or attributes.get("http-equiv", "").lower() != "refresh":
+            continue
+        refresh = _REFRESH.match(attributes.get("content", ""))
+        if refresh and int(refresh.group(1)[:9]) <= SOON_S:
+            address = _join(url, refresh.group(2))
+            return address if address != normalise_url(url) else None
+    return None
+
+
+def _tags(text: str) -> Iterator[tuple[str, dict[str, str], bool]]:
+    """Relevant opening tags, and whether they are in the content. Comments and scripts are skipped."""
+    position, around = 0, 0
+    while match := _TAG.search(text, position):
+        position = match.end()
+        closing, name = match.group(1), (match.group(2) or "").lower()
+        if not name:
+            position = text.find("-->", position)
+        elif name in _AROUND:
+            around = max(0, around - 1) if closing else around + 1
+        elif name in _ENDS and not closing:
+            end = _ENDS[name].search(text, position)
+            position = end.end() if end else -1
+        elif not closing:
+            yield name, _attributes(match.group(3)), not around
+        if position < 0:
+            return
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(text)}
+
+
+def _join(base: str, reference: str) -> str | None:
+    reference = reference.strip()
+    if not reference or reference.startswith("#"):
+        return None
+    try:
+        joined = urljoin(base, reference)
+    except ValueError:
+        return None
+    return normalise_url(joined) if joined.startswith(("http://", "https://")) else None

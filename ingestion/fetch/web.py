@@ -11,9 +11,8 @@ from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.download import Download, Downloader
-from ingestion.fetch.links import sent_on_to
 from ingestion.fetch.media import Content, file_name, media_type_of
-from ingestion.fetch.urls import address_to_read, site_of
+from ingestion.fetch.urls import address_to_read, sent_on_to, site_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source

@@ -13,7 +13,7 @@ from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markup import add_markup, decode_markup
 from ingestion.parsers.outline import Outline, choose_title
-from ingestion.parsers.xml_trees import Element, Package, child, read_tree, resolve, words_of
+from ingestion.parsers.xml import Element, Package, child, read_tree, resolve, words_of
 from ingestion.records import BlockKind, Document
 
 CONTAINER = "META-INF/container.xml"

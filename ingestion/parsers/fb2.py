@@ -12,7 +12,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline, choose_title, render_table
-from ingestion.parsers.xml_trees import Element, attribute, child, local_name, read_tree, spell_entities, words_of
+from ingestion.parsers.xml import Element, attribute, child, local_name, read_tree, spell_entities, words_of
 from ingestion.records import BlockKind, Document
 
 DEEPEST_HEADING = 6

@@ -14,7 +14,7 @@ from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
-from ingestion.parsers.xml_trees import Element, local_name
+from ingestion.parsers.xml import Element, local_name
 from ingestion.records import BlockKind, Document
 
 _UNREAD_TEXT = "script style head template noscript iframe object svg select button input audio video rt"

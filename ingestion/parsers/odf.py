@@ -14,7 +14,7 @@ from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
 from ingestion.parsers.sheets import MOST_COLUMNS, SheetRow, add_sheet
-from ingestion.parsers.xml_trees import Element, Package, attribute, child, local_name, words_of
+from ingestion.parsers.xml import Element, Package, attribute, child, local_name, words_of
 from ingestion.records import BlockKind, Document
 
 _UNREAD_TEXT = (

@@ -14,7 +14,7 @@ from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
 from ingestion.parsers.sheets import plain_number
-from ingestion.parsers.xml_trees import Element, Package, Relation, attribute, child, local_name, words_of
+from ingestion.parsers.xml import Element, Package, Relation, attribute, child, local_name, words_of
 from ingestion.records import BlockKind, Document
 
 MOST_POINTS = 10_000

@@ -38,7 +38,7 @@ from sandbox.confinement import Confinement
 from sandbox.forkserver import Ended
 from sandbox.pool import Line, Pool, PoolDied
 
-ENTRY = "ingestion.parsers.child:serve"
+ENTRY = "ingestion.parsers.registry:serve"
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 CUT_PATIENCE = 10  # times the limit of parsing: 50 million characters take minutes on a busy machine
 CUT_LIMIT_BYTES = 4 * OUTPUT_LIMIT_BYTES  # passages overlap, and repeat the headers of tables

@@ -1,13 +1,31 @@
-"""The formats that Baza reads, in the order in which their parsers are tried.
+"""The formats that Baza reads, in the order in which their parsers are tried, and the process that reads them.
 
-In: a file on disk. Out: its `Document`, by the first parser that accepts it. A new format is one module and one line.
+In: a file on disk; lines with a `Request`, one after the other. Out: its `Document`, by the first parser that accepts
+it; lines of JSON on the same socket (`codec`), for a picture followed by its bytes, for an archive a `Listing`. A new
+format is one module and one line. `sandbox.forkserver` has confined the process before; the other side decides how long
+it may take.
 """
 
+import contextlib
+import logging
+import math
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
+from io import BufferedReader
 from pathlib import Path
+from types import FrameType
 from typing import Protocol
 
+import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
+
+from domain.locator import JsonValue
+from ingestion.chunking.chunker import cut_chunks
+from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import (
+    codec,
     crawled,
     csv_rows,
     doc,
@@ -29,8 +47,15 @@ from ingestion.parsers import (
     xlsx,
     xml,
 )
+from ingestion.parsers.codec import Request, Task, Tell, reported_to
+from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.kinds import FileInfo, inspect_file
+from ingestion.parsers.unpack import unpack
 from ingestion.records import Document
+from sandbox.confinement import Layer, allow_reporting
+from sandbox.records import LINE_BYTES, from_line, to_line
+
+REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
 class Parser(Protocol):
@@ -93,3 +118,117 @@ def _require_pages(document: Document, name: str) -> Document:
     if not document.blocks and not document.pages_without_text:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name)
     return document
+
+
+def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
+    """Answer requests until the other side closes the line (`sandbox.forkserver.Serve`)."""
+    logging.disable(logging.CRITICAL)  # pypdf logs every oddity, quoting the document
+    while line := stream.readline(LINE_BYTES):
+        _answer(from_line(line, Request), connection, stream)
+
+
+def _answer(request: Request, connection: socket.socket, stream: BufferedReader) -> None:
+    try:
+        with _reported_cpu_limit(), reported_to(_tell(connection)):
+            for piece in _within_limit(TASKS[request.task](request, stream), request):
+                connection.sendall(piece)
+    # The outermost handler of a process that meets files made to break parsers: any error is the file's fault.
+    except (Exception, _CpuTimeSpent) as error:
+        allow_reporting()
+        connection.sendall(_reason(error, request))
+
+
+def _reason(error: BaseException, request: Request) -> bytes:
+    match error:
+        case SourceError():
+            return codec.encode_failure(error)
+        case MemoryError():
+            return _failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")
+        case _CpuTimeSpent():
+            seconds = math.ceil(time.process_time())
+            return _failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=seconds)
+        case _:
+            return _failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])
+
+
+def _parse_file(request: Request, _: BufferedReader) -> Iterable[bytes]:
+    document = parse_file(Path(request.path), name=request.name, media_type=request.media_type)
+    return codec.encode_document(document)
+
+
+def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
+    drawing = draw_page(Path(request.path), request.page, name=request.name)
+    return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
+
+
+def _open_picture(request: Request, _: BufferedReader) -> Iterable[bytes]:
+    drawing = open_picture(Path(request.path), request.page, name=request.name)
+    return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
+
+
+def _unpack(request: Request, _: BufferedReader) -> Iterable[bytes]:
+    listing = unpack(
+        Path(request.path),
+        name=request.name,
+        folder=Path(request.folder),
+        members=request.members,
+        total_bytes=request.total_bytes,
+    )
+    return [to_line(listing)]
+
+
+def _cut(request: Request, stream: BufferedReader) -> Iterable[bytes]:
+    """Passages go out while blocks come in."""
+    blocks = (block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line))
+    chunks = cut_chunks(blocks, chunk_tokens=request.chunk_tokens, overlap_tokens=request.overlap_tokens)
+    return passage_lines(chunks, window_tokens=request.window_tokens)
+
+
+TASKS: dict[Task, Callable[[Request, BufferedReader], Iterable[bytes]]] = {
+    Task.PARSE: _parse_file,
+    Task.DRAW_PAGE: _draw_page,
+    Task.OPEN_PICTURE: _open_picture,
+    Task.UNPACK: _unpack,
+    Task.CUT: _cut,
+}
+
+
+def _tell(connection: socket.socket) -> Tell:
+    """Reports progress on the socket at most every REPORT_EVERY_S."""
+    reported_at = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal reported_at
+        if time.monotonic() - reported_at >= REPORT_EVERY_S:
+            reported_at = time.monotonic()
+            connection.sendall(codec.encode_pages(done, total))
+
+    return tell
+
+
+def _within_limit(pieces: Iterable[bytes], request: Request) -> Iterator[bytes]:
+    sent = 0
+    for piece in pieces:
+        sent += len(piece)
+        if sent > request.output_bytes:
+            yield _failure(FailureCode.FILE_TOO_HEAVY, request, detail=f"more than {request.output_bytes} bytes")
+            return
+        yield piece
+
+
+def _failure(code: FailureCode, request: Request, *, detail: str, **params: JsonValue) -> bytes:
+    return codec.encode_failure(SourceError(code, name=request.name, detail=detail, **params))
+
+
+class _CpuTimeSpent(BaseException):
+    """Processor time is spent. A BaseException, so that no parser's `except Exception` swallows it."""
+
+
+@contextlib.contextmanager
+def _reported_cpu_limit() -> Iterator[None]:
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise _CpuTimeSpent
+
+    signal.signal(signal.SIGXCPU, stop)
+    yield
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)

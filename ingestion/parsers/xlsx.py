@@ -28,7 +28,7 @@ from ingestion.parsers.sheets import (
     read_format,
     show_number,
 )
-from ingestion.parsers.xml_trees import Element, Package, attribute, child, read_tree, stream_elements, words_of
+from ingestion.parsers.xml import Element, Package, attribute, child, read_tree, stream_elements, words_of
 from ingestion.records import Block, Document
 
 WORKBOOK = "xl/workbook.xml"

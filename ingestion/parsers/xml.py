@@ -1,21 +1,184 @@
-"""Reads XML without a parser of its own: the text between its tags.
+"""Parses untrusted XML into trees and streams of elements, alone or as the parts of a ZIP archive; and reads plain XML.
 
-In: an XML file that is neither a page nor a book. Out: a `Document` with a paragraph for each element that directly
-contains text. Invalid XML is read as plain text.
+In: bytes, or the path of an Office, OpenDocument or EPUB file; an XML file that is neither a page nor a book. Out:
+lxml's elements; parts, inflated within a budget for the whole document, and the relations between Office parts; a
+`Document` with a paragraph for each element that directly contains text. Invalid XML is read as plain text. Entities
+stay unresolved, nothing is loaded or written to disk, and libxml2 keeps its limits of depth (256) and of a text's
+length (10 MB). It knows no vocabulary.
 """
 
-from collections.abc import Iterator
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from html.entities import html5
 from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+from urllib.parse import unquote
 
+from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
+
+from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline, choose_title
-from ingestion.parsers.xml_trees import Element, local_name, read_tree
 from ingestion.records import BlockKind, Document
 
+Element = Any  # lxml's
+OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY; lxml raises an XMLSyntaxError with this code
+SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+_NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
+_XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+LARGEST_PARTS_BYTES = 64 * 1024 * 1024
+"""Limit of all parts read as trees, inflated: 64 MB is a shelf of books. A tree takes ten times as much memory."""
+LARGEST_STREAM_BYTES = 1024 * 1024 * 1024  # of a part read element by element; in practice the time limit applies first
+
 UNREAD = frozenset({"style", "script"})  # in drawings
+
+
+def read_tree(data: bytes, *, recover: bool = False) -> Element:
+    """The root; with `recover`, of whatever can be parsed. Raises MemoryError, and ValueError when it is no XML."""
+    parser = etree.XMLParser(**SAFE, remove_comments=True, remove_pis=True, recover=recover)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise _explain(error) from error
+    if root is None:
+        raise ValueError("no element in the XML")
+    return root
+
+
+def spell_entities(data: bytes) -> bytes:
+    """Replace HTML's named characters by numbers, which XML knows without a DTD; for encodings that include ASCII."""
+    return _NAMED.sub(_number, data)
+
+
+def _number(found: re.Match[bytes]) -> bytes:
+    characters = html5.get(found.group(1).decode("ascii") + ";")
+    if characters is None or found.group(1) in _XML_NAMES:
+        return found.group()
+    return "".join(f"&#{ord(character)};" for character in characters).encode()
+
+
+def stream_elements(stream: IO[bytes], tag: str) -> Iterator[Element]:
+    """Complete elements with this tag (`{*}row`: in any namespace); each is emptied when the next is requested.
+
+    Raises as `read_tree` does.
+    """
+    try:
+        for _, element in etree.iterparse(stream, tag=tag, remove_comments=True, remove_pis=True, **SAFE):
+            yield element
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+    except etree.XMLSyntaxError as error:
+        raise _explain(error) from error
+
+
+def local_name(element: Element) -> str:
+    """The tag without its namespace; only namespaces differ between strict and transitional files, or FB2 2.0 and 2.1.
+
+    Empty for nodes that are no elements (unresolved entities).
+    """
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def attribute(element: Element, name: str) -> str | None:
+    """The value of an attribute by its local name."""
+    found = element.get(name)
+    if found is not None:
+        return str(found)
+    return next((str(value) for key, value in element.attrib.items() if key.endswith("}" + name)), None)
+
+
+def child(element: Element, name: str) -> Element | None:
+    """The first child with this local name."""
+    return next(element.iterchildren("{*}" + name), None)
+
+
+def words_of(element: Element | None) -> str:
+    """All text inside on one line."""
+    return "" if element is None else " ".join("".join(element.itertext()).split())
+
+
+def _explain(error: Exception) -> Exception:
+    if getattr(error, "code", None) == OUT_OF_MEMORY:
+        return MemoryError("libxml2")
+    return ValueError(f"{type(error).__name__}: {error}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """A relation from one Office part to another."""
+
+    kind: str  # the last word of its type: slide, notesSlide, chart
+    target: str  # the part's name
+
+
+class Package(AbstractContextManager["Package"]):
+    """An open archive."""
+
+    def __init__(self, path: Path, *, name: str) -> None:
+        """`name` is used in errors. Raises zipfile.BadZipFile."""
+        self._name = name
+        self._archive = zipfile.ZipFile(path)
+        self._left_bytes = LARGEST_PARTS_BYTES
+        self.names = frozenset(self._archive.namelist())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._archive.close()
+
+    def read(self, part: str) -> bytes:
+        """The whole part; empty when there is none. Raises SourceError FILE_TOO_HEAVY before it is inflated."""
+        if part not in self.names:
+            return b""
+        size = self._archive.getinfo(part).file_size  # as stated; zipfile never inflates beyond it
+        self._left_bytes -= size
+        if self._left_bytes < 0:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"inflates beyond {size} bytes")
+        return self._archive.read(part)
+
+    def tree(self, part: str) -> Element | None:
+        """The root of a part; None when there is no such part."""
+        data = self.read(part)
+        return read_tree(data) if data else None
+
+    def open(self, part: str) -> IO[bytes]:
+        """The part as a stream, for `stream_elements`. Raises KeyError, and SourceError FILE_TOO_HEAVY."""
+        size = self._archive.getinfo(part).file_size
+        if size > LARGEST_STREAM_BYTES:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"{part} inflates to {size} bytes")
+        return self._archive.open(part)
+
+    def relations(self, part: str) -> Mapping[str, Relation]:
+        """Relations of an Office part, by id; without those to outside the package."""
+        folder, base = posixpath.split(part)
+        root = self.tree(posixpath.join(folder, "_rels", f"{base}.rels"))
+        if root is None:
+            return {}
+        return {
+            link.get("Id", ""): Relation(
+                kind=link.get("Type", "").rpartition("/")[2], target=resolve(part, link.get("Target", ""))
+            )
+            for link in root
+            if attribute(link, "TargetMode") != "External"
+        }
+
+
+def resolve(part: str, target: str) -> str:
+    """The part that `part` refers to as `target`: relative to its folder, or absolute; without the fragment."""
+    path = unquote(target.partition("#")[0])
+    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), path)).lstrip("/")
 
 
 def accepts(file: FileInfo) -> bool:

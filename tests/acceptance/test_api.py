@@ -25,8 +25,7 @@ from openai import AsyncOpenAI, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam
 
 from adapters.database.postgres import open_postgres
-from adapters.database.stores.bases import BaseStore
-from adapters.database.stores.people import PeopleStore, TokenStore
+from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
 from adapters.database.transport import ActingTransport
 from bot.cli.content import add_to_base
 from bot.cli.tokens import add_token

@@ -12,7 +12,7 @@ import pytest
 from adapters.database.postgres import PostgresTransport
 from adapters.jina.client import TIERS, open_jina
 from adapters.jina.models import JinaReranker
-from adapters.local.opening import open_reranker
+from adapters.local.models import open_reranker
 from rag.ports import Reranker
 from rag.retrieval.search import Retrieval
 from tests.fakes.rag import FixedEmbedder, LowerWords

@@ -171,7 +171,7 @@ ACTS: dict[str, Callable[[Targets], object]] = {
 
 def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[str]) -> None:
     """The reading process, with this code in the place of every parser and unpacker."""
-    from ingestion.parsers import child, codec
+    from ingestion.parsers import codec, registry
     from ingestion.parsers.codec import Listing, Task
     from ingestion.records import Block, BlockKind, Document
     from sandbox.records import to_line
@@ -180,11 +180,11 @@ def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[
         block = Block(kind=BlockKind.CODE, text=json.dumps(attempt()))
         return list(codec.encode_document(Document(title="", blocks=(block,))))
 
-    child.TASKS[Task.PARSE] = parse
-    child.TASKS[Task.UNPACK] = lambda _request, _stream: [
+    registry.TASKS[Task.PARSE] = parse
+    registry.TASKS[Task.UNPACK] = lambda _request, _stream: [
         to_line(Listing(members=(), refused=(json.dumps(attempt()),)))
     ]
-    child.serve(connection, stream, layers)  # type: ignore[arg-type] # their names
+    registry.serve(connection, stream, layers)  # type: ignore[arg-type] # their names
 
 
 def listener(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:

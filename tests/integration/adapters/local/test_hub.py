@@ -8,7 +8,7 @@ import pytest
 
 from adapters.local import fetching
 from adapters.local.fetching import LocalModelError, fetch_from_hub
-from adapters.local.opening import find_model, open_encoder
+from adapters.local.models import find_model, open_encoder
 from tests.onnx_models import build_encoder
 from tests.servers.hub import Hub, serve_hub
 

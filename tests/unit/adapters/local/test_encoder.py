@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.local.encoder import LocalEncoder, window_text
 from adapters.local.fetching import LocalModelError
 from adapters.local.layout import read_encoder
+from adapters.local.models import LocalEncoder, window_text
 from domain.locator import Locator
 from ingestion.chunking.chunker import chunk_document
 from ingestion.errors import FailureCode, ServiceError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.local.fetching import LocalModelError
-from adapters.local.opening import find_model, open_encoder, open_reranker
+from adapters.local.models import find_model, open_encoder, open_reranker
 from tests.onnx_models import build_encoder, build_reranker
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.local import reranker as local_reranker
+from adapters.local import models as local_models
 from adapters.local.layout import read_files
-from adapters.local.reranker import LocalReranker
+from adapters.local.models import LocalReranker
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
@@ -64,8 +64,8 @@ async def test_a_long_question_leaves_room_for_the_passage(reranker: Reranker) -
 async def test_what_there_is_no_time_for_keeps_its_order_behind_the_rest(
     reranker: Reranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_reranker, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(local_reranker, "PAIRS_A_RUN", 2)
+    monkeypatch.setattr(local_models, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(local_models, "PAIRS_A_RUN", 2)
     best = await reranker.rerank("диск", [passage("облако"), passage("диск"), *PASSAGES], top_n=9)
     assert [index for index, _ in best] == [1, 0, 2, 3, 4]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fetch.links import MOST_LINKS, RobotTags, read_headers, read_tag, scan_links, sent_on_to
+from ingestion.fetch.urls import MOST_LINKS, RobotTags, read_headers, read_tag, scan_links, sent_on_to
 
 URL = "https://site.example/docs/"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingestion.fetch.links import Link
-from ingestion.fetch.section import QUERIES_OF_A_PATH, Section, choose_section, page_key
+from ingestion.fetch.crawl import QUERIES_OF_A_PATH, Section, choose_section, page_key
+from ingestion.fetch.urls import Link
 
 SITE = "https://site.example"
 

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.database.stores.bases import BaseStore
 from adapters.database.stores.dialogue import DialogueStore, KeptReadingStore, TableStore
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.intake import IntakeStore, NoticeStore
 from adapters.database.stores.library import LibraryStore
-from adapters.database.stores.people import PeopleStore, TokenStore
+from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
 from adapters.database.stores.search import SearchStore
 from adapters.database.stores.work import TextStore, WorkStore
 from adapters.database.transport import Transport

@@ -1,17 +1,26 @@
-"""Embeddings by an ONNX encoder on this machine, with late chunking.
+"""Embeddings, with late chunking, and reranking by ONNX models on this machine.
 
-In: windows of documents, or a question. Out: L2-normalised vectors. Meets `ingestion.ports.Embedder` and
-`rag.ports.QueryEmbedder`. Windows may be longer than the encoder's context: they are encoded in overlapping stretches,
-so that none is ever refused for its length.
+In: what the settings name: a folder, a folder in BAZA_HOME/models, or a name on the hub that is fetched once; windows
+of documents, a question, passages. Out: a `LocalEncoder` or `LocalReranker`, loaded at the first use; L2-normalised
+vectors; (index, relevance from 0 to 1), best first; LocalModelError when there is no such model. A fetched model
+appears in BAZA_HOME/models whole or not at all. They meet `ingestion.ports.Embedder`, `rag.ports.QueryEmbedder` and
+`rag.ports.Reranker`. Windows may be longer than the context of the encoder: they are encoded in overlapping stretches,
+so that none is ever refused for its length. Of a passage that is longer than the context only the beginning is
+reranked; a person waits, so the last passages are not judged when the model is too slow for all.
 """
 
 import asyncio
-from collections.abc import Sequence
+import fcntl
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import structlog
 
-from adapters.local.fetching import LocalModelError
+from adapters.local.fetching import LocalModelError, fetch_from_hub
 from adapters.local.graph import (
     Array,
     Graph,
@@ -24,10 +33,19 @@ from adapters.local.graph import (
     pool_mean,
     token_span,
 )
-from adapters.local.layout import LONGEST_VECTOR, EncoderLayout, Pooling, identity_of
+from adapters.local.layout import (
+    LONGEST_VECTOR,
+    EncoderLayout,
+    ModelFiles,
+    Pooling,
+    identity_of,
+    read_encoder,
+    read_files,
+)
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Chunk, Vector, Window
-from rag.errors import ModelRefused
+from rag.errors import ModelNonsense, ModelRefused
+from rag.records import Passage
 
 OVERLAP_SHARE = 0.25
 """The share of the context that neighbouring stretches have in common; a token sees at least an eighth of the context
@@ -40,6 +58,16 @@ LATE_FROM_TOKENS = 1024
 """The context from which on late chunking is the default. Encoders with a shorter one were trained on single passages:
 with all-MiniLM-L6-v2 it costs more than it brings (docs/chunking.md)."""
 SMALLEST_CONTEXT_TOKENS = 64  # below that hardly more than special tokens and a prefix would fit
+
+log = structlog.get_logger()
+
+PAIR_TOKENS = 1024
+"""Of a question with its passage: what bge-reranker-v2-m3 and jina-reranker-v2 were trained with."""
+PAIRS_A_RUN = 8  # about what the graph takes at once
+PATIENCE_S = 10.0  # as estimated, sixty passages take bge-reranker-v2-m3 over a minute on two cores
+
+Fetch = Callable[[str, Path], None]
+"""Puts the files of a named model into a folder. Raises LocalModelError."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,3 +243,95 @@ class LocalEncoder:
         before, after = self._vocabulary.frame(prefix)
         room = self._layout.files.context_tokens - len(before) - len(after)
         return plain_row([*before, *self._vocabulary.split(text).ids[:room], *after])
+
+
+class LocalReranker:
+    """One cross-encoder."""
+
+    def __init__(self, files: ModelFiles, *, threads: int) -> None:
+        self._files = files
+        self._limit = min(PAIR_TOKENS, files.context_tokens)
+        self._graph = Graph(files, rank=2, threads=threads)
+        self._vocabulary = Vocabulary(files.tokenizer)
+
+    async def rerank(self, query: str, passages: Sequence[Passage], *, top_n: int) -> list[tuple[int, float]]:
+        """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError.
+
+        Passages come best first; what is not judged in time stands behind the others, with a relevance of 0.
+        """
+        if not passages or top_n < 1:
+            return []
+        try:
+            scores = await self._judge(query, passages)
+        except LocalModelError as error:
+            raise ModelRefused(str(error)) from error
+        if not np.isfinite(scores).all():
+            raise ModelNonsense(f"{self._files.name}: a relevance that is not a finite number")
+        scores += [0.0] * (len(passages) - len(scores))
+        order = sorted(range(len(scores)), key=lambda index: -scores[index])
+        return [(index, scores[index]) for index in order[:top_n]]
+
+    async def _judge(self, query: str, passages: Sequence[Passage]) -> list[float]:
+        """The relevance of the first passages, as many as there is time for."""
+        scores: list[float] = []
+        ends = time.monotonic() + PATIENCE_S
+        while len(scores) < len(passages) and (not scores or time.monotonic() < ends):
+            some = passages[len(scores) : len(scores) + PAIRS_A_RUN]
+            rows = await asyncio.to_thread(self._pairs, query, some)
+            scores += map(_relevance, await self._graph.run(rows, queues=False))
+        if len(scores) < len(passages):
+            log.warning("local.judged_in_part", model=self._files.name, judged=len(scores), of=len(passages))
+        return scores
+
+    def _pairs(self, query: str, passages: Sequence[Passage]) -> list[TokenRow]:
+        texts = [passage.under_title for passage in passages]
+        return [self._vocabulary.pair(query, text, limit=self._limit) for text in texts]
+
+
+def _relevance(logits: Array) -> float:
+    """Of one score its sigmoid; of two («does not answer», «answers») the share of the second."""
+    if len(logits) > 2:
+        raise ModelRefused(f"a model with {len(logits)} classes does not rerank")
+    margin = float(logits[-1] - (logits[0] if len(logits) == 2 else 0.0))
+    return float(1 / (1 + np.exp(-np.clip(margin, -60, 60))))
+
+
+def open_encoder(
+    name: str, *, models: Path, context_tokens: int, threads: int, late: bool | None = None
+) -> LocalEncoder:
+    """The encoder `name`; see `LocalEncoder` for the rest. Raises LocalModelError."""
+    layout = read_encoder(find_model(name, models))
+    return LocalEncoder(layout, context_tokens=context_tokens, threads=threads, late=late)
+
+
+def open_reranker(name: str, *, models: Path, threads: int) -> LocalReranker:
+    """The cross-encoder `name`. Raises LocalModelError."""
+    return LocalReranker(read_files(find_model(name, models)), threads=threads)
+
+
+def find_model(name: str, models: Path, fetch: Fetch | None = None) -> Path:
+    """The folder of the model `name`. Raises LocalModelError."""
+    given, kept = Path(name).expanduser(), models / name
+    for folder in (given, kept):
+        if folder.is_dir():
+            return folder.resolve()
+    if name.count("/") != 1 or name.startswith((".", "/", "~")):
+        raise LocalModelError(f"There is no model {name}: neither a folder of that name, nor one in {models}.")
+    unfinished = models / ".unfinished" / name
+    with _alone(unfinished.with_name(f"{unfinished.name}.lock")):
+        if kept.is_dir():  # another process, a worker beside the bot, has just fetched it
+            return kept.resolve()
+        unfinished.mkdir(parents=True, exist_ok=True)
+        structlog.get_logger().info("local.fetching", model=name)
+        (fetch or fetch_from_hub)(name, unfinished)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        return unfinished.rename(kept)
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Waits until no other process holds the lock; that of a process that is killed ends with it."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
