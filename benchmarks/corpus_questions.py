@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
@@ -41,10 +42,13 @@ from rag.extraction.evidence import plain
 from rag.extraction.values import day
 from rag.metering import begin_metering
 from rag.numbers import known_numbers, numbers
+from rag.quoting.plain import listed_items
 from rag.records import Answered, FactTable, Question
 from tests.material.whole_base import FOLDER, TrueRow, WholeBaseQuestion, read_questions
 
 USER = UserId(0)
+SOURCE = "Источник"
+"""The column of the file that names documents; their names hold days and numbers, too."""
 
 Read = Sequence[Sequence[object]]
 """The rows of a file, the header first."""
@@ -90,7 +94,8 @@ class CorpusQuestions:
             if isinstance(event, Answered):
                 answer = event.answer
         print(f"\n{answer.text}\n")
-        missing = frozenset[object]().union(*map(numbers, question.says[:1])) - known_numbers(answer.text)
+        said = {*known_numbers(answer.text), Decimal(listed_items(answer.text))}  # nine rows of a table are "nine"
+        missing = frozenset[object]().union(*map(numbers, question.says[:1])) - said
         faults = [f"{number} is not said" for number in sorted(map(str, missing))]
         faults += compare_values(question, _file(answer.table, self._words) if answer.table else ())
         return Outcome(question=question, faults=tuple(faults), calls=answer.usage.calls, tokens=answer.usage.tokens)
@@ -149,16 +154,17 @@ def compare_values(question: WholeBaseQuestion, read: Read) -> Iterator[str]:
     pairs = [(wanted, _nearest(wanted, rows)) for wanted in question.rows]
     yield from (f"no row of {wanted.cells[0]}" for wanted, found in pairs if found is None)
     both = [(wanted, found) for wanted, found in pairs if found is not None]
+    cited = header.index(SOURCE) if SOURCE in header else len(header)
     for place, column in enumerate(question.columns):
         told = [(wanted, found) for wanted, found in both if wanted.cells[place] != ""]
-        wrong = [(wanted, found) for wanted, found in told if not _holds(found, wanted.cells[place])]
+        wrong = [(wanted, found) for wanted, found in told if not _holds(found[:cited], wanted.cells[place])]
         if len(wrong) * 2 > len(told):
             continue
         yield from (
             f"{wanted.cells[0]}, {column}: {wanted.cells[place]!r} is not in {found}" for wanted, found in wrong
         )
         for wanted, found in told:
-            if wanted.documents[place] not in str(dict(zip(header, found, strict=True)).get("Источник", "")):
+            if wanted.documents[place] not in str(dict(zip(header, found, strict=True)).get(SOURCE, "")):
                 yield f"{wanted.cells[0]}, {column}: {wanted.documents[place]} is not cited"
 
 
@@ -175,7 +181,7 @@ def _nearest(wanted: TrueRow, rows: Sequence[list[object]]) -> list[object] | No
 def _wrong_cells(wanted: TrueRow, found: dict[object, object], columns: Sequence[str]) -> Iterator[str]:
     name = wanted.cells[0]
     values = list(found.values())
-    sources = _by_column(str(found.get("Источник", "")), columns)
+    sources = _by_column(str(found.get(SOURCE, "")), columns)
     disputed, formerly = str(found.get("Расхождения", "")), str(found.get("Прежние значения", ""))
     for place, (column, cell) in enumerate(zip(columns, wanted.cells, strict=True)):
         if not _is_right(values[place], cell):

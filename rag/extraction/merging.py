@@ -30,6 +30,7 @@ SHARED_BY_VERSIONS = 0.5  # of the things of the shorter of two versions
 
 _TAIL = re.compile(r"\s+(?:от|of|dated|from)\s+«?\d.*$", re.IGNORECASE)  # «12/2024 от 01.02.2024»
 _CODE = re.compile(r"(?:№|\bNo\.?)\s*([\w.]*\d[\w.]*[/-][\w./-]*\w)", re.IGNORECASE)  # «Договор поставки № 12/2024-А»
+_DIGITS = re.compile(r"\d+")
 _NUMBER_SIGNS = frozenset({"номер", "number", "no", "n"})
 _LOOKALIKES = str.maketrans("авекмнорстух", "abekmhopctyx")
 _RANKS = {Standing.DRAFT: 0, Standing.MENTIONS: 1, Standing.OWN: 2, Standing.AMENDS: 3}
@@ -128,11 +129,13 @@ def conflicts_of(
 @lru_cache(maxsize=REMEMBERED)
 def _name(cell: str, row: str) -> tuple[str, ...]:
     """A first cell without the word for the kind of thing («договор № 12» is «12»), the number sign, the legal form and
-    the date that often follows. A code such as «№ 12/2024» stands for the whole."""
-    if code := _CODE.search(cell):
-        return _same_letters(plain(code[1]).split())
+    the date that often follows. A code such as «№ 12/2024» stands for the whole, with a number before it."""
+    named = _TAIL.sub("", cell)
+    if code := _CODE.search(named):
+        before = _DIGITS.findall(named[: code.start()])  # «1 к договору № 14/2024»
+        return _same_letters((*before, *plain(code[1]).split()))
     kinds = stems(row)
-    words = name_words(_TAIL.sub("", cell))
+    words = name_words(named)
     telling = [word for word in words if word not in _NUMBER_SIGNS and not (stems(word) & kinds)]
     return _same_letters(telling or words)
 

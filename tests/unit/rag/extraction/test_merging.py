@@ -71,6 +71,8 @@ def test_one_thing_is_known_by_its_number_or_name(one: str, other: str) -> None:
         ("А", "Б"),
         ("Кисть № 5", "Краска № 5"),
         ("№ 12/2024-А", "№ 12/2024-Б"),
+        ("1 к договору № 14/2024", "2 к договору № 14/2024"),
+        ("1 к договору № 14/2024", "1 к договору № 11/2024"),
     ],
 )
 def test_other_things_have_other_keys(one: str, other: str) -> None:
