@@ -70,7 +70,9 @@ def show(turns: Sequence[Mapping[str, str]]) -> None:
 async def asked(home: Path, folder: Path | None, every: int) -> list[Mapping[str, str]]:
     """What each question of a base sends."""
     async with serve_llm(reply=said) as llm:
-        settings = Settings.read({"BAZA_HOME": str(home), "LLM_BASE_URL": llm.url, "ANSWER_MODEL": "test-model"})
+        settings = Settings.read(
+            {"BAZA_HOME": str(home), "LLM_BASE_URL": llm.url, "ANSWER_MODEL": "test-model", "ANSWER_LANGUAGE": "auto"}
+        )
         async with open_parts(settings) as parts:
             base = await parts.stores.people.open_named_base("tokens")
             if folder:

@@ -8,17 +8,20 @@ model; each corpus is stored once.
 
 import argparse
 import asyncio
+import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+import structlog
+
 from bot.app import Parts, open_parts
 from bot.cli.measuring import fill_base, read_qrels, read_rows
 from bot.settings import Settings
 from domain.ids import DocumentId
-from rag.execution.facts import ASIDE_CHARS, MOST, FactsPayload, shortlist
+from rag.execution.facts import MOST, FactsPayload, shortlist
 from rag.execution.search_tool import passages_payload
 from rag.records import RankedPassage
 from rag.words import estimate_tokens
@@ -62,7 +65,7 @@ def measure(
         facts = rule(passages_payload(ranked, asked="")).facts
         wanted = {document for document, gain in judged[key].items() if gain > 0}
         documents = {names[fact.document] for fact in facts if fact.document}
-        tokens = sum(estimate_tokens(fact.text[: ASIDE_CHARS if fact.is_aside else None]) for fact in facts)
+        tokens = sum(estimate_tokens(fact.text[: fact.shown]) for fact in facts)
         kept.append(Kept(has_evidence=not wanted.isdisjoint(documents), passages=len(facts), tokens=tokens))
     return kept
 
@@ -100,4 +103,5 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path)
     parser.add_argument("--only", choices=SETS)
     given = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     asyncio.run(run(given.data, given.only))

@@ -54,7 +54,7 @@ from rag.words import mostly_cyrillic, normalise
 
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
 DIALOGUE_CHARS = 600  # of the last answer, for tools
-LISTED_DOCUMENTS = 12  # that the planner sees; a dozen take some 400 tokens
+LISTED_DOCUMENTS = 8  # that the planner sees; they take some 250 tokens
 LISTED_SHARE = 0.5  # of the best one's score: where a name chooses one, the others need no room
 
 log = structlog.get_logger()

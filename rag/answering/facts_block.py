@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from domain.documents import SourceType, title_beside
 from domain.locator import Locator
 from domain.visible import visible
-from rag.execution.facts import ASIDE_CHARS, Fact, FactKind
+from rag.execution.facts import Fact, FactKind
 from rag.grounding.evidence import near
 from rag.records import Passage
 from rag.words import estimate_tokens, person_name, without_headings
@@ -56,8 +56,8 @@ class FactsBlock:
 
 def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> FactsBlock:
     """As many facts as fit into `tokens`, from the first on; the first one is cut rather than left out. What is said of
-    a document above its first passage is not said again above the others. Of passages that stand aside there is what
-    is near `about`."""
+    a document above its first passage is not said again above the others. Of a passage that is not shown whole there is
+    what is near `about`."""
     fence = _fence([_words(fact) for fact in facts])
     texts: list[str] = []
     placed: list[Fact] = []
@@ -66,7 +66,7 @@ def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> Facts
         is_known = _is_known(fact, placed)
         heading = _heading(fact, is_known=is_known)
         fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*heading, "Text:", ""], fence)))
-        words = near(_text(fitting), about, limit=ASIDE_CHARS) if about and fact.is_aside else _text(fitting)
+        words = near(_text(fitting), about, limit=fact.shown) if about and fact.shown else _text(fitting)
         text = _tagged([*heading, "Text:", words], fence, number=len(placed) + 1)
         left -= estimate_tokens(text)
         if left < 0 and placed:

@@ -43,7 +43,9 @@ class Fact:
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
     item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
-    is_aside: bool = False  # a passage of which the prompt of a short answer holds what is near the question
+    shown: int | None = (
+        None  # characters of a passage that the prompt of a short answer holds, near the question; None: all
+    )
     drawn_from: tuple["Fact", ...] = ()  # where a model has worded it: these decide what is true, not its own words
 
     @property
@@ -244,26 +246,28 @@ WHOLE, FEWEST, MOST = 2, 4, 20
 """Passages of one prompt: mostly the first carry the answer, but two documents may be meant; of alike statements (the
 same clause of many contracts) the right one may be the twentieth."""
 STANDS_OUT = 0.5  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
-SHORT_TOKENS = 1_800  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
-ASIDE_CHARS = 300  # there, of a passage beyond WHOLE: what is near the question holds its evidence as a rule
+SHORT_TOKENS = 1_500  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
+FRAME_TOKENS = 30  # of the tags around a passage and the name above it
+WHOLE_CHARS = 2_000  # of a passage; neighbours that were found together make longer ones
+ASIDE_CHARS = 250  # there, of a passage beyond WHOLE: what is near the question holds its evidence as a rule
 LONG_TOKENS = 5_000  # behind a list, a comparison, a question of several steps
 
 
 def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT, is_short: bool = True) -> FactsPayload:
     """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST or the tokens
-    where many are nearly as good; for a short answer those beyond WHOLE stand aside. Other facts stay."""
+    where many are nearly as good; for a short answer of those beyond WHOLE only a little is shown. Other facts stay."""
     places = [place for place, fact in enumerate(payload.facts) if fact.kind is FactKind.PASSAGE and fact.passage]
     scores = _relative([payload.facts[place] for place in places])
-    kept, left = dict[int, bool](), SHORT_TOKENS if is_short else LONG_TOKENS
+    kept, left = dict[int, int | None](), SHORT_TOKENS if is_short else LONG_TOKENS
     for place, score in zip(places[:MOST], scores, strict=False):
-        is_aside = is_short and len(kept) >= WHOLE
-        size = estimate_tokens(payload.facts[place].text[: ASIDE_CHARS if is_aside else None])
+        shown = (ASIDE_CHARS if len(kept) >= WHOLE else WHOLE_CHARS) if is_short else None
+        size = FRAME_TOKENS + estimate_tokens(payload.facts[place].text[:shown])
         if len(kept) < FEWEST or (score >= within and size <= left):
-            kept[place] = is_aside
+            kept[place] = shown
             left -= size
     gone = set(places) - kept.keys()
     facts = (
-        replace(fact, is_aside=kept.get(place, fact.is_aside))
+        replace(fact, shown=kept.get(place, fact.shown))
         for place, fact in enumerate(payload.facts)
         if place not in gone
     )

@@ -94,12 +94,12 @@ class RowsArguments(ToolArguments):
 
 class CollectRows(Tool[RowsArguments]):
     """slow: takes a row out of documents for every thing of a kind; the program merges, filters, counts, sums, sorts.
-    For «сколько …», «перечисли все …», «на какую сумму», «какие истекают до», «у кого больше», «сравни», «что
-    изменилось между»; not for one value, not to count documents. what: one row, in the singular; columns: 1-6, the
-    first names the thing. Optional: documents (else all); where: conditions {column, op: = != < > <= >= contains
-    between, value: 500 000 ₽, 2025-12-31, 2025, да, 2025-01..2025-03}; key: columns that tell rows apart (payments);
-    current: true for what holds now; aggregate: sum, min, max, avg of column `of`; group_by, period: year, month;
-    sort_by, order: asc, desc; changes: true with two documents, the earlier first.
+    For «сколько …», «перечисли все …», «на какую сумму», «у кого больше», «сравни», «что изменилось»; not for one
+    value, not to count documents. what: one row, in the singular; columns: 1-6, the first names the thing.
+    Optional: documents (else all); where: conditions {column, op: = != < > <= >= contains between, value: 500 000
+    ₽, 2025-12-31, 2025, да, 2025-01..2025-03}; key: columns that tell rows apart (payments); current: true for what
+    holds now; aggregate: sum, min, max, avg of column `of`; group_by, period: year, month; sort_by, order: asc,
+    desc; changes: true with two documents, the earlier first.
     """
 
     name = "collect_rows"

@@ -42,7 +42,7 @@ ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every 
 ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out
 RECALLED = 2  # exchanges of long ago; the writer sees more of them
 NAME_CHARS = 90  # of a document's name
-TELLING_CHARS = 80  # of what its opening says and the others' do not
+TELLING_CHARS = 60  # of what its opening says and the others' do not
 _FENCE_DIGITS = 8
 
 

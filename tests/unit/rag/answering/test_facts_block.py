@@ -13,7 +13,7 @@ from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from rag.answering.facts_block import build_block
-from rag.execution.facts import Fact, FactKind
+from rag.execution.facts import ASIDE_CHARS, Fact, FactKind
 from rag.execution.search_tool import passages_payload
 from rag.records import Passage
 from rag.words import estimate_tokens
@@ -207,7 +207,7 @@ def test_a_fact_that_is_cut_keeps_its_passage() -> None:
 
 def test_of_a_passage_that_stands_aside_there_is_what_is_near_the_question() -> None:
     (fact,) = facts(make_passage(f"{'Стороны хранят документы. ' * 40}Пеня 1 % в день. {'Акты подписаны. ' * 40}"))
-    block = build_block([replace(fact, is_aside=True)], tokens=PLENTY, about="Какая пеня?")
+    block = build_block([replace(fact, shown=ASIDE_CHARS)], tokens=PLENTY, about="Какая пеня?")
     assert "Пеня 1 % в день." in block.text
     assert len(block.text) < 600
     assert block.facts[0].text == fact.text  # its places in the document stay right

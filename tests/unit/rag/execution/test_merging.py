@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.facts import Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
+from rag.execution.facts import (
+    ASIDE_CHARS,
+    WHOLE_CHARS,
+    Fact,
+    FactKind,
+    FactsPayload,
+    fuse,
+    limit,
+    merge,
+    shortlist,
+)
 from rag.execution.search_tool import passages_payload
 from rag.records import DocumentsRead, RankedPassage
 from tests.fakes.planning import Facts
@@ -152,12 +162,12 @@ def test_long_passages_are_fewer_and_stand_aside_where_the_answer_is_short() -> 
         RankedPassage(passage=make_passage(f"место {number} " * 300, number=number), score=1.0) for number in range(9)
     ]
     payload = passages_payload(ranked, asked="место")
-    asides = [[fact.is_aside for fact in shortlist(payload, is_short=is_short).facts] for is_short in (True, False)]
-    assert asides == [[False, False, True, True], [False] * 5]
+    shown = [[fact.shown for fact in shortlist(payload, is_short=is_short).facts] for is_short in (True, False)]
+    assert shown == [[WHOLE_CHARS, WHOLE_CHARS, ASIDE_CHARS, ASIDE_CHARS], [None] * 5]
     brief = passages_payload(
         [replace(each, passage=replace(each.passage, text="мы " * 200)) for each in ranked], asked=""
     )
-    assert [fact.is_aside for fact in shortlist(brief).facts] == [False, False, *[True] * 7]
+    assert [fact.shown for fact in shortlist(brief).facts] == [WHOLE_CHARS] * 2 + [ASIDE_CHARS] * 7
 
 
 @given(st.lists(st.lists(st.floats(0, 10), max_size=12), min_size=1, max_size=4))
