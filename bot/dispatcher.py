@@ -6,12 +6,13 @@ also a log entry under the number that is shown.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import structlog
 from aiogram import Bot, Dispatcher, Router
 from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
-from aiogram.types import CallbackQuery, ErrorEvent, Message
+from aiogram.types import CallbackQuery, ErrorEvent, Message, TelegramObject
 
 from adapters.database.transport import DatabaseAway
 from bot.handlers import (
@@ -31,8 +32,9 @@ from bot.handlers import (
     stats,
     tokens,
 )
-from bot.handlers.answering import Dialogues
+from bot.handlers.answering import Answering, Dialogues
 from bot.handlers.filters import is_command
+from bot.inbox import TURN
 from bot.middlewares import FILES, Access, OnlyAddressed, ReadState, Throttle, answer_event, words_for
 from bot.replies.sending import acknowledge, send
 from bot.services import Services, Talk
@@ -49,6 +51,8 @@ def build_dispatcher(services: Services) -> Dispatcher:
     """A new dispatcher with its own routers. It subscribes only to messages, button presses (the stop button of a draft
     included) and who leaves a group; edited messages and channel posts never arrive."""
     dispatcher = Dispatcher(disable_fsm=True, services=services, dialogues=Dialogues())
+    dispatcher.message.middleware(_give_answering)
+    dispatcher.callback_query.middleware(_give_answering)
     dispatcher.errors.register(apologise)
 
     for_both = (Access(services), Throttle(services), ReadState(services))
@@ -79,6 +83,14 @@ def build_dispatcher(services: Services) -> Dispatcher:
         build_unknown_buttons(),
     )
     return dispatcher
+
+
+async def _give_answering(
+    handler: Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]], event: TelegramObject, data: dict[str, Any]
+) -> Any:
+    """What the others know of the update, as one record."""
+    known = {name: data[name] for name in ("bot", "services", "talk", "dialogues")}
+    return await handler(event, {**data, "answering": Answering(**known, turn=data.get(TURN))})
 
 
 def build_unknown_commands() -> Router:

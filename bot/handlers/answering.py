@@ -114,21 +114,27 @@ class Dialogues:
         return True
 
 
-async def answer_question(
-    text: str,
-    bot: Bot,
-    services: Services,
-    talk: Talk,
-    dialogues: Dialogues,
-    turn: Turn | None = None,
-    *,
-    chosen: DocumentChoice | None = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Answering:
+    """What answering takes, for the time of one update: handlers of questions get it as `answering`."""
+
+    bot: Bot
+    services: Services
+    talk: Talk
+    dialogues: Dialogues
+    turn: Turn | None = None  # of the update among those of its chat
+
+    def release(self) -> None:
+        """Let what the chat sends meanwhile, as pressing «База», work at once: an answer takes long."""
+        if self.turn:
+            self.turn.release()
+
+
+async def answer_question(text: str, answering: Answering, *, chosen: DocumentChoice | None = None) -> None:
     """Answer a question with its sources, after the turns of the dialogue that came before it; where the person has
-    `chosen` a document, from that alone. `turn` is given up first: an answer takes long, and what the chat sends
-    meanwhile, as pressing «База», must work at once."""
-    if turn:
-        turn.release()
+    `chosen` a document, from that alone."""
+    answering.release()
+    bot, services, talk, dialogues = answering.bot, answering.services, answering.talk, answering.dialogues
     only = None if chosen else await _only(bot, services, talk)
     limits = (chosen.id,) if chosen else (only.id,) if only else ()
     question = Question(

@@ -21,11 +21,10 @@ from aiogram.types import (
 )
 
 from adapters.spreadsheet import file_name, spreadsheet
-from bot.handlers.answering import CLARIFIED, WHICH, Dialogues, answer_question
+from bot.handlers.answering import CLARIFIED, WHICH, Answering, Dialogues, answer_question
 from bot.handlers.asking import answers
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_tidy
-from bot.inbox import Turn
 from bot.keyboards import (
     BUTTON_CHARACTERS,
     EVERYTHING,
@@ -71,74 +70,45 @@ def build_router() -> Router:
     return router
 
 
-async def pick_choice(
-    query: CallbackQuery,
-    callback_data: PickChoice,
-    shown: Message,
-    bot: Bot,
-    services: Services,
-    talk: Talk,
-    dialogues: Dialogues,
-    turn: Turn | None = None,
-) -> None:
+async def pick_choice(query: CallbackQuery, callback_data: PickChoice, shown: Message, answering: Answering) -> None:
     """The pressed choice is the person's answer to a clarifying question."""
     label = _label(shown.reply_markup, callback_data)
     await acknowledge(query)
     if label is None:
         return
     await _take_buttons_away(shown)
-    await answer_question(label, bot, services, talk, dialogues, turn)
+    await answer_question(label, answering)
 
 
-async def clarify(
-    message: Message,
-    subject: str,
-    bot: Bot,
-    services: Services,
-    talk: Talk,
-    dialogues: Dialogues,
-    turn: Turn | None = None,
-) -> None:
+async def clarify(message: Message, subject: str, answering: Answering) -> None:
     """The same in the person's own words, also in mode База. Where it was asked which document is meant, they belong to
     the question (`subject` is its key), unless they ask something themselves."""
+    services, talk = answering.services, answering.talk
     text = message.text or ""
     if subject and "?" not in text and (question := await _asked(subject, services, talk)):
         text = f"{question} {text}"
-    await answer_question(text, bot, services, talk, dialogues, turn)
+    await answer_question(text, answering)
 
 
 async def pick_document(
-    query: CallbackQuery,
-    callback_data: PickDocument,
-    shown: Message,
-    bot: Bot,
-    services: Services,
-    talk: Talk,
-    dialogues: Dialogues,
-    turn: Turn | None = None,
+    query: CallbackQuery, callback_data: PickDocument, shown: Message, answering: Answering
 ) -> None:
     """The same question once more, answered from the document on the button. The buttons stay: another may be next."""
+    services, talk = answering.services, answering.talk
     label, question = _label(shown.reply_markup, callback_data), await _asked(callback_data.asked, services, talk)
     if label is None or question is None:
         await acknowledge(query, talk.words.plain("question-gone"), alert=True)
         return
     await acknowledge(query)
     chosen = DocumentChoice(id=DocumentId(callback_data.document), label=label)
-    await answer_question(question, bot, services, talk, dialogues, turn, chosen=chosen)
+    await answer_question(question, answering, chosen=chosen)
 
 
-async def ask_again(
-    query: CallbackQuery,
-    shown: Message,
-    bot: Bot,
-    services: Services,
-    talk: Talk,
-    dialogues: Dialogues,
-    turn: Turn | None = None,
-) -> None:
+async def ask_again(query: CallbackQuery, shown: Message, answering: Answering) -> None:
     """«Показать ещё» and «По всем документам»: asked like any other question, in the language of the interface."""
+    talk = answering.talk
     await acknowledge(query)
-    await answer_question(talk.words.plain(ASKED_BY[query.data or ""]), bot, services, talk, dialogues, turn)
+    await answer_question(talk.words.plain(ASKED_BY[query.data or ""]), answering)
 
 
 async def ask_of_everything(query: CallbackQuery, shown: Message, services: Services, talk: Talk) -> None:
