@@ -5,9 +5,9 @@ and p95 in ms of the processor time of a whole search, of this process and Postg
 by words and by words and vectors; kB a passage on the disk; PostgreSQL's ms a passage to store it and for segments.
 
 The first 10,000 passages are those of `growing`, stored by the calls that a worker makes. The others are copies of
-them, made in SQL: in each copy the rarer words begin with another letter in one of several ways, so that the vocabulary
-grows with the root of the number of passages. Texts stay as they are; vectors are those of `synthetic`. With --home
-FOLDER the base is kept and grows from where it was, so that a step can be interrupted. 500,000 take some 7 GB.
+them, made in SQL: the rarer words of each begin with a letter of another alphabet in one of several ways, so that the
+vocabulary grows with the root of the number of passages. Texts stay as they are; vectors are those of `synthetic`. With
+--home FOLDER the base is kept and grows from where it was, so that a step can be interrupted. 500,000 take some 7 GB.
 """
 
 import argparse
@@ -39,7 +39,7 @@ QUESTIONS = 100
 SEED = 10_000  # passages that are stored as a worker stores them
 ROUNDS = 2  # the first one warms up: plans, and what is read from the disk
 VECTOR_WEIGHT = 1.5  # to 1 for the words, as for a local model
-CLASSES = ("абвгдежзиклмнопрстуфхцчшщэюя", "abcdefghijklmnopqrstuvwxyz", "0123456789")
+FIRST_LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюяabcdefghijklmnopqrstuvwxyz0123456789"
 
 _HELD = "select b.passages from bases b where b.id = %(base)s"
 _SEED = """
@@ -138,10 +138,7 @@ def give_vectors(connection: psycopg.Connection) -> None:
 def copy_seed(connection: psycopg.Connection, base: BaseId, copy: int) -> None:
     """One more copy of the seed, whole or not at all."""
     ways = max(1, round((copy + 1) ** HEAPS))
-    turned = [
-        "".join(letters[way % len(letters) :] + letters[: way % len(letters)] for letters in CLASSES)
-        for way in range(ways)
-    ]
+    turned = [FIRST_LETTERS, *("".join(map(chr, _other_letters(way))) for way in range(1, ways))]
     with connection.transaction():
         _read_vectors(connection, copy)
         last = connection.execute("select max(id) from documents_chunks").fetchone() or (0,)
@@ -151,11 +148,16 @@ def copy_seed(connection: psycopg.Connection, base: BaseId, copy: int) -> None:
             "copy": str(copy),
             "first": last[0],
             "model": MODEL,
-            "letters": "".join(CLASSES),
+            "letters": FIRST_LETTERS,
             "turned": turned,
         }
         for statement in (_BATCH, _DOCUMENTS, _PASSAGES, _POSTINGS, _COUNT, _MOVE_ON):
             connection.execute(statement, values)
+
+
+def _other_letters(way: int) -> range:
+    """Of an alphabet that no text has: two beginnings of one passage never become the same."""
+    return range(0x4E00 + way * len(FIRST_LETTERS), 0x4E00 + (way + 1) * len(FIRST_LETTERS))
 
 
 def _read_vectors(connection: psycopg.Connection, copy: int) -> None:

@@ -146,6 +146,7 @@ create or replace function baza_internal.score_members(p_base uuid, p_words weig
 returns table (chunk_id bigint, place bigint, score double precision)
 language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set enable_nestloop = off -- of an unknown limit the planner expects few rows, and would compare all with all
 as $$
 #variable_conflict use_column
 declare
@@ -187,9 +188,8 @@ begin
     select u.chunk_id, u.place, p_scores[u.place] + sum(u.score) as score, bool_or(u.is_said) as is_said
     from (select said.*, true as is_said from said union all select member.*, 0, false from member) u
     group by u.chunk_id, u.place order by score desc limit looked_through
-  ), more as (
-    select f.chunk_id, sum(p_shares[(f.place - 1) * asked + u.nth]
-      * (u.own * bm25(x.own, x.half) + u.wide * bm25(x.around, x.half))) as score
+  ), looked_up as (
+    select x.chunk_id, u.nth, u.own * bm25(x.own, x.half) + u.wide * bm25(x.around, x.half) as score
     from (select w.*, w.ordinality + rare as nth from unnest(p_words[rare + 1 :]) with ordinality w offset 0) u
     cross join lateral (
       select x.chunk_id, half_frequency(x.length, half_at) as half,
@@ -198,12 +198,15 @@ begin
       from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C"
         and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
-    join found f using (chunk_id) group by f.chunk_id
+    offset 0
   )
-  select f.chunk_id, f.place, f.score + coalesce(more.score, 0) as score
-  from found f left join more using (chunk_id)
-  where f.is_said or more.chunk_id is not null
-  order by score desc, f.chunk_id limit p_limit;
+  select u.chunk_id, u.place, sum(u.score) as score
+  from (
+    select found.* from found
+    union all
+    select f.chunk_id, f.place, p_shares[(f.place - 1) * asked + l.nth] * l.score, true
+    from looked_up l join found f using (chunk_id)) u
+  group by u.chunk_id, u.place having bool_or(u.is_said) order by score desc, u.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.score_members is
   'The best of the given passages, scored as in `score_postings`. `p_places`: the place of the document of each; by that '

@@ -277,20 +277,21 @@ begin
   with found as materialized (
     select * from score_postings(p_base, few, p_after, p_hidden, p_allowed,
       case when frequent is null then p_limit else looked_through end)
-  ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
-    select x.chunk_id, sum((w.own + w.wide) * bm25(x.own, x.half)) as score
+  )
+  -- Summed, not joined: the planner would compare each passage found with each that has a frequent word.
+  select u.chunk_id, sum(u.score) as score
+  from (
+    select found.chunk_id, found.score from found
+    union all -- all passages at once for each term: one by one takes nearly twice as long
+    select x.chunk_id, (w.own + w.wide) * bm25(x.own, x.half)
     from unnest(frequent) w
     cross join lateral (
       select x.chunk_id, half_frequency(x.length, half_at) as half,
         in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own
       from chunk_terms x
       where x.base_id = p_base and x.term = w.term collate "C"
-        and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
-    group by x.chunk_id
-  )
-  select f.chunk_id, f.score + coalesce(more.score, 0) as score
-  from found f left join more on more.chunk_id = f.chunk_id
-  order by score desc, f.chunk_id limit p_limit;
+        and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x) u
+  group by u.chunk_id order by score desc, u.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.search_postings is
   'The best passages after `p_after` by weighed terms, the rarest first, with the number of postings each '
