@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import fmean
-from types import TracebackType
-from typing import Self
 
 import structlog
 
@@ -23,7 +21,7 @@ from ingestion.ports import Recognizer
 from ingestion.records import Block, BlockKind
 from sandbox.confinement import Confinement
 from sandbox.forkserver import Ended
-from sandbox.pool import Line, Pool, PoolDied
+from sandbox.pool import Closing, Line, Pool, PoolDied
 from sandbox.program import ENTRY, GONE, Becoming, Program
 from sandbox.records import from_line
 
@@ -205,7 +203,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TesseractRecognizer:
+class TesseractRecognizer(Closing):
     """One process for each picture; `page_s` bounds the wall clock and the processor time of one pass. `async with` or
     `close` ends all."""
 
@@ -214,14 +212,6 @@ class TesseractRecognizer:
     second: Recognizer | None = None  # a vision model, for what tesseract cannot make out
     sure: float = SURE
     pool: Pool = field(default_factory=program_pool)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     async def close(self) -> None:
         """End the process that the program is started from."""

@@ -10,9 +10,11 @@ import contextlib
 import os
 import socket
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import structlog
 
@@ -80,8 +82,21 @@ class _Running:
     control: socket.socket
 
 
+class Closing(ABC):
+    """What owns processes: `async with` or `close` ends them."""
+
+    @abstractmethod
+    async def close(self) -> None: ...
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
 @dataclass(kw_only=True)
-class Pool:
+class Pool(Closing):
     """Children that all run the same entry point; `async with` or `close` ends them."""
 
     entry: str  # see `forkserver.Opening`
@@ -113,12 +128,6 @@ class Pool:
     async def close(self) -> None:
         """End the process and its children."""
         await self.forget_dead()
-
-    async def __aenter__(self) -> "Pool":
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def _connect(self) -> Line:
         async with self._starting:

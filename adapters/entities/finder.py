@@ -9,8 +9,6 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Self
 
 import structlog
 
@@ -18,7 +16,7 @@ from adapters.entities.finding import ENTRY, ONE_THREAD, Spans, Text, confinemen
 from adapters.morphology import Parse, dictionary
 from ingestion.entities.records import EntityName, EntityType, Mention
 from ingestion.errors import FailureCode, ServiceError
-from sandbox.pool import Line, Pool, PoolDied
+from sandbox.pool import Closing, Line, Pool, PoolDied
 from sandbox.records import from_line
 
 CERTAINTY = 0.7  # slovnet's own F1 on news is .95; on other texts, and for our types, it is less
@@ -233,7 +231,7 @@ def is_installed() -> bool:
     return data_folder() is not None
 
 
-class NatashaFinder:
+class NatashaFinder(Closing):
     """Meets `ingestion.entities.records.NameFinder`. One text at a time; an async context, which ends the process."""
 
     def __init__(self, *, idle_s: float = IDLE_S) -> None:
@@ -245,12 +243,8 @@ class NatashaFinder:
         self._busy = asyncio.Lock()
         self._idle: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def close(self) -> None:
+        """End the process."""
         if self._idle:
             self._idle.cancel()
         await self._end()

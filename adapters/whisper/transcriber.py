@@ -15,7 +15,6 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import structlog
@@ -38,7 +37,7 @@ from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.ports import Transcript, Utterance
 from sandbox.confinement import Confinement
 from sandbox.forkserver import Ended
-from sandbox.pool import Line, Pool, PoolDied
+from sandbox.pool import Closing, Line, Pool, PoolDied
 from sandbox.records import to_line
 
 ENTRY = "adapters.whisper.listener:serve"
@@ -224,7 +223,7 @@ class _Refused(Exception):
         self.error = error
 
 
-class WhisperTranscriber:
+class WhisperTranscriber(Closing):
     """`async with` or `close` ends its process."""
 
     def __init__(
@@ -245,14 +244,6 @@ class WhisperTranscriber:
         self._listener: ListenerProcess | None = None
         self._turn = asyncio.Lock()  # first come, first served
         self._rest: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     async def close(self) -> None:
         """End the process, whatever it is doing."""

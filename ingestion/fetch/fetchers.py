@@ -43,6 +43,10 @@ _BINARY_TEXT = re.compile(rb"https?://[\x21-\x7e]+", re.IGNORECASE)  # in a bina
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
+def _too_large(name: str, limit_bytes: int) -> SourceError:
+    return SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=megabytes(limit_bytes))
+
+
 class KeptFetcher:
     """Copies kept files into the document's folder."""
 
@@ -60,8 +64,7 @@ class KeptFetcher:
                 async for piece in self._files.read(base, source.kept_file):
                     copy.write(piece)
         except Oversize as error:
-            limit_mb = megabytes(self._limit_bytes)
-            raise SourceError(FailureCode.FILE_TOO_LARGE, name=source.identifier, limit_mb=limit_mb) from error
+            raise _too_large(source.identifier, self._limit_bytes) from error
         return FetchedFile(
             path=target,
             name=source.identifier,
@@ -83,8 +86,7 @@ class LocalFetcher:
         try:
             return await asyncio.to_thread(self._copy, source, folder / COPY_NAME)
         except Oversize as error:
-            limit_mb = megabytes(self._limit_bytes)
-            raise SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=limit_mb) from error
+            raise _too_large(name, self._limit_bytes) from error
 
     def _copy(self, source: Source, target: Path) -> FetchedFile:
         name = Path(source.identifier).name
@@ -121,11 +123,13 @@ class TelegramFetcher:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="Telegram", detail="this worker has no bot token")
         if source.file_id is None:
             raise SourceError(FailureCode.FILE_GONE, name=source.identifier, detail="no file_id")
-        self._refuse_over_limit(source, source.size_bytes or 0)
+        size_bytes = source.size_bytes or 0
         path = folder / DOWNLOAD_NAME
-        await self._files.download(source.file_id, path, limit_bytes=self._limit_bytes)
-        size_bytes = path.stat().st_size
-        self._refuse_over_limit(source, size_bytes)
+        if size_bytes <= self._limit_bytes:
+            await self._files.download(source.file_id, path, limit_bytes=self._limit_bytes)
+            size_bytes = path.stat().st_size
+        if size_bytes > self._limit_bytes:
+            raise _too_large(source.identifier, self._limit_bytes)
         return FetchedFile(
             path=path,
             name=source.identifier,
@@ -133,11 +137,6 @@ class TelegramFetcher:
             size_bytes=size_bytes,
             sha256=await asyncio.to_thread(hash_file, path),
         )
-
-    def _refuse_over_limit(self, source: Source, size_bytes: int) -> None:
-        if size_bytes > self._limit_bytes:
-            limit_mb = megabytes(self._limit_bytes)
-            raise SourceError(FailureCode.FILE_TOO_LARGE, name=source.identifier, limit_mb=limit_mb)
 
 
 def saved_link(file: FetchedFile) -> str | None:

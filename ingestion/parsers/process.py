@@ -12,8 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import structlog
 
@@ -36,7 +35,7 @@ from ingestion.progress import Progress
 from ingestion.records import Block, Document, FetchedFile
 from sandbox.confinement import Confinement
 from sandbox.forkserver import Ended
-from sandbox.pool import Line, Pool, PoolDied
+from sandbox.pool import Closing, Line, Pool, PoolDied
 
 ENTRY = "ingestion.parsers.registry:serve"
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
@@ -62,7 +61,7 @@ class Picture:
     pages: int
 
 
-class ParseProcess:
+class ParseProcess(Closing):
     """Runs each task in a process of its own; `async with` or `close` ends all processes."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
@@ -71,14 +70,6 @@ class ParseProcess:
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
         self._pool = Pool(entry=ENTRY)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     async def close(self) -> None:
         """End all processes."""
