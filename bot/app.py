@@ -24,7 +24,7 @@ from adapters.kept_files import FolderFiles, SupabaseFiles, open_supabase_files
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.webhooks import tell_webhooks
 from bot.conversing import build_conversation
-from bot.enrichment import Reading, open_enricher
+from bot.enrichment import open_enricher
 from bot.metrics.measures import Measures, build_measures
 from bot.models import Fusion, TextEmbedder, open_pictures, open_search_models, open_transcriber, video_fetcher
 from bot.reading_costs import MeteredPipeline, Purse
@@ -177,8 +177,9 @@ class Parts:
     def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
         """The enricher, which reads entities from ready documents, with the process that finds names."""
         stores, model = self.stores, self.reading_model
-        reading = Reading(names=self.names, model=model)
-        return open_enricher(self.settings, stores.entities, stores.text, reading, self.purse())
+        return open_enricher(
+            self.settings, stores.entities, stores.text, names=self.names, model=model, purse=self.purse()
+        )
 
 
 @asynccontextmanager

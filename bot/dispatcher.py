@@ -34,7 +34,7 @@ from bot.handlers import (
 )
 from bot.handlers.answering import Answering, Dialogues
 from bot.handlers.filters import is_command
-from bot.inbox import TURN
+from bot.inbox import TICKET
 from bot.middlewares import FILES, Access, OnlyAddressed, ReadState, Throttle, answer_event, words_for
 from bot.replies.sending import acknowledge, send
 from bot.services import Services, Talk
@@ -90,7 +90,7 @@ async def _give_answering(
 ) -> Any:
     """What the others know of the update, as one record."""
     known = {name: data[name] for name in ("bot", "services", "talk", "dialogues")}
-    return await handler(event, {**data, "answering": Answering(**known, turn=data.get(TURN))})
+    return await handler(event, {**data, "answering": Answering(**known, ticket=data.get(TICKET))})
 
 
 def build_unknown_commands() -> Router:

@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
 
@@ -111,25 +110,23 @@ def _plain(text: str) -> tuple[str, list[int]]:
     return "".join(characters), places
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """What documents are read with."""
-
-    names: NameForms
-    model: ChatModel | None
-
-
 @asynccontextmanager
 async def open_enricher(
-    settings: Settings, entities: EntityStore, text: TextStore, reading: Reading, purse: Purse
+    settings: Settings,
+    entities: EntityStore,
+    text: TextStore,
+    *,
+    names: NameForms,
+    model: ChatModel | None,
+    purse: Purse,
 ) -> AsyncIterator[Enricher]:
     """The process that finds names starts with the first document that needs it."""
-    model = reading.model if settings.worker.entity_model else None
+    model = model if settings.worker.entity_model else None
     async with AsyncExitStack() as stack:
         readers = Readers(
-            names=reading.names,
+            names=names,
             finder=await stack.enter_async_context(NatashaFinder()) if is_installed() and model is None else None,
-            facts=ModelFactReader(model, load_prompts(), reading.names) if model else None,
+            facts=ModelFactReader(model, load_prompts(), names) if model else None,
         )
         yield Enricher(
             entities,

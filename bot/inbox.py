@@ -31,8 +31,8 @@ log = structlog.get_logger()
 LEASE_S = 10.0  # people wait as long when the process that held their message was killed
 LOOK_EVERY_S = 2.0
 ATTEMPTS = 3  # an update that killed the process this often is given up
-TURN = "turn"
-"""Name under which handlers receive their `Turn`."""
+TICKET = "ticket"
+"""Name under which handlers receive their `Ticket`."""
 POLL_TIMEOUT_S = 25
 PAUSE_S = (1.0, 30.0)  # after a failure: the first and the longest pause, doubled in between
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the name of a header, not a secret
@@ -40,7 +40,7 @@ WEBHOOK_PATH = "/telegram"
 BODY_BYTES = 4 * 2**20  # an update holds no files; Telegram's own are a few kilobytes
 
 
-class Turn:
+class Ticket:
     """One update's place in the order of its chat.
 
     The next update of the same chat waits until this one has been handled, so that a file sent right after «База» was
@@ -83,7 +83,7 @@ class Inbox:
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._running: dict[int, asyncio.Task[None]] = {}
         self._handled: set[int] = set()  # of which the database does not know yet
-        self._last: dict[int, Turn] = {}
+        self._last: dict[int, Ticket] = {}
         self._is_stopping = False
 
     async def accept(self, update: Mapping[str, Any]) -> None:
@@ -154,21 +154,21 @@ class Inbox:
     def _begin(self, update: Mapping[str, Any], *, again: bool = False) -> None:
         number, chat = int(update["update_id"]), chat_of(update)
         before = self._last.get(chat)
-        turn = self._last[chat] = Turn(before.passed if before else None)
-        task = self._running[number] = asyncio.create_task(self._handle(update, turn, again=again))
+        ticket = self._last[chat] = Ticket(before.passed if before else None)
+        task = self._running[number] = asyncio.create_task(self._handle(update, ticket, again=again))
         task.add_done_callback(lambda _: self._running.pop(number, None))
-        task.add_done_callback(lambda _: self._leave(chat, turn))
+        task.add_done_callback(lambda _: self._leave(chat, ticket))
 
-    def _leave(self, chat: int, turn: Turn) -> None:
-        turn.release()
-        if self._last.get(chat) is turn:
+    def _leave(self, chat: int, ticket: Ticket) -> None:
+        ticket.release()
+        if self._last.get(chat) is ticket:
             del self._last[chat]
 
-    async def _handle(self, update: Mapping[str, Any], turn: Turn, *, again: bool) -> None:
+    async def _handle(self, update: Mapping[str, Any], ticket: Ticket, *, again: bool) -> None:
         number = int(update["update_id"])
-        await turn.come()
+        await ticket.come()
         if not again or await self._may_begin_again(number):
-            await self._feed(update, turn)
+            await self._feed(update, ticket)
         self._handled.add(number)
         try:
             await self._finish(number)
@@ -179,9 +179,9 @@ class Inbox:
         await self._keeper.finish(self._bot.id, number)
         self._handled.discard(number)
 
-    async def _feed(self, update: Mapping[str, Any], turn: Turn) -> None:
+    async def _feed(self, update: Mapping[str, Any], ticket: Ticket) -> None:
         try:
-            await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TURN: turn})
+            await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TICKET: ticket})
         except ValidationError as error:  # a shape that aiogram does not know; the error's text would quote the update
             log.error("inbox.not_understood", update_id=update["update_id"], problems=error.error_count())
 

@@ -25,7 +25,7 @@ from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, ReplyPara
 
 from bot.commands import COMMANDS
 from bot.handlers.rights import is_in_group
-from bot.inbox import TURN, Turn
+from bot.inbox import TICKET, Ticket
 from bot.replies.sending import Place, acknowledge, send
 from bot.services import Services, Talk
 from bot.texts import Value, Words, language_of
@@ -187,9 +187,9 @@ class OnlyAddressed(BaseMiddleware):
         """Handle the file once another file of its album has addressed the bot; drop it when none does in time."""
         held = self._held.setdefault(album, _Held())
         held.files += 1
-        turn = data.get(TURN)
-        if isinstance(turn, Turn):
-            turn.release()  # otherwise the next file, and what others write meanwhile, would wait for this one
+        ticket = data.get(TICKET)
+        if isinstance(ticket, Ticket):
+            ticket.release()  # otherwise the next file, and what others write meanwhile, would wait for this one
         try:
             if await self._is_addressed_in_time(held):
                 async with held.one_by_one:  # in the order in which they came

@@ -219,7 +219,7 @@ async def serve(
         await importing
         from bot import talking
 
-        place = await stack.enter_async_context(talking.open_place(settings, parts.measures, serves_chat=with_bot))
+        place = await stack.enter_async_context(talking.open_server(settings, parts.measures, serves_chat=with_bot))
         with port_named(settings.metrics.port, "METRICS_PORT"):
             figures = serve_measures(settings.metrics, parts.measures, parts.stores.statistics.queue)
             await stack.enter_async_context(figures)

@@ -70,7 +70,7 @@ async def _ignore(done_s: float, total_s: float) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class BotServer:
     """Where people talk to the bot."""
 
     bot: Bot
@@ -83,7 +83,7 @@ class Place:
 
 
 @asynccontextmanager
-async def open_place(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[Place]:
+async def open_server(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[BotServer]:
     """Telegram when there is a token; else the local chat, served here or (for a worker alone) by `baza bot`."""
     telegram, port = settings.telegram, settings.localchat.port
     folder = settings.home / LOCALCHAT
@@ -91,32 +91,32 @@ async def open_place(settings: Settings, measures: Measures, *, serves_chat: boo
         if telegram.token:
             token = telegram.token.get_secret_value()
             bot = await stack.enter_async_context(open_bot(token, telegram.api_url, measures))
-            yield Place(bot=bot, address="Telegram")
+            yield BotServer(bot=bot, address="Telegram")
             return
         if not serves_chat:
             address = f"http://127.0.0.1:{port}"
             bot = await stack.enter_async_context(open_bot(read_token(folder), address, measures))
-            yield Place(bot=bot, address=address)
+            yield BotServer(bot=bot, address=address)
             return
         with port_named(port, "LOCALCHAT_PORT"):
             chat = await stack.enter_async_context(serve_local_chat(folder, port=port))
         bot = await stack.enter_async_context(open_bot(chat.token, chat.api_url, measures))
-        yield Place(bot=bot, address=chat.page_url)
+        yield BotServer(bot=bot, address=chat.page_url)
 
 
 async def talk(
-    parts: Parts, texts: Texts, place: Place, stop: asyncio.Event, *, wake_worker: Callable[[], None]
+    parts: Parts, texts: Texts, server: BotServer, stop: asyncio.Event, *, wake_worker: Callable[[], None]
 ) -> None:
     """Receive updates and show notices until `stop`, then await the running handlers. Raises CommandError when
     Telegram rejects the token or the request for updates."""
-    settings, bot = parts.settings, place.bot
+    settings, bot = parts.settings, server.bot
     notices = NoticeLoop(bot, parts.stores.notices, texts, changes=_comparison(parts))
 
     def wake() -> None:
         notices.wake()
         wake_worker()
 
-    dispatcher = build_dispatcher(_services(parts, texts, place, wake))
+    dispatcher = build_dispatcher(_services(parts, texts, server, wake))
     inbox = Inbox(bot, dispatcher, parts.stores.inbox)
     await announce_commands(bot, texts)
     async with notices.showing(stop), inbox.open(drain_s=settings.telegram.shutdown_s):
@@ -161,7 +161,7 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
     return compare_versions
 
 
-def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]) -> Services:
+def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], None]) -> Services:
     parts = parts.for_people()
     settings, stores = parts.settings, parts.stores
     is_local = settings.telegram.token is None
@@ -170,7 +170,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
     conversation = parts.conversation()
     spoken = None
     if parts.transcriber:
-        spoken = SpokenQuestions(place.files, parts.transcriber, scratch=settings.home / "scratch")
+        spoken = SpokenQuestions(server.files, parts.transcriber, scratch=settings.home / "scratch")
     return Services(
         people=stores.people,
         bases=stores.bases,

@@ -71,7 +71,7 @@ Fetch = Callable[[str, Path], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class TokenizedText:
     """A text as the encoder gets it."""
 
     rows: list[TokenRow]  # one for each stretch
@@ -99,14 +99,14 @@ class Reading:
         return pool_mean(vectors, placed[own])
 
 
-def read_text(text: str, *, vocabulary: Vocabulary, prefix: str, context_tokens: int) -> Reading:
+def read_text(text: str, *, vocabulary: Vocabulary, prefix: str, context_tokens: int) -> TokenizedText:
     """The rows for `text`: one, or overlapping stretches when it is longer than the context."""
     before, after = vocabulary.frame(prefix)
     tokens = vocabulary.split(text)
     size = context_tokens - len(before) - len(after)
     stretches = plan_stretches(len(tokens.ids), size=size, overlap=int(size * OVERLAP_SHARE))
     rows = [plain_row([*before, *tokens.ids[part.start : part.end], *after]) for part in stretches]
-    return Reading(rows=rows, stretches=stretches, offsets=tokens.offsets, before=len(before), after=len(after))
+    return TokenizedText(rows=rows, stretches=stretches, offsets=tokens.offsets, before=len(before), after=len(after))
 
 
 def plain_row(ids: list[int]) -> TokenRow:
@@ -231,7 +231,7 @@ class LocalEncoder:
         pooled: Array = vectors[0] if self._layout.pooling is Pooling.CLS else vectors.mean(axis=0)
         return pooled
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, text: str) -> TokenizedText:
         return read_text(
             text,
             vocabulary=self._vocabulary,

@@ -19,7 +19,7 @@ from aiogram import Bot
 from bot.handlers.asking import expect
 from bot.handlers.menu import Lack, lack_of
 from bot.handlers.models import tell_about_models
-from bot.inbox import Turn
+from bot.inbox import Ticket
 from bot.keyboards import STOP, button, question_key, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer, in_words
@@ -122,12 +122,12 @@ class Answering:
     services: Services
     talk: Talk
     dialogues: Dialogues
-    turn: Turn | None = None  # of the update among those of its chat
+    ticket: Ticket | None = None  # of the update among those of its chat
 
     def release(self) -> None:
         """Let what the chat sends meanwhile, as pressing «База», work at once: an answer takes long."""
-        if self.turn:
-            self.turn.release()
+        if self.ticket:
+            self.ticket.release()
 
 
 async def answer_question(text: str, answering: Answering, *, chosen: DocumentChoice | None = None) -> None:

@@ -13,7 +13,7 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from adapters.local.fetching import KNOWN, Task
 from bot.cli.errors import CommandError
 from bot.handlers.filters import has_message
-from bot.inbox import Turn
+from bot.inbox import Ticket
 from bot.keyboards import ADD_SEARCH, button, rows
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services, Talk
@@ -39,13 +39,15 @@ async def tell_about_models(bot: Bot, services: Services, talk: Talk) -> None:
     await send(bot, talk.place, f"{text}\n\n{talk.words('search-model-offer')}", offer)
 
 
-async def add_search(query: CallbackQuery, bot: Bot, services: Services, talk: Talk, turn: Turn | None = None) -> None:
+async def add_search(
+    query: CallbackQuery, bot: Bot, services: Services, talk: Talk, ticket: Ticket | None = None
+) -> None:
     """Download the model, and move the bases to it; the chat goes on meanwhile."""
     if services.add_search is None or not services.is_owner(talk):
         await acknowledge(query, talk.words.plain("search-model-is-there"), alert=True)
         return
-    if turn:
-        turn.release()
+    if ticket:
+        ticket.release()
     await acknowledge(query)
     if isinstance(query.message, Message):
         await query.message.edit_reply_markup(reply_markup=None)  # a second press would wait for the first

@@ -71,14 +71,14 @@ def _tidy(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Corner:
     """The upper left corner of a shape."""
 
     top: float
     left: float
 
 
-Placeholders = Mapping[tuple[str, str], Place]
+Placeholders = Mapping[tuple[str, str], Corner]
 """("idx", number) or ("type", name) -> position."""
 
 
@@ -87,7 +87,7 @@ class Shape:
     """A shape that may contain text, and its position."""
 
     element: Element
-    place: Place
+    corner: Corner
     placeholder: str | None  # its type, "" if unstated; None: no placeholder
 
 
@@ -100,8 +100,8 @@ class _Group:
     scale_x: float = 1
     scale_y: float = 1
 
-    def place(self, left: float, top: float) -> Place:
-        return Place(left=self.left + left * self.scale_x, top=self.top + top * self.scale_y)
+    def place(self, left: float, top: float) -> Corner:
+        return Corner(left=self.left + left * self.scale_x, top=self.top + top * self.scale_y)
 
 
 def shapes_in_order(slide: Element | None, inherited: Placeholders) -> list[Shape]:
@@ -112,14 +112,14 @@ def shapes_in_order(slide: Element | None, inherited: Placeholders) -> list[Shap
     return _in_bands(list(_walk(tree, _Group(), inherited, depth=0)))
 
 
-def placeholders(layout: Element | None) -> dict[tuple[str, str], Place]:
+def placeholders(layout: Element | None) -> dict[tuple[str, str], Corner]:
     """Positions of the placeholders in a layout or master."""
-    places: dict[tuple[str, str], Place] = {}
+    places: dict[tuple[str, str], Corner] = {}
     for shape in shapes_in_order(layout, {}):
         mark = _placeholder(shape.element)
-        if mark is not None and shape.place.top < FAR_BELOW:
+        if mark is not None and shape.corner.top < FAR_BELOW:
             for key in _keys(mark):
-                places.setdefault(key, shape.place)
+                places.setdefault(key, shape.corner)
     return places
 
 
@@ -144,11 +144,11 @@ def _shape(element: Element, group: _Group, inherited: Placeholders) -> Shape:
     mark = _placeholder(element)
     offset = _offset(element, "off")
     if offset is not None:
-        place = group.place(*offset)
+        corner = group.place(*offset)
     else:
         keys = _keys(mark) if mark is not None else []
-        place = next((inherited[key] for key in keys if key in inherited), Place(top=FAR_BELOW, left=0))
-    return Shape(element=element, place=place, placeholder=mark.get("type", "") if mark is not None else None)
+        corner = next((inherited[key] for key in keys if key in inherited), Corner(top=FAR_BELOW, left=0))
+    return Shape(element=element, corner=corner, placeholder=mark.get("type", "") if mark is not None else None)
 
 
 def _placeholder(element: Element) -> Element | None:
@@ -195,12 +195,12 @@ def _pair(element: Element | None, first: str, second: str) -> tuple[float, floa
 def _in_bands(shapes: list[Shape]) -> list[Shape]:
     ordered: list[Shape] = []
     band: list[Shape] = []
-    for shape in sorted(shapes, key=lambda shape: shape.place.top):
-        if band and shape.place.top - band[0].place.top > EMU_OF_BAND:
-            ordered.extend(sorted(band, key=lambda shape: shape.place.left))
+    for shape in sorted(shapes, key=lambda shape: shape.corner.top):
+        if band and shape.corner.top - band[0].corner.top > EMU_OF_BAND:
+            ordered.extend(sorted(band, key=lambda shape: shape.corner.left))
             band = []
         band.append(shape)
-    return ordered + sorted(band, key=lambda shape: shape.place.left)
+    return ordered + sorted(band, key=lambda shape: shape.corner.left)
 
 
 def accepts(file: FileInfo) -> bool:

@@ -39,7 +39,7 @@ LONGEST_REFERENCE = 3  # letters
 DIGITS = "0123456789"
 MERGE_BYTES = 200  # more than a single element takes
 
-Place = tuple[int, int]
+Coordinates = tuple[int, int]
 """Row and column of a cell."""
 
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
@@ -156,12 +156,12 @@ def _add_worksheet(outline: Outline, package: Package, part: str, *, name: str, 
         add_sheet(outline, _read_rows(stream, book, spans))
 
 
-def _merged_down(stream: IO[bytes]) -> Mapping[Place, Place]:
+def _merged_down(stream: IO[bytes]) -> Mapping[Coordinates, Coordinates]:
     """(row, column) -> (row, column) of the cell whose value it shows, for cells merged over several rows.
 
     Merges come after the rows in the file, so its text is searched for them first.
     """
-    origins: dict[Place, Place] = {}
+    origins: dict[Coordinates, Coordinates] = {}
     for top, column, bottom in _merges(stream):
         rows = range(top + 1, min(bottom, top + MOST_MERGES - len(origins)) + 1)
         origins |= dict.fromkeys(((row, column) for row in rows), (top, column))
@@ -179,8 +179,8 @@ def _merges(stream: IO[bytes]) -> Iterator[tuple[int, int, int]]:
             yield int(top), _column(first.decode()), int(bottom)
 
 
-def _read_rows(stream: IO[bytes], book: _Book, merged: Mapping[Place, Place]) -> Iterator[SheetRow]:
-    kept: dict[Place, str] = {}
+def _read_rows(stream: IO[bytes], book: _Book, merged: Mapping[Coordinates, Coordinates]) -> Iterator[SheetRow]:
+    kept: dict[Coordinates, str] = {}
     origins = set(merged.values())
     columns = {column for _, column in merged}
     number = 0

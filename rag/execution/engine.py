@@ -17,7 +17,7 @@ from domain.ending import end
 from rag.execution.course import Course, signature_of
 from rag.execution.facts import FactsPayload
 from rag.execution.step_context import Finished, StepSummariser, TokenBudget, context_for, summary
-from rag.execution.tools import Progress, Run, Spent, StepFailed, StepStopped, ToolContext, ToolMisused
+from rag.execution.tools import Run, Spent, StepFailed, StepProgress, StepStopped, ToolContext, ToolMisused
 from rag.metering import Usage, metering_step
 from rag.planning.plan import ANALYZE, Step, ToolCall
 from rag.progress import StepShown
@@ -241,7 +241,7 @@ def _ended_by(work: _Work) -> Spent | None:
     return Spent.STEPS if work.course.is_cut_short else None
 
 
-def _hear(work: _Work, progress: Progress) -> None:
+def _hear(work: _Work, progress: StepProgress) -> None:
     work.progress[progress.step_id] = (progress.done, progress.total)
     work.show()
 

@@ -17,7 +17,7 @@ from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.errors import ModelError
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
-from rag.execution.tools import Progress, StepFailed, Tool, ToolArguments, ToolContext
+from rag.execution.tools import StepFailed, StepProgress, Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ReplyCache, ask, digest, wording
 from rag.extraction.conflicts import conflict_facts, dated, document_name, in_words
 from rag.extraction.documents import PassageFinder, Selection
@@ -185,7 +185,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
 def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
     """Reports progress to the person, and keeps the partial result in case the step is cut short."""
     done = reading.read + reading.problems
-    context.run.report(Progress(step_id=context.step_id, done=done, total=len(reading.inquiry.cards)))
+    context.run.report(StepProgress(step_id=context.step_id, done=done, total=len(reading.inquiry.cards)))
     context.run.kept[context.step_id] = payload_of(reading, replace(merged(reading), answer=""), words=words)
 
 

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import FactsPayload
-from rag.execution.tools import Progress, StepFailed, Tool, ToolArguments, ToolContext
+from rag.execution.tools import StepFailed, StepProgress, Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ReplyCache, digest, wording
 from rag.extraction.computing import Aggregate, Condition, Operator, Order, Period
 from rag.extraction.documents import PassageFinder, Selection, card_name
@@ -221,6 +221,6 @@ def _keep(extraction: Extraction, asked: _Asked, context: ToolContext) -> None:
     """Reports progress to the person, and keeps the rows so far in case the step is cut short. A partial comparison is
     not kept: it would report false differences."""
     read = extraction.documents
-    context.run.report(Progress(step_id=context.step_id, done=read.read + read.problems, total=read.total))
+    context.run.report(StepProgress(step_id=context.step_id, done=read.read + read.problems, total=read.total))
     if not asked.arguments.changes:
         context.run.kept[context.step_id] = asked.payload(extraction)

@@ -51,7 +51,7 @@ class Spent(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class StepProgress:
     """The progress of one step."""
 
     step_id: str
@@ -59,7 +59,7 @@ class Progress:
     total: int
 
 
-def _unheard(progress: Progress) -> None:
+def _unheard(progress: StepProgress) -> None:
     """The default listener: does nothing."""
 
 
@@ -70,7 +70,7 @@ class Run:
     limits: RunLimits = field(default_factory=RunLimits)
     usage: Usage = field(default_factory=Usage)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    report: Callable[[Progress], None] = _unheard
+    report: Callable[[StepProgress], None] = _unheard
     started: float = field(default_factory=time.monotonic)
     kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> partial result, if it is cut short
     summaries: int = 0  # calls of a model for summaries of older steps

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
-from bot.inbox import TURN, Turn
+from bot.inbox import TICKET, Ticket
 from bot.ports import Bases, Tokens
 from bot.services import Services
 from bot.texts import Texts, load_texts
@@ -104,7 +104,7 @@ class Person:
         )
         self.dispatcher = build_dispatcher(self.services)
         self._update_id = 0
-        self.turn = Turn(None)  # of the last update
+        self.turn = Ticket(None)  # of the last update
 
     @property
     def session(self) -> RecordingSession:
@@ -166,8 +166,8 @@ class Person:
         return self._message(message_id, **content)
 
     async def _feed(self, update: dict[str, Any]) -> None:
-        self.turn = Turn(None)
-        await self.dispatcher.feed_raw_update(self.recorded.bot, update, **{TURN: self.turn})
+        self.turn = Ticket(None)
+        await self.dispatcher.feed_raw_update(self.recorded.bot, update, **{TICKET: self.turn})
 
     def _message(self, message_id: int, **content: Any) -> dict[str, Any]:
         message = {"message_id": message_id, "date": 1_700_000_000, "chat": chat_json(self.chat), "from": self._user()}

@@ -14,7 +14,7 @@ from prompts.loader import load_prompts
 from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
 from rag.execution.facts import FactsPayload
 from rag.execution.step_context import StepSummariser, TokenBudget
-from rag.execution.tools import Progress, Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
+from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepProgress, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall
 from rag.progress import StepShown, StepState
@@ -88,7 +88,7 @@ async def test_progress_inside_a_step_is_seen() -> None:
     turn = context()
 
     async def read(call: object, given: ToolContext) -> FactsPayload:
-        given.run.report(Progress(step_id=given.step_id, done=3, total=17))
+        given.run.report(StepProgress(step_id=given.step_id, done=3, total=17))
         return found("x")
 
     await StepEngine(read, budget=TokenBudget(total=4_000)).run([step("a")], "Вопрос?", turn, seen.append)

@@ -12,7 +12,7 @@ from rag.answering.facts_block import build_block
 from rag.errors import ModelAway
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
-from rag.execution.tools import Progress, Run, RunLimits, StepFailed, ToolContext
+from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext
 from rag.extraction.wire import (
     CONTRADICTS,
     Certainty,
@@ -226,7 +226,7 @@ async def test_a_contradiction_that_no_other_fact_bears_out_is_not_believed() ->
 
 
 async def test_the_person_hears_how_far_it_is_and_keeps_what_is_known() -> None:
-    heard: list[Progress] = []
+    heard: list[StepProgress] = []
     run = Run(report=heard.append)
     await read(PRICES, ReadingModel(copies), turn(run=run), documents=["Договор 1", "Договор 2"])
     assert [(each.done, each.total) for each in heard] == [(1, 2), (2, 2)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rag.errors import ModelAway, ModelMisfit
 from rag.execution.facts import FactKind, FactsPayload, limit
 from rag.execution.rows_tool import CollectRows, RowsArguments
-from rag.execution.tools import Progress, Run, RunLimits, StepFailed, ToolContext, ToolMisused
+from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext, ToolMisused
 from rag.extraction.wire import ReadRow, RowsReply, RowsRequest, Standing
 from rag.records import DocumentsRead
 from tests.fakes.clerk import ClerkModel, listed, read_contract
@@ -331,7 +331,7 @@ async def test_short_documents_go_together_when_calls_are_few() -> None:
 
 
 async def test_rows_that_are_known_are_kept_while_others_are_read() -> None:
-    heard: list[Progress] = []
+    heard: list[StepProgress] = []
     run = Run(report=heard.append)
     await collect(context=turn(run=run))
     assert [each.done for each in heard] == [12, 24, 30]
