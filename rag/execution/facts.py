@@ -246,10 +246,10 @@ WHOLE, FEWEST, MOST = 2, 4, 20
 """Passages of one prompt: mostly the first carry the answer, but two documents may be meant; of alike statements (the
 same clause of many contracts) the right one may be the twentieth."""
 STANDS_OUT = 0.5  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
-SHORT_TOKENS = 1_500  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
+SHORT_TOKENS = 1_700  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
 FRAME_TOKENS = 30  # of the tags around a passage and the name above it
 WHOLE_CHARS = 2_000  # of a passage; neighbours that were found together make longer ones
-ASIDE_CHARS = 250  # there, of a passage beyond WHOLE: what is near the question holds its evidence as a rule
+ASIDE_CHARS = 300  # there, of a passage beyond WHOLE: what is near the question holds its evidence as a rule
 LONG_TOKENS = 5_000  # behind a list, a comparison, a question of several steps
 
 
