@@ -58,6 +58,7 @@ class BreadthWords:
     above: tuple[str, ...]  # what is more
     priced: tuple[str, ...]  # those of both that speak of a price
     prices: tuple[str, ...]  # words of a column that holds prices
+    asking_price: tuple[str, ...]  # of a question that a sum of money answers
 
 
 def load_breadth(folder: Traversable | None = None) -> BreadthWords:

@@ -16,6 +16,7 @@ _RULER = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _UNIT = re.compile(r"(?P<name>.*[^\s,]),\s*(?P<unit>[^\s\d]{1,6})")  # «Цена, ₽», «Вес, кг»
 _NUMBER = re.compile(r"[-−]?\d[\d\s\u00a0\u202f.,]*")
+_NAME = re.compile(r"[^\W\d_A-ZА-ЯЁ]{3}")  # «Бразилия», and not «17» or «СТ-01»
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +29,11 @@ class Row:
 
     @property
     def words(self) -> str:
-        """The first cell names the row, or behind a number («Артикул») the second; each other cell follows its column's
-        name."""
+        """The first cell names the row, or behind a number or a code the second; each other cell follows its
+        column's name."""
         names = self.names if len(self.names) == len(self.cells) else ("",) * len(self.cells)
-        naming = (place for place, cell in enumerate(self.cells[:NAMING_CELLS]) if not _NUMBER.fullmatch(cell))
-        label = next((place for place in naming if self.cells[place]), None)
+        first = [place for place, cell in enumerate(self.cells[:NAMING_CELLS]) if cell and not _NUMBER.fullmatch(cell)]
+        label = next((place for place in first if _NAME.search(self.cells[place])), first[0] if first else None)
         if label is not None and not any(cell for place, cell in enumerate(self.cells) if place != label):
             label = None
         named = enumerate(zip(names, self.cells, strict=True))

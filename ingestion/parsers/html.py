@@ -32,6 +32,10 @@ HIDDEN_SHARE = 0.5
 """A hidden element with more than this share of the page's text is the page itself, hidden until a script has run."""
 FOLDS = 3
 """This many hidden elements of one class are tabs, slides or answers that open on a tap: the page's own text."""
+FURNISHED = "//script | //nav | //aside | //header | //footer | //form | //iframe | //noscript"
+LINKED_SHARE = 0.3
+"""A page with none of these, and with less than this share of its words in links, is a document that somebody saved as
+HTML: there is nothing around its text, and extraction would lose short lists and headings."""
 WIDEST_SPAN_DIGITS = 2  # of a cell's span: no table on a screen has a hundred columns or rows
 _HIDDEN_STYLE = re.compile(
     r"(^|;)\s*(display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(\.0+)?\s*(;|!|$)"
@@ -284,9 +288,7 @@ def _decode(path: Path) -> tuple[str, int]:
 def _read_whole(text: str, *, name: str) -> Document:
     """Read without extraction; the menus are negligible in so much text."""
     stated = _TITLE.search(text[:TITLE_WITHIN_CHARS])
-    outline = Outline()
-    add_markup(outline, text)
-    blocks = outline.finish()
+    blocks = _whole(text)
     title = choose_title(unescape(stated.group(1)) if stated else None, blocks, name=name)
     return Document(title=title, blocks=blocks, language=language_of(blocks))
 
@@ -309,7 +311,7 @@ def read_page(text: str, *, name: str) -> Document:
 
 
 def _main_text(tree: HtmlElement, text: str, facts: PageFacts, *, name: str) -> tuple[Block, ...]:
-    blocks = _extract(tree)
+    blocks = _extract(tree) if _is_furnished(tree) else _whole(tostring(tree, encoding="unicode"))
     if _length(blocks) < REMARK_CHARACTERS:
         blocks = _scarce_text(blocks, tree, text, facts, name=name)
     return _with_standfirst(blocks, tree, facts.summary or "")
@@ -329,6 +331,17 @@ def _scarce_text(
     if not blocks:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name, detail="no main text in the page")
     return blocks
+
+
+def _is_furnished(tree: HtmlElement) -> bool:
+    linked = sum(len(words_of(link)) for link in tree.iter("a"))
+    return bool(tree.xpath(FURNISHED)) or linked >= LINKED_SHARE * len(words_of(tree))
+
+
+def _whole(text: str) -> tuple[Block, ...]:
+    outline = Outline()
+    add_markup(outline, text)
+    return tuple(outline.finish())
 
 
 def _extract(tree: HtmlElement) -> tuple[Block, ...]:

@@ -73,6 +73,7 @@ class PlainRequests:
         self._outline = _pattern(words.retell)
         self._compare = _pattern(words.compare)
         self._prices = _pattern(words.prices)
+        self._asking_price = _pattern(words.asking_price)
         self._priced = frozenset(words.priced)
         self._below = frozenset(words.below)
         sides = _alternatives((*words.below, *words.above))
@@ -131,8 +132,16 @@ class PlainRequests:
         named = [name for name in numeric if stems(name) & wanted]
         return named[0] if named else None
 
+    def asks_price(self, question: str) -> bool:
+        """Whether a sum of money would answer the question."""
+        return _has(self._asking_price, question)
+
     def _names_price(self, name: str) -> bool:
-        return any(self._prices.match(word) for word in folded(name).split())
+        return _has(self._prices, name)
+
+
+def _has(words: re.Pattern[str], text: str) -> bool:
+    return any(words.match(word) for word in folded(text).split())
 
 
 def outline(found: Sequence[RankedPassage]) -> Done | None:

@@ -29,13 +29,20 @@ LONGEST_LEAD_CHARS = 600  # of a sentence without an end, as in logs
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
 AKIN_SHARE = 0.7  # of a word's weight, for one of the same root in its place
 HEADING_CHARS = 120
-OPENING_CHARS = 200  # as the search counts it (`opening_of`)
+OPENING_WORDS = 2  # of a numbered clause
+PRICE_SHARE = 2.0  # of the rarest word's rarity, for the sum that is asked for
+MONEY = "₽"  # stands for a sum of money among the stems of a sentence
 HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
 SAME_SHARE = 0.8  # of the words of a heading and a question, in common: its answer begins below it
 PARAGRAPH_CHARS = 200  # a shorter one is shown whole
 FORM_LETTERS = 2  # of a long word, its ending
 
 _ITEM = re.compile(r"[-*•–] |\d+[.)] ")
+_CLAUSE = re.compile(r"[-*•–] |\d+(?:\.\d+)*[.)]? ")
+_SUM = re.compile(
+    r"[$€£]\s?\d|\d[\d\s.,]*(?:(?:тыс|млн|млрд|thousand|million|billion)\w*\.?\s*)?(?:[₽$€£]|руб|р\.|долл|евро|dollar|euro)",
+    re.IGNORECASE,
+)
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~]|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)](?=\s)")  # «1. » would be counted
 _ENDS_SENTENCE = (".", "!", "…", ":", ";", ",")
 
@@ -85,6 +92,14 @@ class _Sentence:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Word:
+    """A word of the question."""
+
+    weight: float
+    forms: Mapping[str, float]  # stem that stands for it in what is told -> share of its weight, 1 for itself
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Excerpt:
     lead: str
     rest: str  # what follows the lead, then what precedes it
@@ -100,18 +115,20 @@ def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
     return tuple(takewhile(lambda each: each.score >= NEARLY_AS_GOOD * certain[0].score, certain))
 
 
-def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]]:
-    """Markdown with the quotes, and a citation for each.
+def quote_passages(
+    passages: Sequence[RankedPassage], question: str, *, asks_price: bool = False
+) -> tuple[str, tuple[Citation, ...]]:
+    """Markdown with the quotes, and a citation for each. A question that `asks_price` wants a sum of money, too.
 
     Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
     the sources.
     """
     told = [_Told.of(each) for each in passages]
-    weights = _weights(question, told, passages[0].asked) if passages else {}
+    words = _words(question, told, passages[0].asked, asks_price=asks_price) if passages else ()
     forms = _forms(question)
     excerpts: list[_Excerpt] = []
     for each, said in zip(passages, told, strict=True):
-        excerpt = _excerpt(each.passage, said, weights, forms)
+        excerpt = _excerpt(each.passage, said, words, forms)
         if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
             excerpts.append(excerpt)
     is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
@@ -120,22 +137,33 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
     return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
 
 
-def _weights(question: str, told: Sequence[_Told], asked: AskedWords) -> dict[str, float]:
-    """Stem that is told -> weight of the question's word for which it stands: the geometric mean of how rare it is in
-    the base (which words matter) and among the sentences that are told (which tell them apart). Either alone is worse,
-    see benchmarks/README.md. A word that the search was not asked for weighs as much as the rarest."""
+def _words(question: str, told: Sequence[_Told], asked: AskedWords, *, asks_price: bool) -> tuple[_Word, ...]:
+    """The words of the question that are told. A word's weight is the geometric mean of how rare it is in the base
+    (which words matter) and among the sentences that are told (which tell them apart); either alone is worse, see
+    benchmarks/README.md. One that the search was not asked for weighs as much as the rarest."""
     most = max(asked.rarities.values(), default=1.0)
-    wanted: dict[str, float] = {}
+    rarities = {MONEY: PRICE_SHARE * most} if asks_price else dict[str, float]()
     for term in asked.terms_of(question):
-        wanted[stem_of(term)] = max(asked.rarities.get(term, most), wanted.get(stem_of(term), 0.0))
+        rarities[stem_of(term)] = max(asked.rarities.get(term, most), rarities.get(stem_of(term), 0.0))
     read = [each.words for said in told for each in _sentences(said)]
-    weights: dict[str, float] = {}
-    for stem, found in akin(wanted, union(read)).items():
-        n = sum(not found.isdisjoint(words) for words in read)
-        among = math.log(1 + (len(read) - n + 0.5) / (n + 0.5))  # IDF, as in BM25
-        weight = math.sqrt(wanted[stem] * among) * (1.0 if stem in found else AKIN_SHARE)
-        weights |= {each: max(weight, weights.get(each, 0.0)) for each in found}
-    return weights
+    found = akin(rarities, union(read))
+    return tuple(
+        _Word(
+            weight=math.sqrt(rarities[stem] * _rarity(forms, read)),
+            forms={form: 1.0 if form == stem else AKIN_SHARE for form in forms},
+        )
+        for stem, forms in found.items()
+    )
+
+
+def _rarity(forms: frozenset[str], sentences: Sequence[frozenset[str]]) -> float:
+    n = sum(not forms.isdisjoint(words) for words in sentences)
+    return math.log(1 + (len(sentences) - n + 0.5) / (n + 0.5))  # IDF, as in BM25
+
+
+def _carried(words: Sequence[_Word], told: frozenset[str]) -> float:
+    """The weight of the words that stand in what is told."""
+    return sum(word.weight * max((word.forms[form] for form in word.forms.keys() & told), default=0) for word in words)
 
 
 def _forms(question: str) -> tuple[str, ...]:
@@ -144,13 +172,13 @@ def _forms(question: str) -> tuple[str, ...]:
     return tuple(word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS)
 
 
-def _excerpt(passage: Passage, told: _Told, weights: Mapping[str, float], forms: Sequence[str]) -> _Excerpt:
+def _excerpt(passage: Passage, told: _Told, words: Sequence[_Word], forms: Sequence[str]) -> _Excerpt:
     parts, text = _sentences(told), told.text
-    first = _lead(parts, weights, told.about, forms)
-    first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, weights))
+    first = _lead(parts, words, told, forms)
+    first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, words))
     lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
-    says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or weights.keys().isdisjoint(told.stems(lead))
+    says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or not _carried(words, told.stems(lead))
     if says_nothing_alone and (label := _label(parts, first)):
         lead = f"{label}\n{lead}"
     after = text[parts[last].end :].strip()
@@ -160,37 +188,42 @@ def _excerpt(passage: Passage, told: _Told, weights: Mapping[str, float], forms:
     return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
-def _lead(parts: Sequence[_Sentence], weights: Mapping[str, float], about: frozenset[str], forms: Sequence[str]) -> int:
+def _lead(parts: Sequence[_Sentence], words: Sequence[_Word], told: _Told, forms: Sequence[str]) -> int:
     """The place of the sentence that carries most of the question; the first one below a heading or a question that
     asks the same.
 
-    What stands under a heading belongs to it; words of the document's names (`about`) count nowhere: the clause on the
-    rent answers, and not the preamble that names the tenant. Of two that carry as much the one with more of its own
-    words, then with nearer forms of them, then the earlier."""
-    left = {stem: weight for stem, weight in weights.items() if stem not in about} or weights
-
-    def of(words: frozenset[str]) -> float:
-        return sum(weight for stem, weight in left.items() if stem in words)
+    What stands under a heading belongs to it, and the first words of a numbered clause head it: «3.1. Арендная плата …»
+    is about the rent, and «… штраф в размере арендной платы» is not. Words of the document's names (`told.about`) count
+    nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two that carry as much the
+    one with more of its own words, then with nearer forms of them, then the earlier."""
+    left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
 
     def above(heading: frozenset[str]) -> float:
         """All that the heading has of the question, if it is more than the document's names."""
-        return 0.0 if left.keys().isdisjoint(heading) else sum(weights[stem] for stem in weights.keys() & heading)
+        return HEADING_SHARE * _carried(words, heading) if _carried(left, heading) else 0.0
 
     def carried(place: int) -> tuple[float, float, int, int]:
         part = parts[place]
-        own, said = of(part.words), folded(part.text)
+        own, said = _carried(left, part.words), folded(part.text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
-        total = 0.0 if has_body else own + HEADING_SHARE * above(part.heading)
+        total = 0.0 if has_body else own + above(part.heading) + above(told.stems(_opening(part.text)))
         return (total, own, sum(form in said for form in forms), -place)
 
-    asked = frozenset(left)
+    asked = union(frozenset(word.forms) for word in left)
     same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
     alike = {place: len(parts[place].words & asked) / len(parts[place].words | asked) for place in same}
     asking = max(alike, key=alike.__getitem__, default=-1)
     if asking >= 0 and alike[asking] >= SAME_SHARE:
         return asking + 1
     best = max(range(len(parts)), key=carried)
-    return parts[best].under + 1 if of(parts[best].heading) >= SAME_SHARE * sum(left.values()) > 0 else best
+    whole = sum(word.weight for word in left)
+    return parts[best].under + 1 if _carried(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
+
+
+def _opening(text: str) -> str:
+    """The first words of an item of a list or of a numbered clause; nothing of another sentence."""
+    item = _CLAUSE.match(text)
+    return " ".join(text[item.end() :].split()[:OPENING_WORDS]) if item else ""
 
 
 def _paragraph(text: str, parts: Sequence[_Sentence], first: int, last: int) -> tuple[int, int]:
@@ -206,11 +239,11 @@ def _paragraph(text: str, parts: Sequence[_Sentence], first: int, last: int) -> 
     return first, last
 
 
-def _end_of_lead(parts: Sequence[_Sentence], first: int, weights: Mapping[str, float]) -> int:
+def _end_of_lead(parts: Sequence[_Sentence], first: int, words: Sequence[_Word]) -> int:
     """The place of the lead's last sentence: what follows belongs to one that says too little by itself, announces a
     list, or is the first item of a list that was asked for by its heading."""
     lead, last = parts[first], first
-    is_list = lead.text.endswith(":") or (_ITEM.match(lead.text) and weights.keys().isdisjoint(lead.words))
+    is_list = lead.text.endswith(":") or (_ITEM.match(lead.text) and not _carried(words, lead.words))
     while last + 1 < len(parts) and not parts[last + 1].is_heading:
         following = parts[last + 1]
         is_short = parts[last].end - lead.start < SHORT_LEAD_CHARS and not _ITEM.match(following.text)
@@ -244,7 +277,8 @@ def _sentences(told: _Told) -> list[_Sentence]:
     for span in told.spans():
         said = text[span.start : span.end]
         is_row = said in told.rows
-        words, is_heading = told.stems(said), not is_row and _heads_paragraph(text, span.start, span.end)
+        words = told.stems(said) | ({MONEY} if _SUM.search(said) else set())
+        is_heading = not is_row and _heads_paragraph(text, span.start, span.end)
         if is_heading and found and found[-1].is_heading and not said.endswith("?"):
             is_heading = False  # a value under its label («Телефон»), or a subtitle
         if is_heading:

@@ -63,7 +63,8 @@ def render(
     passages = judged or choose(found)
     if not passages:
         return Rendered(text="")
-    text, citations = quote_passages(passages, question)
+    asks_price = requests is not None and requests.asks_price(asked)
+    text, citations = quote_passages(passages, question, asks_price=asks_price)
     return Rendered(text=text, citations=citations, is_weak=not judged and not any(each.certain for each in passages))
 
 

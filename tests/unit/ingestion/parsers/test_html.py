@@ -73,6 +73,13 @@ def test_headings_tables_and_lists_stay_what_they_are(tmp_path: Path) -> None:
     assert table.locator.headings[-1] == "Оплата"
 
 
+def test_a_short_document_saved_as_a_page_loses_nothing(tmp_path: Path) -> None:
+    said = ("Инструкция", "Замена ленты", "Выньте вилку.", "Отожмите рычаг.", "Если не включается", "Проверьте щётки.")
+    body = "<h1>{}</h1><h2>{}</h2><ol><li>{}</li><li>{}</li></ol><h2>{}</h2><p>{}</p>".format(*said)
+    document = _parse(tmp_path, f"<html><body>{body}</body></html>".encode())
+    assert all(words in "\n".join(block.text for block in document.blocks) for words in said)
+
+
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8", "utf-16"])
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_page_is_read_in_its_own_charset(tmp_path: Path, charset: str, declared: bool) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from adapters.lexical import RussianEnglishAnalyzer
 from bot.replies.markdown import render_markdown
+from prompts.wordings import load_breadth, load_wordings
+from rag.quoting.plain_requests import PlainRequests
 from rag.quoting.quotes import FOLDED_CHARS, PARAGRAPH_CHARS, choose, quote_passages
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
@@ -94,6 +96,52 @@ def test_words_that_choose_the_document_choose_no_sentence_of_it(question: str) 
     assert shown.startswith("**3.1. Арендная плата составляет 100 000")
     assert [lease.text[span.start : span.end][:4] for span in citation.carrying] == ["3.1."]
     assert "Меридиан" not in shown
+
+
+CLAUSES = """Договор аренды
+
+1. Предмет
+
+1.1. Арендодатель сдаёт, а Арендатор принимает в аренду склад площадью 186 метров.
+
+3. Платежи
+
+3.1. Арендная плата составляет 100 000 рублей в месяц.
+
+3.2. Плата вносится до пятого числа.
+
+4. Ответственность
+
+4.1. При задержке платежа взыскивается штраф в размере месячной арендной платы."""
+
+
+@pytest.mark.parametrize(
+    ("question", "clause"),
+    [
+        # 4.1 has all the words, but is about something else
+        ("размер арендной платы", "3.1."),
+        # no clause has the word; 4.1 has two that may stand for it, and they count once
+        ("когда платить аренду", "3.1."),
+        # the subject has the words, the price is asked for
+        ("сколько стоит аренда склада", "3.1."),
+        ("какой штраф", "4.1."),
+        ("какой склад", "1.1."),
+    ],
+)
+def test_the_clause_that_is_about_it_comes_first(question: str, clause: str) -> None:
+    lease = replace(make_passage(CLAUSES, title="Договор аренды"), searchable=3)
+    found = replace(rank(lease)[0], asked=AskedWords(terms_of=RussianEnglishAnalyzer().terms))
+    asks_price = PlainRequests(load_breadth(), load_wordings()).asks_price(question)
+    assert quote_passages([found], question, asks_price=asks_price)[0].startswith(f"**{clause}")
+
+
+def test_what_only_begins_like_a_word_for_a_price_asks_for_none() -> None:
+    asks = PlainRequests(load_breadth(), load_wordings()).asks_price
+    assert [asks(said) for said in ("Почём ясень?", "где центр города", "What is the costume made of?")] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def as_the_search_reads(text: str, **rarities: float) -> RankedPassage:
