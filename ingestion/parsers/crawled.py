@@ -13,12 +13,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from domain.documents import UnreadPart
-from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.html import read_page
 from ingestion.parsers.kinds import FileInfo
-from ingestion.records import Block, BlockKind, Document
+from ingestion.parsers.outline import chapter
+from ingestion.records import Block, Document
 from ingestion.site_file import SITE_TYPE, SitePage, Unread, read_site
 
 SHINGLE_WORDS = 5
@@ -122,15 +122,3 @@ def _without_repetitions(pages: Sequence[ReadPage]) -> list[ReadPage]:
 
 def _except(blocks: Sequence[Block], texts: set[str]) -> tuple[Block, ...]:
     return tuple(block for block in blocks if block.text not in texts)
-
-
-def chapter(document: Document, *, url: str) -> Iterator[Block]:
-    """The title of a page or file as a level-1 heading, with its own headings below; all blocks get its address."""
-    title = document.title
-    yield Block(kind=BlockKind.HEADING, text=title, level=1, locator=Locator(url=url))
-    for block in document.blocks:
-        if block.kind is BlockKind.HEADING and block.text == title:
-            continue
-        above = tuple(heading for heading in block.locator.headings if heading != title)
-        locator = replace(block.locator, url=url, headings=(title, *above))
-        yield replace(block, locator=locator, level=block.level + 1 if block.level else None)

@@ -4,7 +4,8 @@ In: headings with their levels, blocks and lines of lists or code in order; what
 Out: blocks whose locators carry the path and the rest of the place; the title and the author under which a document is
 shown, one short line each, or nothing: none is invented. The lines above a table that name it or its unit become its
 first lines, so that every passage of the table repeats them. A title that other files of the base bear as well gives
-way when the document is published (`bear_own_titles` in SQL). It knows no format.
+way when the document is published (`bear_own_titles` in SQL). A document inside another is a chapter of it. It knows no
+format.
 """
 
 import re
@@ -16,7 +17,7 @@ from domain.locator import Locator
 from ingestion.chunking.pieces import HEADER
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, written_chars
-from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind
+from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Spool
 
 LONGEST_ROW_CELLS = 1_000  # a damaged file may claim millions
@@ -281,3 +282,15 @@ def _on_one_line(title: str) -> str:
     if len(line) <= LONGEST_TITLE_CHARS:
         return line
     return line[: LONGEST_TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
+
+
+def chapter(document: Document, *, url: str) -> Iterator[Block]:
+    """The title of a page or file as a level-1 heading, with its own headings below; all blocks get its address."""
+    title = document.title
+    yield Block(kind=BlockKind.HEADING, text=title, level=1, locator=Locator(url=url))
+    for block in document.blocks:
+        if block.kind is BlockKind.HEADING and block.text == title:
+            continue
+        above = tuple(heading for heading in block.locator.headings if heading != title)
+        locator = replace(block.locator, url=url, headings=(title, *above))
+        yield replace(block, locator=locator, level=block.level + 1 if block.level else None)

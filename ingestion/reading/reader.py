@@ -15,9 +15,8 @@ from typing import Protocol
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, gather_blocks
-from ingestion.parsers.crawled import chapter
 from ingestion.parsers.kinds import FileKind, glance
-from ingestion.parsers.outline import choose_title
+from ingestion.parsers.outline import chapter, choose_title
 from ingestion.ports import Transcriber
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance, ReadMember
