@@ -51,7 +51,8 @@ def build_conversation(
     `checker_model` judges answers; `reading_model` analyses facts and reads documents."""
     asked, prompts, breadth = settings.answer, load_prompts(), Breadth(load_breadth())
     requests = PlainRequests(load_breadth(), load_wordings())
-    tools = _tools(asked, stores, retrieval, reading_model, prompts, breadth)
+    documents = DocumentSearch(stores.search, analyzer)
+    tools = _tools(asked, stores, retrieval, documents, reading_model, prompts, breadth)
     entities = RegistryResolver(stores.entities, names)
     check = SupportCheck(checker_model, prompts) if checker_model else None
     stages = TurnStages(
@@ -83,7 +84,7 @@ def build_conversation(
         ),
         writer=AnswerWriter(model, prompts, _writing(asked), check=check) if model else None,
         plain=PlainAnswers(prompts, "auto", requests),  # facts are in the language of the question
-        documents=DocumentSearch(stores.search, analyzer),
+        documents=documents,
         catalogue=stores.library,
         compares_meaning=retrieval.compares_meaning,
         searches_early=asked.search_policy == "planned",
@@ -95,6 +96,7 @@ def _tools(
     asked: Asked,
     stores: Stores,
     retrieval: Retrieval,
+    documents: DocumentSearch,
     model: ChatModel | None,
     prompts: Prompts,
     breadth: Breadth,
@@ -104,7 +106,7 @@ def _tools(
         SearchBase(retrieval, stores.library),
         SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),
         GraphQuery(stores.entities),
-        ListDocuments(stores.library, wordings),
+        ListDocuments(stores.library, wordings, documents),
         ReadDocument(stores.library, stores.reading, model, prompts),
     )
     if model is None:

@@ -48,6 +48,8 @@ class BreadthWords:
     everywhere: tuple[str, ...]  # that every document is meant, in so many words
     quantities: tuple[str, ...]  # words of quantity: nothing to search for
     holders: tuple[str, ...]  # words for the documents themselves and what they do: nothing to search for
+    counting: tuple[str, ...]  # first words of a question how many documents of a kind there are
+    having: tuple[str, ...]  # what such a question has beside the kind
     openings: tuple[str, ...]  # first words of a question that depends on the dialogue
     rest: tuple[str, ...]  # requests for the rest of a list
     rest_beside: tuple[str, ...]  # what may stand beside such a request
@@ -166,6 +168,7 @@ class Wordings:
     survey_best: str  # those of them that hold most of the question's words
     survey_remark: str
     documents: str  # count: of the base
+    documents_called: str  # count; about: what the question calls them
     rows_fit: str  # fit, total: rows of a table
     rows_fit_found: str  # the same, of a part of the document
     entry_name: str  # entry_*: the fields of each document in the list of documents

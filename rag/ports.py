@@ -69,6 +69,13 @@ class DocumentScores(Protocol):
         """Up to `query.limit` documents, best first; vector and filter of the query are not looked at."""
         ...
 
+    async def documents_saying_first(
+        self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0
+    ) -> list[DocumentMatch]:
+        """The documents that have all of the terms (each given once) in their first passage or their names, by id; the
+        `opening` of each keeps its lines."""
+        ...
+
 
 class DocumentFinder(Protocol):
     """Finds the documents that a text means: by their names, parties, numbers and days, by what they say."""
@@ -76,6 +83,10 @@ class DocumentFinder(Protocol):
     async def find_documents(self, base: BaseId, text: str, *, limit: int) -> tuple[DocumentMatch, ...]:
         """Best first; none when no document has a word of the text. How many the base holds in all says
         `DocumentCatalogue.count`. Raises DatabaseAway."""
+        ...
+
+    async def called(self, base: BaseId, kind: str) -> frozenset[DocumentId]:
+        """All documents that are called so, or that begin so: «договоры поставки». Raises DatabaseAway."""
         ...
 
 

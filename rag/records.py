@@ -133,7 +133,7 @@ class DocumentMatch:
     pages: int | None  # of files that have pages
     passages: int  # that can be found now
     score: float  # comparable within one result: equal scores mean that the words fit equally
-    opening: str = ""  # how it begins, in one line
+    opening: str = ""  # how it begins; in one line, but for `documents_saying_first`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """`list_documents`: which documents the base holds.
 
-In: part of a name, a kind, a sender, dates. Out: a fact for each document, with its columns, and the total number. It
-reads names and dates, never texts.
+In: part of a name, a kind, what they are called, a sender, dates. Out: a fact for each document, with its columns, and
+the total number. It reads names, dates and beginnings, never texts.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from domain.documents import DocumentCard, Medium, known_as, title_beside
-from domain.ids import UserId
+from domain.ids import BaseId, DocumentId, UserId
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.filters import Since, Until, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
-from rag.ports import DocumentCatalogue
+from rag.ports import DocumentCatalogue, DocumentFinder
 from rag.words import person_name
 
 _KINDS = {"text", "image", "audio", "video"}
@@ -27,6 +27,7 @@ class ListArguments(ToolArguments):
     """What to list; nothing given lists everything, newest first."""
 
     name_contains: str | None = Field(None, max_length=200)
+    about: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     kind: Literal["text", "image", "audio", "video", "link", "note"] | None = None
     sender: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     since: Since | None = None
@@ -35,32 +36,51 @@ class ListArguments(ToolArguments):
 
 class ListDocuments(Tool[ListArguments]):
     """which documents there are, how many, of what kind, when they came; not what they say. Optional: name_contains,
-    kind (text, image, audio, video, link, note), sender, since, until.
+    about (what they are: «договоры поставки»; counts those that are called so or begin so), kind (text, image, audio,
+    video, link, note), sender, since, until.
     """
 
     name = "list_documents"
     arguments = ListArguments
 
-    def __init__(self, catalogue: DocumentCatalogue, wordings: Mapping[str, Wordings]) -> None:
+    def __init__(
+        self, catalogue: DocumentCatalogue, wordings: Mapping[str, Wordings], finder: DocumentFinder | None = None
+    ) -> None:
+        """`finder` serves `about`; without it no document is of a kind."""
         self._catalogue = catalogue
+        self._finder = finder
         self._wordings = wordings
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> FactsPayload:
         """A fact for each document. Raises DatabaseAway."""
         named = arguments.name_contains or None
         cards = await ready_documents(self._catalogue, context.base_id, name_contains=named, only=context.only)
-        ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
+        called = await self._called(context.base_id, arguments.about)
+        ready = [
+            card
+            for card in cards
+            if (called is None or card.id in called) and _fits(card, arguments, asker=context.user_id)
+        ]
         words = self._wordings[language_of(context.question)]
-        count = _count(len(ready), _limits(arguments), words)
+        count = _count(len(ready), arguments, words)
         listed = tuple(_fact(card, words) for card in ready)
         return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
 
+    async def _called(self, base: BaseId, kind: str | None) -> frozenset[DocumentId] | None:
+        """None where the documents may be of any kind."""
+        if kind is None:
+            return None
+        return await self._finder.called(base, kind) if self._finder else frozenset()
 
-def _count(documents: int, limits: str, words: Wordings) -> Fact:
-    """The total is worded for people, who read it where no model answers; a filtered count is worded for the model."""
-    said = words.documents.format(count=documents)
-    if limits:
+
+def _count(documents: int, wanted: ListArguments, words: Wordings) -> Fact:
+    """The total, and that of a kind, are worded for people, who read them where no model answers; a count by other
+    filters is worded for the model."""
+    limits = _limits(wanted)
+    if limits and wanted != ListArguments(about=wanted.about):
         return Fact(kind=FactKind.VALUE, text=f"Documents that fit{limits}: {documents}.", title="")
+    worded = words.documents_called if wanted.about else words.documents
+    said = worded.format(count=documents, about=wanted.about)
     return Fact(kind=FactKind.VALUE, text=said, title=said)
 
 

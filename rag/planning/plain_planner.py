@@ -44,6 +44,8 @@ class Breadth:
     def __init__(self, words: BreadthWords) -> None:
         self._everywhere = _pattern(words.everywhere)
         self._unsought = _pattern((*words.everywhere, *words.quantities, *words.holders))
+        self._counting = _pattern(words.counting)
+        self._having = _pattern(words.having)
         self._openings = _pattern(words.openings)
         self._rest = _pattern(words.rest)
         self._rest_beside = _pattern(words.rest_beside)
@@ -56,6 +58,14 @@ class Breadth:
     def names_nothing_else(self, question: str) -> bool:
         """Whether it names all documents and no subject: the one of the question before is meant."""
         return self.names_all_documents(question) and not self._subject(question)
+
+    def counted(self, question: str) -> str:
+        """What documents a question counts («сколько у меня договоров поставки?»); empty where it counts none."""
+        said = _words(question)
+        begun = self._counting.match(said)
+        if begun is None or not self._having.search(said):
+            return ""
+        return " ".join(self._having.sub(" ", said[begun.end() :]).split())
 
     def subject(self, question: str) -> str:
         """The subject, for a search: the question without words of quantity and words for the documents themselves; the
@@ -164,12 +174,15 @@ class PlainPlanner:
         return self._documents(question)
 
     def _documents(self, question: str) -> QueryPlan | None:
-        """A plan that lists the documents, when the question asks for that and nothing else (a search with its words
-        would find no document); else None."""
-        if LIST not in self._tools or not self._small_talk.asks_for_documents(question):
+        """A plan that lists the documents, or those of a kind, when the question asks for that and nothing else (a
+        search with its words would find no document); else None."""
+        asks_for_all = self._small_talk.asks_for_documents(question)
+        kind = "" if asks_for_all or self._breadth.names_all_documents(question) else self._breadth.counted(question)
+        if LIST not in self._tools or not (asks_for_all or kind):
             return None
         changes = {
-            "tool_calls": (ToolCall(tool=LIST),),
+            "tool_calls": (ToolCall(tool=LIST, args={"about": kind} if kind else {}),),
+            "fallback": Fallback(enabled=bool(kind)),  # «сколько у меня дней отпуска»: no document is called so
             "render_style": RenderStyle.BULLETS,
             "limits": Limits(max_items=MAX_ITEMS),
         }

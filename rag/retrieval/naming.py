@@ -3,8 +3,8 @@ namesake.
 
 In: ranked passages, the weights of the question's terms, and how far passages have them from their documents. Out: the
 same passages; those lose whose document has a word of the question only in a longer name. Or: which other words of the
-question belong to such a name («ООО»). The index counts words; that a name is another's part stands in how the document
-begins and what it is called. Pure.
+question belong to such a name («ООО»); whether a document is of a kind. The index counts words; that a name is
+another's part stands in how the document begins and what it is called. Pure.
 """
 
 import re
@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import log
 
 from domain.ids import ChunkId, DocumentId
-from rag.records import Passage, RankedPassage
+from rag.records import DocumentMatch, Passage, RankedPassage
 from rag.retrieval.alike import opening_of
 from rag.retrieval.closeness import LOOKED_INTO, TermsOf
 from rag.retrieval.ranking import best_first
@@ -94,6 +94,23 @@ def lower_half_named(
         return RankedPassage(passage=each.passage, score=each.score - weight * lost / whole)
 
     return [*sorted(map(lowered, looked_into), key=best_first), *ranked[LOOKED_INTO:]]
+
+
+def is_called(document: DocumentMatch, kind: str, *, terms_of: TermsOf) -> bool:
+    """Whether it is a document of that kind («договор поставки»): its name or title says so, or a line of its beginning
+    starts so, perhaps behind one word ("MASTER SERVICES AGREEMENT"). One that only speaks of such a document
+    («Основание: договор …», «Приложение к договору …») is none."""
+    said, length = tuple(terms_of(kind)), len(kind.split())
+    begun = (line.split()[: length + 1] for line in document.opening.split("\n"))
+    starts = (words for line in begun for words in (line[:length], line[1:] if _is_word(line[:1]) else []))
+    return any(tuple(terms_of(" ".join(words))) == said for words in starts) or any(
+        said in zip(*(terms[at:] for at in range(len(said))), strict=False)
+        for terms in (tuple(terms_of(name)) for name in (document.file_name, document.title))
+    )
+
+
+def _is_word(begun: Sequence[str]) -> bool:
+    return all(word.isalpha() for word in begun)
 
 
 def _said(

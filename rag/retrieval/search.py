@@ -14,19 +14,20 @@ from functools import lru_cache, partial
 
 import structlog
 
-from domain.ids import BaseId, ChunkId
+from domain.ids import BaseId, ChunkId, DocumentId
 from rag.errors import ModelError
 from rag.metering import searching
 from rag.ports import DocumentScores, PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
 from rag.records import Candidate, DocumentMatch, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
-from rag.retrieval.naming import lower_half_named, with_names
+from rag.retrieval.naming import is_called, lower_half_named, with_names
 from rag.retrieval.ranking import collapse, fit_of, fuse, is_noise, merge_neighbours, spread_over_pages
 from rag.retrieval.spelling import worded
 from rag.words import AskedWords
 
 # Bound for pasted texts: more text does not make the query clearer, and an encoder's context is limited.
 MAX_QUERY_CHARS = 4000
+DOCUMENTS_PAGE = 900  # per call; both transports refuse 1000 rows
 REMEMBERED_VECTORS = 256  # of questions; 1,024 numbers each, some 8 MB in all
 REMEMBERED_WORDS = 16_384  # of passages that were compared, with their terms; some 3 MB
 
@@ -206,3 +207,14 @@ class DocumentSearch:
             return ()
         query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, spellings=spellings, limit=limit)
         return tuple(await self._scores.find_documents(query))
+
+    async def called(self, base: BaseId, kind: str) -> frozenset[DocumentId]:
+        """All documents that are called so, or that begin so; none for a kind without words. Raises DatabaseAway."""
+        terms = tuple(dict.fromkeys(self._analyzer.terms(kind)))
+        found = list[DocumentMatch]()
+        while terms and len(found) % DOCUMENTS_PAGE == 0:
+            page = await self._scores.documents_saying_first(base, terms, limit=DOCUMENTS_PAGE, offset=len(found))
+            found.extend(page)
+            if not page:
+                break
+        return frozenset(each.id for each in found if is_called(each, kind, terms_of=self._analyzer.terms))

@@ -110,3 +110,20 @@ async def test_which_of_alike_contracts_is_meant_is_asked_and_answered_after_a_r
         answer = await you.wait_for("Информация", READ_S)
     assert "0,3 %" in answer.text
     assert "0,1 %" not in answer.text
+
+
+async def test_documents_of_a_kind_are_counted_and_listed(start: Start, tmp_path: Path) -> None:
+    firms = ("Лазурит", "Ромашка", "Кедр")
+    paths = [tmp_path / f"scan_{number}.txt" for number in range(4)]
+    for number, (firm, path) in enumerate(zip(firms, paths, strict=False)):
+        path.write_text(CONTRACT.format(number=101 + number, firm=firm, filler=FILLER, fine=f"0,{number + 1}"))
+    paths[3].write_text("СЧЁТ НА ОПЛАТУ № 7\n\nОснование: договор поставки 101/2025\n\nК оплате 5 000 руб.")
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        await you.wait_for("4 документа", READ_S, after=(await you.send_files(paths))[0])
+        await enter(you, "chat")
+        counted = await you.wait_for("договоров поставки", after=await you.say("Сколько у меня договоров поставки?"))
+        elsewhere = await you.wait_for("Информация", READ_S, after=await you.say("Сколько у меня к оплате по счёту 7?"))
+    assert "(«договоров поставки»): 3" in counted.text
+    assert [name in counted.text for name in ("scan_0", "scan_1", "scan_2", "scan_3")] == [True, True, True, False]
+    assert "5 000 руб" in elsewhere.text

@@ -68,6 +68,19 @@ class SearchStore:
         )
         return [rows.document_match(row) for row in found]
 
+    async def documents_saying_first(
+        self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0
+    ) -> list[DocumentMatch]:
+        """The documents that have all of the terms in their first passage or their names, by id."""
+        found = await self._transport.call(
+            "documents_saying_first",
+            p_base=base,
+            p_terms=[storable(term) for term in terms],
+            p_limit=limit,
+            p_offset=offset,
+        )
+        return [rows.document_match(row) for row in found]
+
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         """One passage of this base; None when the base does not hold it (any more)."""
         found = await self._transport.call("passage", p_base=base, p_chunk=chunk)

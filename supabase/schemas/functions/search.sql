@@ -170,3 +170,32 @@ begin
 end $$;
 comment on function find_documents is
   'The documents that these terms choose, by their best passage, each with how it begins; `passages` is how many of theirs can be found.';
+
+create or replace function documents_saying_first(p_base text, p_terms text[], p_limit int, p_offset int default 0,
+  p_person bigint default null)
+returns table (id uuid, title text, known_as text, source_type text, published_at timestamptz, pages int, passages int,
+  score double precision, opening text)
+language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+#variable_conflict use_column
+begin
+  perform require(p_base, p_person, 'read');
+  return query
+  with first as materialized (
+    select x.chunk_id from unnest(p_terms) u (term) cross join lateral (
+      select t.chunk_id from chunk_terms t
+      where t.base_id = p_base::uuid and t.term = u.term collate "C" and t.spread > 0 offset 0) x
+    group by x.chunk_id having count(*) = cardinality(p_terms)
+  )
+  select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, null::double precision,
+    left(c.text, 400)
+  from first
+  cross join lateral (select * from documents_chunks x where x.id = first.chunk_id offset 0) c
+  cross join lateral (select * from documents x where x.id = c.document_id offset 0) d
+  where d.base_id = p_base::uuid and d.visible
+  order by d.id limit p_limit offset p_offset;
+end $$;
+comment on function documents_saying_first is
+  'The documents that have all of these terms (each given once) in their first passage or in their names, by id; '
+  '`opening` is how the text begins, with its lines. Every one is found: for counting.';

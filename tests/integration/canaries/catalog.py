@@ -164,6 +164,7 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
 
 OF_FUNCTION: Mapping[tuple[str, str], Callable[[Canary], Argument]] = {
     ("keep_file", "p_hash"): lambda canary: canary.content_hash,
+    ("documents_saying_first", "p_terms"): lambda canary: [canary.word],  # all of them have to be there
     ("rename_document", "p_terms"): lambda canary: json.dumps({canary.word: 1}),
     ("search", "p_embedding"): lambda _: (
         "{" + NORTHWARDS.strip("[]") + "}"

@@ -18,7 +18,7 @@ from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
 from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument, contents_of
 from rag.extraction.documents import PAGE
-from rag.records import Passage
+from rag.records import DocumentMatch, Passage
 from tests.fakes.cards import card, ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
@@ -57,6 +57,26 @@ async def test_every_document_that_was_read_is_listed_and_counted() -> None:
     assert payload.facts[0].text == "Всего документов: 3"
     assert [fact.title for fact in payload.facts[1:]] == ["Договор аренды.pdf", "Голосовое.ogg", "Смета"]
     assert payload.facts[1].kind is FactKind.DOCUMENT
+
+
+class Kinds:
+    """A finder that knows one kind."""
+
+    async def find_documents(self, base: BaseId, text: str, *, limit: int) -> tuple[DocumentMatch, ...]:
+        raise AssertionError("counting is no search")
+
+    async def called(self, base: BaseId, kind: str) -> frozenset[DocumentId]:
+        return frozenset({DocumentId("Договор аренды.pdf")}) if kind == "договоры" else frozenset()
+
+
+async def test_documents_of_a_kind_are_counted_with_the_words_of_the_question() -> None:
+    tool = ListDocuments(SHELF, WORDINGS, Kinds())
+    counted = await tool.run(ListArguments(about="договоры"), begin())
+    assert [fact.title for fact in counted.facts] == [counted.facts[0].text, "Договор аренды.pdf"]
+    assert counted.facts[0].text.endswith("(«договоры»): 1")
+    filtered = await tool.run(ListArguments(about="договоры", kind="text"), begin())
+    assert filtered.facts[0].text == "Documents that fit (about: договоры, kind: text): 1."
+    assert not (await tool.run(ListArguments(about="счета"), begin())).found
 
 
 async def test_the_oldest_documents_of_a_large_base_are_listed_and_read_too() -> None:

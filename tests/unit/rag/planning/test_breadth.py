@@ -81,3 +81,19 @@ def test_what_is_asked_of_is_left_without_the_words_that_say_how_much(question: 
 def test_any_text_can_be_asked(text: str) -> None:
     assert RULE.names_all_documents(text) in (True, False)
     assert RULE.leans(text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Сколько у меня договоров поставки?", "договоров поставки"),
+        ("сколько договоров у нас есть", "договоров"),
+        ("Сколько всего счетов в базе?", "счетов"),
+        ("How many contracts do I have?", "contracts"),
+        ("Сколько дней на поставку?", ""),
+        ("Сколько у меня?", ""),
+        ("Какие у меня договоры?", ""),
+    ],
+)
+def test_a_question_counts_the_documents_that_it_names(question: str, kind: str) -> None:
+    assert RULE.counted(question) == kind

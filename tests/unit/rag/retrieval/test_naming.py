@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from rag.records import RankedPassage
-from rag.retrieval.naming import lower_half_named, with_names
+from domain.documents import SourceType
+from domain.ids import DocumentId
+from rag.records import DocumentMatch, RankedPassage
+from rag.retrieval.naming import is_called, lower_half_named, with_names
 from tests.fakes.rag import make_passage
 
 LEMMAS = {"вектором": "вектор", "анны": "анна", "соколовой": "соколова"}
@@ -61,3 +63,23 @@ def test_what_stands_beside_a_name_belongs_to_it(opening: str, shares: tuple[flo
     asked, given = ("срок", "ооо", "вектор"), {found.passage.chunk_id: (0.0, 0.0, 1.0)}
     named = with_names([found], asked, given, terms_of=lambda text: [lemmas(word)[0] for word in WORD.findall(text)])
     assert named == {found.passage.chunk_id: shares}
+
+
+@pytest.mark.parametrize(
+    ("opening", "name", "is_one"),
+    [
+        ("ДОГОВОР ПОСТАВКИ № 5", "scan.pdf", True),
+        ("ООО «Ромашка»\nИНН 770\nДоговор поставки", "scan.pdf", True),  # below a letterhead
+        ("Рамочный договор поставки", "scan.pdf", True),
+        ("Поставщик и Покупатель", "Ромашка договор поставки.pdf", True),
+        ("Основание: договор поставки", "scan.pdf", False),
+        ("Приложение к договор поставки", "scan.pdf", False),
+        ("договор о поставке", "scan.pdf", False),
+    ],
+)
+def test_a_document_is_of_the_kind_that_it_begins_with(opening: str, name: str, is_one: bool) -> None:
+    told = DocumentMatch(
+        id=DocumentId("d"), title=name, file_name=name, source_type=SourceType.FILE, published_at=None, pages=None,
+        passages=1, score=0.0, opening=opening,
+    )  # fmt: skip
+    assert is_called(told, "договор поставки", terms_of=lambda text: WORD.findall(text.lower())) is is_one

@@ -345,3 +345,17 @@ async def test_of_few_long_documents_the_named_one_is_found_first(stores: Stores
 async def choose(stores: Stores, base: BaseId, *terms: str) -> list[DocumentMatch]:
     query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, limit=10)
     return await stores.search.find_documents(query)
+
+
+async def test_documents_are_counted_by_what_they_say_first(stores: Stores) -> None:
+    """Of every length, page by page, and of this base alone."""
+    base, other = await open_base(stores), await open_base(stores, UserId(ANNA + 1))
+    for number in range(3):
+        await publish(stores, base, f"договор поставки {number}", "неустойка и поставка", name=f"scan {number}")
+    await publish(stores, base, "договор аренды", "после него договор поставки", name="rent")
+    await publish(stores, base, "договор поставки коротко", name="note")
+    await publish(stores, other, "договор поставки чужой", name="theirs")
+    first = await stores.search.documents_saying_first(base, ("договор", "поставки"), limit=3)
+    rest = await stores.search.documents_saying_first(base, ("договор", "поставки"), limit=3, offset=3)
+    assert sorted(each.title for each in (*first, *rest)) == ["note", "scan 0", "scan 1", "scan 2"]
+    assert {each.opening for each in (*first, *rest)} >= {"договор поставки 0", "договор поставки коротко"}
