@@ -1,6 +1,7 @@
 """Documents that are read one by one, and two that contradict each other: what the person sees at the end."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -87,3 +88,42 @@ async def test_a_contradiction_is_told_with_both_sources_and_the_days_in_their_t
     assert BOTH in answer.text
     _, _, sources = answer.text.partition("Информация взята из")
     assert all(name in sources for name in ("Прайс новый.txt", "Прайс старый.txt"))
+
+
+SECTION = "Раздел рассказывает о работе отдела за год и о том, что в нём изменилось. " * 12
+TOLD = "[+] Склад застраховали на 40 млн руб. [1]."
+
+
+def choose_or_tell(request: ChatRequest) -> str:
+    """Chooses the 28th department by its number in the contents, and a section that there is not."""
+    if (line := re.search(r"^(\d+)\. .*Отдел 28", request.last, re.MULTILINE)) and "# Contents" in request.last:
+        return json.dumps({"sections": [int(line[1]), 900]})
+    return TOLD
+
+
+async def test_a_long_document_is_read_by_its_contents(
+    start: Start, llm: LlmServer, with_llm: Variables, tmp_path: Path
+) -> None:
+    """The plan names document and question, code makes the contents, the model chooses of them; what is chosen is
+    read from the database and nothing else of the document reaches the answer. No word of the question is there."""
+    told = {28: "Имущество: хранилище защищено полисом на 40 млн руб."}
+    report = "\n\n".join(f"## {n}. Отдел {n}\n\n{told.get(n, '')}\n\n{SECTION}" for n in range(1, 41))
+    path = tmp_path / "Годовой отчёт.md"
+    path.write_text(f"# Годовой отчёт\n\n{report}\n", encoding="utf-8")
+    question = "На сколько застрахован склад?"
+    reading = {"tool": "read_document", "args": {"document": "Годовой отчёт", "about": question}}
+    plan = {"question": question, "intents": ["GENERAL_UNSTRUCTURED"], "tool_calls": [reading], "confidence": 0.9}
+    llm.planner = lambda _: json.dumps(plan, ensure_ascii=False)
+    llm.reply = choose_or_tell
+    async with start(**with_llm) as page, Person(page) as you:
+        await enter(you, "base")
+        await you.wait_for("✅", READ_S, after=await you.send_file(path))
+        await enter(you, "chat")
+        answer = await you.wait_for("Информация", READ_S, after=await you.say(question))
+    choosing, writing = llm.requests
+    assert "Годовой отчёт > 28. Отдел 28" in choosing.last
+    assert "полисом" not in choosing.last
+    assert "полисом на 40 млн" in writing.last
+    assert "Отдел 5" not in writing.last
+    assert answer.text.startswith("Склад застраховали на 40 млн руб.")
+    assert "Годовой отчёт.md" in answer.text
