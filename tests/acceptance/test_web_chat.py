@@ -11,12 +11,20 @@ from typing import Literal
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
+from adapters.database.postgres import open_postgres
+from adapters.database.stores.bases import BaseStore
+from adapters.database.stores.people import PeopleStore, TokenStore
+from adapters.database.transport import ActingTransport
 from bot.settings import Settings
+from domain.bases import Role
+from domain.ids import ChatId, UserId
+from domain.people import acting_for, new_token, token_hash
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_api import ANSWER, CONTRACT, QUESTION, fill, token_for
 from tests.ports import free_port
 from tests.servers.chromium import open_chromium
 from tests.servers.llm import LlmServer, Streamed
+from tests.servers.person import ANNA, YOU
 
 Scheme = Literal["light", "dark"]
 DESK = ViewportSize(width=1280, height=800)
@@ -42,9 +50,8 @@ async def opened(
     """The page, before anybody is here, and what went wrong in it (a broken policy, too)."""
     port, wrong = free_port(), list[str]()
     async with start(API_PORT=str(port), **environment), open_chromium() as browser:
-        page = await browser.new_page(
-            viewport=size, locale="ru-RU", color_scheme="dark" if scheme == "dark" else "light"
-        )
+        context = await browser.new_context(viewport=size, locale="ru-RU", color_scheme=scheme)
+        page = await context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
         await page.goto(f"http://127.0.0.1:{port}/")
@@ -112,6 +119,66 @@ async def test_a_question_is_asked_answered_and_there_again_after_a_reload(
         await page.get_by_role("button", name="Новый диалог").click()
         await expect(page.locator(".message")).to_have_count(0)
         await expect(page.get_by_role("textbox", name="Вопрос")).to_be_focused()
+        assert wrong == []
+
+
+async def token_for_all(database_url: str) -> str:
+    """Of somebody with two bases of their own, and one that they may only read; the contract lies in «Работа»."""
+    token = new_token()
+    async with open_postgres(database_url, pool_size=1, timeout_s=30) as transport:
+        stores, people = BaseStore(transport), PeopleStore(transport)
+        await people.open_base(ChatId(YOU), thread=None, member=UserId(YOU))
+        await stores.make(UserId(YOU), "Работа")
+        theirs = await people.open_base(ChatId(ANNA), thread=None, member=UserId(ANNA), name="Анна")
+        await stores.rename(theirs, "Отдел")
+        await stores.invite(theirs, token_hash("link"), role=Role.READER, once=True, days=None)
+        await stores.accept(UserId(YOU), token_hash("link"), name="Вы")
+        with acting_for(UserId(YOU)):
+            await TokenStore(ActingTransport(transport)).add(None, token_hash(token), is_read_only=False, days=None)
+    return token
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "dark"), (PHONE, "light")], ids=["desk", "phone"])
+async def test_a_token_for_all_bases_chooses_among_them_and_the_browser_remembers(
+    start: Start, database_url: str, size: ViewportSize, scheme: Scheme
+) -> None:
+    async with opened(start, size, scheme=scheme) as (page, wrong):
+        token = await token_for_all(database_url)
+        await enter(page, token)
+        if size is PHONE:
+            await page.get_by_role("button", name="Открыть список диалогов").click()
+        choice = page.get_by_role("combobox", name="База", exact=True)
+        assert await choice.locator("option").all_inner_texts() == ["База", "Работа", "Отдел (только чтение)"]
+        await choice.focus()
+        await page.keyboard.press("ArrowDown")  # with the keyboard alone
+        await expect(page.get_by_role("status").last).to_have_text("Открыта «Работа». Документов: 0")
+        await expect(choice).to_be_focused()
+        await picture(page, f"web_chat_bases_{scheme}.png")
+        assert await page.evaluate(UNNAMED) == []
+        assert await page.evaluate(WIDER) == 0
+        if size is PHONE:
+            await page.keyboard.press("Escape")
+        await page.evaluate(DROP, {"name": "Договор.md", "text": CONTRACT})
+        await expect(page.locator("#uploads li")).to_contain_text("в базе")
+        await page.get_by_role("textbox", name="Вопрос").focus()
+        await ask(page, QUESTION)
+        await expect(page.locator("summary")).to_contain_text("Договор")
+
+        later = await page.context.new_page()  # another tab, another day
+        await later.goto(page.url)
+        await enter(later, token)
+        await expect(later.locator("#base-counts")).to_have_text("Документов: 1")
+        assert await later.locator("#bases").evaluate("each => each.selectedOptions[0].text") == "Работа"
+        dialogue = later.get_by_role("button", name=QUESTION, include_hidden=True)
+        await expect(dialogue).to_have_count(1)
+        await later.locator("#bases").select_option(label="Отдел (только чтение)", force=True)
+        await expect(dialogue).to_have_count(0)
+        await expect(later.locator("#attach")).to_be_hidden()
+        await later.get_by_role("textbox", name="Вопрос").focus()
+        await ask(later, QUESTION)
+        await expect(later.locator(".message").last).to_contain_text("ничего не нашлось")
+        await page.reload()
+        await expect(page.locator("#title")).to_contain_text("Отдел")  # the last choice of this browser
         assert wrong == []
 
 

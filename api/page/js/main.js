@@ -8,8 +8,10 @@ import { add } from "./uploads.js";
 
 const PAGE = 50;
 const OPEN = "baza-dialogue";
+const BASE = "baza-base"; // the choice of this browser, for a token that opens several
 const THEME = "baza-theme";
 const SMALL = matchMedia("(max-width: 720px)");
+let bases = []; // that the token opens
 let base = null;
 let session = null; // null: the next question begins a dialogue
 let asking = null; // the AbortController of the question that is being answered
@@ -33,7 +35,7 @@ function label() {
   document.documentElement.lang = language;
   for (const [id, text] of Object.entries({
     "login-about": words.about, "token-label": words.token, enter: words.enter, leave: words.leave,
-    new: words.fresh, empty: words.empty, earlier: words.earlier, drop: words.drop, send: words.send,
+    "bases-label": words.base, new: words.fresh, empty: words.empty, earlier: words.earlier, drop: words.drop, send: words.send,
   })) $(id).textContent = text;
   $("dialogues").firstChild.textContent = words.dialogues;
   $("dialogues").setAttribute("aria-label", words.dialogues);
@@ -54,8 +56,9 @@ function setTheme(theme) {
 function leave(reason = "") {
   asking?.abort();
   net.setToken("");
-  sessionStorage.removeItem(OPEN);
+  if (base) sessionStorage.removeItem(openKey());
   base = session = null;
+  bases = [];
   $("uploads").replaceChildren();
   $("frame").hidden = true;
   $("login").hidden = false;
@@ -64,40 +67,63 @@ function leave(reason = "") {
   $("token").focus();
 }
 
+const nameOf = ({ name }) => name || words.base;
+const openKey = () => `${OPEN}-${base.id}`; // each base has a dialogue of its own
+
 async function showBase() {
-  [base] = await net.get("/rags");
-  $("base-name").textContent = base.name || words.base;
+  bases = await net.get("/rags");
+  const wanted = base?.id || localStorage.getItem(BASE);
+  base = bases.find(({ id }) => id === wanted) || bases[0];
+  const isOne = bases.length === 1;
+  $("base-name").textContent = nameOf(base);
+  $("base-name").className = isOne ? "" : "unseen";
+  $("choice").hidden = isOne;
+  const names = bases.map((each) => nameOf(each) + (each.read_only ? words.reads : ""));
+  if ([...$("bases").options].map(({ text }) => text).join("\n") !== names.join("\n")) { // else it may be open just now
+    $("bases").replaceChildren(...bases.map(({ id }, number) => el("option", { value: id }, names[number])));
+  }
+  $("bases").value = base.id;
   $("base-counts").textContent = words.counts(base.documents);
   $("attach").hidden = base.read_only;
+}
+
+async function openBase(id) {
+  base = bases.find((each) => each.id === id);
+  localStorage.setItem(BASE, id);
+  await openDialogue(sessionStorage.getItem(openKey()));
+  await Promise.all([showBase(), listDialogues()]);
+  say(words.opened(nameOf(base), base.documents));
 }
 
 async function enter() {
   await showBase();
   $("login").hidden = true;
   $("frame").hidden = false;
-  await openDialogue(sessionStorage.getItem(OPEN));
+  await openDialogue(sessionStorage.getItem(openKey()));
   await listDialogues();
   $("text").focus();
 }
 
 async function listDialogues() {
-  const found = await net.get(`/rags/${base.id}/chat/sessions`);
+  const asked = base;
+  const found = await net.get(`/rags/${asked.id}/chat/sessions`);
+  if (base?.id !== asked.id) return; // another base was opened meanwhile
   $("dialogues").lastChild.replaceChildren(...found.map(({ id, title }) => el("li", {},
     el("button", {
       type: "button", title, "aria-current": id === session ? "true" : null,
-      onclick: safely(async () => { await openDialogue(id); await listDialogues(); $("text").focus(); }),
+      onclick: safely(async () => { openSide(false); await openDialogue(id); await listDialogues(); $("text").focus(); }),
     }, title))));
-  $("title").textContent = found.find(({ id }) => id === session)?.title || words.fresh;
+  const title = found.find(({ id }) => id === session)?.title || words.fresh;
+  $("title").textContent = bases.length > 1 ? `${nameOf(base)} · ${title}` : title;
 }
 
 async function openDialogue(id) {
   asking?.abort();
   session = id;
-  if (id) sessionStorage.setItem(OPEN, id);
-  else sessionStorage.removeItem(OPEN);
+  if (id) sessionStorage.setItem(openKey(), id);
+  else sessionStorage.removeItem(openKey());
   $("said").replaceChildren();
   $("earlier").hidden = true;
-  openSide(false);
   if (id) await showBefore(null);
   messages.toEnd();
 }
@@ -116,7 +142,7 @@ function openSide(open) {
   $("shade").hidden = !open;
   $("main").inert = open;
   $("open-side").setAttribute("aria-expanded", String(open));
-  if (open) $("new").focus();
+  if (open) (bases.length > 1 ? $("bases") : $("new")).focus();
 }
 
 /** Whether the button sends or stops. */
@@ -157,7 +183,7 @@ async function answered(question, shown, signal) {
       shown.write(reply.answer);
       shown.end(reply.sources);
       session = reply.session_id;
-      sessionStorage.setItem(OPEN, session);
+      sessionStorage.setItem(openKey(), session);
       say(`${words.answered}. ${shown.node.querySelector(".text").textContent}`);
     },
   });
@@ -219,7 +245,8 @@ function listen() {
     event.preventDefault();
     if (!asking) $("composer").requestSubmit();
   };
-  $("new").onclick = safely(async () => { await openDialogue(null); await listDialogues(); $("text").focus(); });
+  $("bases").onchange = safely(() => openBase($("bases").value));
+  $("new").onclick = safely(async () => { openSide(false); await openDialogue(null); await listDialogues(); $("text").focus(); });
   $("leave").onclick = () => leave();
   $("theme").onclick = () => {
     const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";

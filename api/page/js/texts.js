@@ -1,7 +1,7 @@
 // What the page says, in Russian or English as the browser prefers, and places of sources in words.
 
 const RU = {
-  about: "Вопросы к вашим документам. Токен открывает одну базу: его даёт бот по команде /api или baza token add.",
+  about: "Вопросы к вашим документам. Токен открывает одну базу или все ваши: его даёт бот по команде /api или baza token add.",
   token: "Токен", enter: "Войти", leave: "Выйти", dark: "Тёмная тема", light: "Светлая тема",
   base: "База", dialogues: "Диалоги", fresh: "Новый диалог", open: "Открыть список диалогов", close: "Закрыть список диалогов",
   ask: "Вопрос", send: "Спросить", stop: "Остановить", attach: "Добавить файл", drop: "Отпустите файлы, и они попадут в базу",
@@ -11,10 +11,11 @@ const RU = {
   sending: "отправляю", reading: "читаю", ready: "в базе", duplicate: "такой уже есть в базе", cancelled: "не добавлен",
   choosing: "файл с этим именем уже есть, содержание другое", replace: "Заменить", keep_both: "Оставить оба", skip: "Пропустить",
   hide: "Убрать из списка", page: "стр.", slide: "слайд", row: "строка",
-  counts: (documents) => `Документов: ${documents}`,
+  reads: " (только чтение)", counts: (documents) => `Документов: ${documents}`,
+  opened: (name, documents) => `Открыта «${name}». Документов: ${documents}`,
 };
 const EN = {
-  about: "Questions to your documents. A token opens one base: the bot gives it with /api, or baza token add.",
+  about: "Questions to your documents. A token opens one base or all of yours: the bot gives it with /api, or baza token add.",
   token: "Token", enter: "Enter", leave: "Leave", dark: "Dark theme", light: "Light theme",
   base: "Base", dialogues: "Dialogues", fresh: "New dialogue", open: "Open the list of dialogues", close: "Close the list of dialogues",
   ask: "Question", send: "Ask", stop: "Stop", attach: "Add a file", drop: "Drop the files to add them to the base",
@@ -24,7 +25,8 @@ const EN = {
   sending: "sending", reading: "reading", ready: "in the base", duplicate: "the base holds it already", cancelled: "not added",
   choosing: "there is a file of this name with other content", replace: "Replace", keep_both: "Keep both", skip: "Skip",
   hide: "Take off the list", page: "p.", slide: "slide", row: "row",
-  counts: (documents) => `Documents: ${documents}`,
+  reads: " (read only)", counts: (documents) => `Documents: ${documents}`,
+  opened: (name, documents) => `“${name}” is open. Documents: ${documents}`,
 };
 
 export const language = (navigator.language || "").toLowerCase().startsWith("ru") ? "ru" : "en";
