@@ -2,7 +2,7 @@
 
 In: messages that are due, from the database. Out: POST requests, through the crawler's guard, so that no address leads
 inside. A message is over once it was answered with 2xx; otherwise it comes again, later each time, for three days. It
-may come twice (`webhook-id` tells), and not in order.
+may come twice (`webhook-id` tells); those of one document come in order, others as they may.
 """
 
 import asyncio
@@ -19,8 +19,7 @@ import httpx
 import structlog
 
 from adapters.database.stores.webhooks import DueMessage, WebhookStore
-from adapters.database.transport import DatabaseError
-from domain.errors import DatabaseAway
+from domain.errors import DatabaseTrouble
 from ingestion.errors import IngestionError
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
 
@@ -29,6 +28,7 @@ ANSWER_S = 15.0
 AT_ONCE = 10
 HOLD_S = 45.0  # until another process takes over what a killed one was sending
 LOOK_EVERY_S = 2.0
+BROKEN = (httpx.HTTPError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, TimeoutError)
 _PREFIX = "whsec_"
 
 log = structlog.get_logger()
@@ -62,19 +62,23 @@ async def _tell_due(store: WebhookStore, client: httpx.AsyncClient) -> int:
     """How many were due."""
     try:
         due = await store.due(limit=AT_ONCE, hold_s=HOLD_S)
-        await asyncio.gather(*(_tell(store, client, message) for message in due))
-    except (DatabaseAway, DatabaseError) as error:
-        log.warning("webhooks_failed", reason=type(error).__name__)
+    except DatabaseTrouble as trouble:
+        log.warning("webhooks_failed", reason=trouble.reason)
         return 0
+    await asyncio.gather(*(_tell(store, client, message) for message in due))
     return len(due)
 
 
 async def _tell(store: WebhookStore, client: httpx.AsyncClient, message: DueMessage) -> None:
+    """What cannot be recorded is told again once it is not held any more."""
     problem = await _problem(lambda: _post(client, message))
     again_s = AGAIN_S[message.attempt - 1] if problem and message.attempt <= len(AGAIN_S) else None
     if problem:
         log.info("webhook_not_told", message=message.id, attempt=message.attempt, problem=problem)
-    await store.note(message.id, problem=problem, again_s=again_s)
+    try:
+        await store.note(message.id, problem=problem, again_s=again_s)
+    except DatabaseTrouble as trouble:
+        log.warning("webhook_not_noted", message=message.id, reason=trouble.reason)
 
 
 async def _problem(post: Callable[[], Awaitable[int]]) -> str | None:
@@ -84,7 +88,7 @@ async def _problem(post: Callable[[], Awaitable[int]]) -> str | None:
             status = await post()
     except IngestionError as error:  # of the guard
         return error.code.value
-    except (httpx.HTTPError, httpcore.NetworkError, httpcore.ProtocolError, TimeoutError, OSError) as error:
+    except (*BROKEN, OSError) as error:
         return type(error).__name__
     return None if 200 <= status < 300 else f"HTTP {status}"
 

@@ -59,13 +59,17 @@ as $$
   update webhook_messages m set attempts = m.attempts + 1, due_at = now() + make_interval(secs => p_hold_s)
   from webhooks w
   where w.id = m.webhook_id and m.id in (
-    select due.id from webhook_messages due where due.due_at <= now()
+    select due.id from webhook_messages due
+    where due.due_at <= now() and not exists (
+      select from webhook_messages earlier
+      where earlier.webhook_id = due.webhook_id and earlier.created_at < due.created_at
+        and earlier.body #> '{data,document}' = due.body #> '{data,document}')
     order by due.due_at limit p_limit for update skip locked)
   returning m.id, w.url, w.secret, m.body, m.attempts
 $$;
 comment on function due_webhook_messages is
-  'What is to be sent now; each is reserved for this caller for `p_hold_s`. It takes no base: it is the work of the '
-  'whole installation.';
+  'What is to be sent now; each is reserved for this caller for `p_hold_s`. What happened to a document is told in order: '
+  'nothing before what came earlier is over. It takes no base: it is the work of the whole installation.';
 
 create or replace function note_webhook(p_message text, p_problem text, p_again_s double precision)
 returns table (id uuid)
