@@ -12,8 +12,7 @@ import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
 from adapters.database.postgres import open_postgres
-from adapters.database.stores.bases import BaseStore
-from adapters.database.stores.people import PeopleStore, TokenStore
+from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
 from adapters.database.transport import ActingTransport
 from bot.settings import Settings
 from domain.bases import Role
