@@ -19,7 +19,8 @@ begin
     insert into api_additions (token_id, key, digest) values (p_token, p_key, p_digest) on conflict do nothing;
     if not found then -- a request at the same moment has been waited for
       select * into earlier from api_additions a where a.token_id = p_token and a.key = p_key;
-      return query select earlier.answer, case when earlier.digest <> p_digest then 'other_content' end;
+      return query select case when earlier.digest = p_digest then earlier.answer end,
+        case when earlier.digest <> p_digest then 'other_content' end;
       return;
     end if;
   end if;
