@@ -19,6 +19,8 @@ const refusal = new AsyncLocalStorage();
 
 async function open(database) {
   const connection = createPostgresConnection({ url: settings.databases + database });
+  // PostgREST writes moments as PostgreSQL's JSON has them (2026-11-23T09:09:50+00:00); lite passes on its text (…+00).
+  connection.driver.options.parsers[1184] = (text) => text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
   const normalize = connection.normalizeDbError.bind(connection);
   connection.normalizeDbError = (error) => {
     const seen = normalize(error);
