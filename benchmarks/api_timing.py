@@ -98,6 +98,17 @@ def hide(url: str, base: str) -> tuple[str, str, dict[str, str]]:
     return token, own, {"base": base, "document": document, "webhook": webhook, "session": session}
 
 
+async def compare(client: httpx.AsyncClient, asked_by_kind: dict[str, tuple[Asked, Asked]], requests: int) -> None:
+    """A line for each kind."""
+    print(f"{'':26}theirs ms  nobody's  difference  slower")
+    for kind, asked in asked_by_kind.items():
+        await measure(client, asked, 50)
+        one, other = await measure(client, asked, requests)
+        middle = [1000 * median(each) for each in (one, other)]
+        figures = f"{middle[0]:9.3f} {middle[1]:9.3f} {middle[0] - middle[1]:11.4f}"
+        print(f"{kind:26}{figures} {slower(one, other):7.3f}", flush=True)
+
+
 async def main() -> None:
     """Print a line for each kind of request."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -114,13 +125,7 @@ async def main() -> None:
                 token, own, theirs = hide(url, base)
             headers = {"Authorization": f"Bearer {token}"}
             async with httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
-                print(f"{'':26}theirs ms  nobody's  difference  slower")
-                for kind, asked in kinds(own, theirs).items():
-                    await measure(client, asked, 50)
-                    one, other = await measure(client, asked, requests)
-                    middle = [1000 * median(each) for each in (one, other)]
-                    figures = f"{middle[0]:9.3f} {middle[1]:9.3f} {middle[0] - middle[1]:11.4f}"
-                    print(f"{kind:26}{figures} {slower(one, other):7.3f}", flush=True)
+                await compare(client, kinds(own, theirs), requests)
 
 
 if __name__ == "__main__":

@@ -187,9 +187,8 @@ async def test_who_leaves_before_the_end_of_a_stream_has_spent_it(
     async with api(token, **with_llm, API_DAILY_COST="0.02", ENTITY_MODEL="false") as client:
         assert (await client.post(f"/rags/{base}/chat", json=asked)).status_code == 200
         async with client.stream("POST", f"/rags/{base}/chat", json={**asked, "stream": True}) as streamed:
-            async for line in streamed.aiter_lines():
-                if "Штраф" in line:
-                    break
+            lines = (line async for line in streamed.aiter_lines() if "Штраф" in line)
+            assert await anext(lines)
         async with asyncio.timeout(10):
             while (last := await client.post(f"/rags/{base}/chat", json=asked)).headers.get("retry-after") == "5":
                 await asyncio.sleep(0.1)

@@ -1,10 +1,14 @@
-"""Steps as the person sees them, and what is said below an answer that took several."""
+"""The steps of a turn in words, and the live list."""
+
+import asyncio
 
 import pytest
 
 from bot.replies.answers import finished_answer
-from bot.replies.steps import steps_text, work_done
+from bot.replies.sending import Place
+from bot.replies.steps import live_steps, steps_text, work_done
 from bot.texts import Words
+from domain.ids import ChatId
 from rag.execution.tools import Spent
 from rag.progress import StepState
 from rag.records import (
@@ -13,8 +17,14 @@ from rag.records import (
 )
 from tests.fakes.bot import plain_answer, texts
 from tests.fakes.tabulated import shown
+from tests.fakes.telegram import RecordedBot
+from tests.waiting import until
 
 RU, EN = texts().for_language("ru"), texts().for_language("en")
+
+PLACE = Place(chat=ChatId(7))
+LIVE_RU = texts().for_language("ru")
+SOON_S = 0.05
 
 
 def test_the_list_says_what_is_done_and_what_is_going_on() -> None:
@@ -152,3 +162,32 @@ def test_a_step_that_failed_is_named_in_the_answer() -> None:
 def test_an_answer_in_another_language_says_so() -> None:
     answer = plain_answer("Due in 14 days.", kind=AnswerKind.FROM_BASE, in_other_language=True)
     assert "Ответить на нужном языке не получилось." in finished_answer(answer, RU).text
+
+
+async def test_one_message_changes_and_goes() -> None:
+    recorded = RecordedBot()
+    async with live_steps(recorded.bot, PLACE, LIVE_RU, pause_s=0.01) as steps:
+        steps.show([shown("list_documents", StepState.RUNNING)])
+        await until(lambda: len(recorded.session.messages) == 1)
+        steps.show([shown("list_documents")])
+        await until(lambda: len(recorded.session.said) == 2)
+        assert [call.name for call in recorded.session.said] == ["sendMessage", "editMessageText"]
+        assert recorded.session.said[0].buttons == {"Остановить": "enough"}
+    assert not recorded.session.messages
+
+
+async def test_a_question_without_steps_shows_no_list() -> None:
+    recorded = RecordedBot()
+    async with live_steps(recorded.bot, PLACE, LIVE_RU, pause_s=0.01):
+        await asyncio.sleep(SOON_S)
+    assert not recorded.session.said
+
+
+async def test_a_list_that_cannot_be_shown_troubles_nobody() -> None:
+    recorded = RecordedBot()
+    recorded.session.fail("sendMessage", 400, description="Bad Request: not enough rights")
+    async with live_steps(recorded.bot, PLACE, LIVE_RU, pause_s=0.01) as steps:
+        steps.show([shown("list_documents")])
+        await until(lambda: recorded.session.said)
+        await asyncio.sleep(SOON_S)
+    assert not recorded.session.messages

@@ -3,17 +3,40 @@
 from collections.abc import Iterator
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.parsers import pdf_text
 from ingestion.parsers.pdf_layout import Paragraph
 from ingestion.parsers.pdf_lines import PageLine, plain_lines
-from ingestion.parsers.pdf_text import STRETCH_PAGES, build_paragraphs, paragraph_spool
+from ingestion.parsers.pdf_text import (
+    STRETCH_PAGES,
+    build_paragraphs,
+    is_readable,
+    is_shifted,
+    mend_encoding,
+    paragraph_spool,
+)
 from ingestion.spool import HELD_UNPRESSED_BYTES, Spooled
 
 PAGES = 5 * STRETCH_PAGES + 1
 FULL = "Длинная строка посреди страницы, которая тянется до края северо-"
+
+ENGLISH = (
+    "The franchisor is a limited company. It was formed in the state of Delaware, and its offices are in the city. "
+    "This document tells you what the franchise is, what it costs and for how long you are bound by it. "
+) * 2
+RUSSIAN = (
+    "Арендатор вносит плату не позднее пятого числа, если стороны не договорились об ином. За просрочку он платит пеню "
+    "от суммы долга, но не более того, что указано в договоре для таких случаев. Это условие действует и после срока. "
+) * 2
+CODE = "def parse(path: Path, *, name: str) -> Document: return Document(title=name, blocks=tuple(read(path))) " * 5
+NUMBERS = "\n".join(f"{year} {year * 17} {year * 31:,} (1,204) 17.5 % — 0.00" for year in range(2001, 2021))
+FINNISH = (
+    "Vuokralainen maksaa vuokran kuukauden viidenteen päivään mennessä. Viivästyneestä maksusta peritään korkoa "
+    "korkolain mukaisesti, elleivät osapuolet toisin sovi kirjallisesti. "
+) * 4
 
 
 def _pages(count: int) -> Iterator[list[PageLine]]:
@@ -82,3 +105,62 @@ def test_many_paragraphs_come_back_from_their_compression() -> None:
     gathered = spool.finish()
     assert isinstance(gathered, Spooled)
     assert list(gathered) == paragraphs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Арендатор вносит плату не позднее пятого числа каждого месяца.",
+        "ПРОТОКОЛ № 12 ОТ 03.06.2026",
+        "Артикул 4607-XK/19, DN-50, ГОСТ Р 1.5-2012, цена 1 200,00 ₽",
+        "使用説明書をお読みください。保証書付き",
+        "اقرأ التعليمات قبل استخدام الجهاز لأول مرة",
+        "for (int i = 0; i < maxSize; i++) { userList.add(newUser); }",
+        "XkQ7",  # too little to judge
+    ],
+)
+def test_what_people_write_is_readable(text: str) -> None:
+    assert is_readable(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\uf041\uf042\uf043 \uf044\uf045\uf046",  # private use: a font without a map
+        "\x01\x02\x03\x04 \x05\x06",
+        "\ufffd" * 40,
+        "3HQaQt SURVWrHGN QDczWeHFK RGrUAbQ",  # codes of glyphs, 29 off
+    ],
+)
+def test_what_fonts_without_a_map_yield_is_not(text: str) -> None:
+    assert not is_readable(text)
+
+
+def test_cyrillic_that_calls_itself_latin_is_mended() -> None:
+    assert mend_encoding("Äîãîâîð àðåíäû ¸ìêîñòè, 12 øò.") == "Договор аренды ёмкости, 12 шт."
+
+
+@pytest.mark.parametrize("text", ["Élève à l'école où l'été", "Þórður á Íslandi", "12 345", "Привет", ""])
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert mend_encoding(text) == text
+
+
+def _moved(text: str, distance: int) -> str:
+    """Blanks stay: they come from the layout of the page."""
+    return "".join(letter if letter.isspace() else chr(max(33, ord(letter) + distance)) for letter in text)
+
+
+@pytest.mark.parametrize("distance", [-29, -31, -1, 1, 3, 29, 0x3B0])
+def test_moved_letters_are_told(distance: int) -> None:
+    assert is_shifted(_moved(ENGLISH, distance))
+
+
+@pytest.mark.parametrize("distance", [-0x3CF, -0x3B0, -1, 1, 848])
+def test_cyrillic_that_is_moved_to_other_letters_is_told(distance: int) -> None:
+    assert is_shifted(_moved(RUSSIAN, distance))
+
+
+@pytest.mark.parametrize("text", [ENGLISH, RUSSIAN, CODE, NUMBERS, FINNISH, "Hello world " * 200, ""])
+def test_other_pages_are_left_alone(text: str) -> None:
+    assert not is_shifted(text)

@@ -1,16 +1,30 @@
-"""The plan's shape: seed 4, section 6, read tolerantly, and what a server is asked to keep to."""
+"""The plan's shape: seed 4, section 6, read tolerantly, what a server is asked to keep to; plans of several steps."""
 
 import json
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import pytest
+from hypothesis import given
 from pydantic import ValidationError
 
 from adapters.llm.structured import Rung, response_format, strict_schema
 from prompts.wordings import load_intents
-from rag.planning.plan import FollowUp, Limits, QueryPlan, RenderStyle, plan_schema
+from rag.planning.plan import (
+    FollowUp,
+    Limits,
+    QueryKind,
+    QueryPlan,
+    RenderStyle,
+    Step,
+    in_order,
+    needs,
+    plan_schema,
+    template,
+)
 from tests.fakes.planning import call, plan
+from tests.fakes.steps import odd_plans
 
 SEED_PLAN: dict[str, Any] = {
     "question": "Какие достижения на проекте АЛОР Брокер?",
@@ -24,6 +38,8 @@ SEED_PLAN: dict[str, Any] = {
     "confidence": 0.86,
 }
 SCHEMA = plan_schema(["rag_db_query", "graph_query_tool"], load_intents())
+
+TOOLS = ("rag_db_query",)
 
 
 def read(**changes: object) -> QueryPlan:
@@ -116,3 +132,19 @@ def test_a_schema_with_open_arguments_is_not_sent_as_a_strict_one() -> None:
 def test_plans_survive_the_way_to_a_model_and_back(intents: int, calls: int) -> None:
     made = plan(*(call(f"запрос {number}") for number in range(calls)), intents=("GENERAL_UNSTRUCTURED",) * intents)
     assert SCHEMA.model_validate_json(made.model_dump_json()).model_dump() == made.model_dump()
+
+
+@given(odd_plans())
+def test_an_order_puts_every_step_after_those_it_needs(steps: Sequence[Step]) -> None:
+    ordered = in_order(steps)
+    if ordered is not None:
+        for place, each in enumerate(ordered):
+            assert needs(each) <= {before.id for before in ordered[:place]}
+
+
+@pytest.mark.parametrize("kind", list(QueryKind))
+def test_a_template_can_be_run_with_whatever_tools_there_are(kind: QueryKind) -> None:
+    steps = template(kind, "Почему упал сервер?", TOOLS)
+    assert {each.action for each in steps} <= set(TOOLS)
+    assert in_order(steps) is not None
+    assert bool(steps) is (kind in (QueryKind.ITERATIVE, QueryKind.DIAGNOSTIC))

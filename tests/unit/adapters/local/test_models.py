@@ -1,7 +1,9 @@
-"""Late chunking on small models with known weights: every figure is computed a second time by hand."""
+"""Local models: embeddings, reranking, and how they are found."""
 
 import asyncio
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,17 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.local import models as local_models
 from adapters.local.fetching import LocalModelError
-from adapters.local.layout import read_encoder
-from adapters.local.models import LocalEncoder, window_text
+from adapters.local.layout import read_encoder, read_files
+from adapters.local.models import LocalEncoder, LocalReranker, find_model, open_encoder, open_reranker, window_text
+from domain.documents import SourceType
+from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from ingestion.chunking.chunker import chunk_document
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.ports import Embedder
 from ingestion.records import Chunk, Document, Span, Window
 from rag.errors import ModelRefused
-from rag.ports import QueryEmbedder
-from tests.onnx_models import TABLE, TASKS, build_encoder, direction, token_vectors
+from rag.ports import QueryEmbedder, Reranker
+from rag.records import Passage
+from tests.onnx_models import TABLE, TASKS, build_encoder, build_reranker, direction, token_vectors
 from tests.unit.adapters.windows import window_of
 from tests.unit.ingestion.chunking.documents import DOCUMENTS, table
 
@@ -210,3 +216,132 @@ def test_each_chunk_finds_its_own_words(document: Document, budget: int, overlap
     for each, (start, end) in zip(chunks, spans, strict=True):
         assert "".join(each.text.split()[-1:]) in text[start:end]
         assert sorted(set(each.text) - set(text[start:end])) <= [" "]
+
+
+def passage(text: str) -> Passage:
+    return Passage(
+        chunk_id=ChunkId(1),
+        document_id=DocumentId("d"),
+        ordinal=0,
+        title="",
+        source_type=SourceType.FILE,
+        source_identifier="f.txt",
+        text=text,
+        locator=Locator(),
+    )
+
+
+PASSAGES = [passage("облако"), passage("диск и сеть"), passage("диск")]
+
+
+@pytest.fixture
+def reranker(tmp_path: Path) -> Reranker:
+    return LocalReranker(read_files(build_reranker(tmp_path / "small")), threads=1)
+
+
+async def test_the_best_come_first_with_their_relevance(reranker: Reranker) -> None:
+    best = await reranker.rerank("диск сеть", PASSAGES, top_n=2)
+    assert [index for index, _ in best] == [1, 2]
+    assert [relevance for _, relevance in best] == [pytest.approx(0.9975, abs=1e-3), pytest.approx(0.8808, abs=1e-3)]
+
+
+async def test_each_passage_is_judged_as_it_would_be_alone(reranker: Reranker) -> None:
+    together = dict(await reranker.rerank("диск сеть", PASSAGES, top_n=3))
+    for index, each in enumerate(PASSAGES):
+        ((_, relevance),) = await reranker.rerank("диск сеть", [each], top_n=1)
+        assert relevance == pytest.approx(together[index], abs=1e-6)
+
+
+async def test_a_long_passage_is_read_from_its_beginning(reranker: Reranker) -> None:
+    ((_, near),) = await reranker.rerank("диск", [passage("диск " + "сеть " * 500)], top_n=1)
+    ((_, far),) = await reranker.rerank("диск", [passage("сеть " * 500 + "диск")], top_n=1)
+    assert near > 0.5 > far
+
+
+async def test_a_long_question_leaves_room_for_the_passage(reranker: Reranker) -> None:
+    ((_, relevance),) = await reranker.rerank("диск " * 500, [passage("диск")], top_n=1)
+    assert relevance > 0.9
+
+
+async def test_what_there_is_no_time_for_keeps_its_order_behind_the_rest(
+    reranker: Reranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_models, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(local_models, "PAIRS_A_RUN", 2)
+    best = await reranker.rerank("диск", [passage("облако"), passage("диск"), *PASSAGES], top_n=9)
+    assert [index for index, _ in best] == [1, 0, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("passages", "top_n"), [([], 3), (PASSAGES, 0)])
+async def test_nothing_to_order_is_no_work(reranker: Reranker, passages: list[Passage], top_n: int) -> None:
+    assert await reranker.rerank("диск", passages, top_n=top_n) == []
+
+
+async def test_an_encoder_does_not_rerank(tmp_path: Path) -> None:
+    encoder = LocalReranker(read_files(build_encoder(tmp_path / "small")), threads=1)
+    with pytest.raises(ModelRefused, match="gives no score"):
+        await encoder.rerank("диск", PASSAGES, top_n=1)
+
+
+def never(name: str, folder: Path) -> None:
+    raise AssertionError(f"{name} is not fetched")
+
+
+def test_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    folder = build_encoder(tmp_path / "small")
+    assert find_model(str(folder), tmp_path / "models", never) == folder
+
+
+def test_a_name_may_be_a_folder_among_the_models(tmp_path: Path) -> None:
+    folder = build_encoder(tmp_path / "models" / "owner" / "small")
+    assert find_model("owner/small", tmp_path / "models", never) == folder
+
+
+def test_a_model_is_fetched_once(tmp_path: Path) -> None:
+    fetched: list[str] = []
+
+    def fetch(name: str, folder: Path) -> None:
+        fetched.append(name)
+        build_encoder(folder)
+
+    first = find_model("owner/small", tmp_path, fetch)
+    assert find_model("owner/small", tmp_path, fetch) == first == tmp_path / "owner" / "small"
+    assert fetched == ["owner/small"]
+
+
+def test_two_that_start_at_once_fetch_a_model_once(tmp_path: Path) -> None:
+    """A bot and a worker share a home: the second waits for the first, and takes what it has brought."""
+    fetched: list[str] = []
+
+    def fetch(name: str, folder: Path) -> None:
+        fetched.append(name)
+        time.sleep(0.3)
+        build_encoder(folder)
+
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(lambda _: find_model("owner/small", tmp_path, fetch), range(2)))
+    assert found == [tmp_path / "owner" / "small"] * 2
+    assert fetched == ["owner/small"]
+
+
+def test_a_model_that_was_not_fetched_whole_is_not_there(tmp_path: Path) -> None:
+    def fetch(name: str, folder: Path) -> None:
+        (folder / "config.json").write_text("{}")
+        raise LocalModelError("the line broke")
+
+    with pytest.raises(LocalModelError, match="the line broke"):
+        find_model("owner/small", tmp_path, fetch)
+    assert not (tmp_path / "owner").exists()
+
+
+@pytest.mark.parametrize("name", ["small", "./small", "/nowhere/small", "a/b/c"])
+def test_what_is_neither_a_folder_nor_a_name_is_said_to_be_missing(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LocalModelError, match="There is no model"):
+        find_model(name, tmp_path, never)
+
+
+def test_encoder_and_reranker_open_without_loading(tmp_path: Path) -> None:
+    for folder in (build_encoder(tmp_path / "encoder"), build_reranker(tmp_path / "reranker")):
+        (folder / "model.onnx").write_bytes(b"not a model")
+    assert open_encoder("encoder", models=tmp_path, context_tokens=512, threads=0).model.startswith("local/encoder@")
+    open_reranker("reranker", models=tmp_path, threads=0)
