@@ -53,6 +53,7 @@ from rag.trace import trace_of
 from rag.words import mostly_cyrillic, normalise
 
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
+CYRILLIC = frozenset(("ru", "uk", "be", "bg", "kk", "mk", "sr"))  # languages of documents
 DIALOGUE_CHARS = 600  # of the last answer, for tools
 LISTED_DOCUMENTS = 8  # that the planner sees; they take some 250 tokens
 LISTED_SHARE = 0.5  # of the best one's score: where a name chooses one, the others need no room
@@ -249,12 +250,12 @@ class Conversation:
         catalogue, stages = self._stages.catalogue, self._stages
         if stages.writer or stages.compares_meaning or planned.small_talk or not execution.calls:
             return ""
-        texts = [fact.passage.passage.text for fact in execution.payload.facts if fact.passage][:LOOKED_AT]
-        if not texts and catalogue:
+        found = [fact.passage.passage.text for fact in execution.payload.facts if fact.passage][:LOOKED_AT]
+        are_cyrillic = [mostly_cyrillic(text) for text in found]
+        if not found and catalogue:  # names of files tell little: «scan_7.pdf»
             cards = await catalogue.documents(asked.base_id, limit=LOOKED_AT)
-            texts = [card.title for card in cards]
-        is_cyrillic = mostly_cyrillic(asked.text)
-        is_other = texts and not any(mostly_cyrillic(text) is is_cyrillic for text in texts)
+            are_cyrillic = [card.language in CYRILLIC for card in cards if card.language]
+        is_other = bool(are_cyrillic) and mostly_cyrillic(asked.text) not in are_cyrillic
         return str(execution.calls[-1].call.args.get("query", "")) if is_other else ""
 
     async def _plan(self, asked: Question, known: _Known) -> Planned:

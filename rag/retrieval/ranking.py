@@ -97,7 +97,15 @@ def fit_of(
     is_near = floor is not None and similarity is not None and similarity >= floor
     if is_near or share >= CERTAIN_SHARE:
         return Fit.CERTAIN
-    return Fit.RELATED if share >= RELATED_SHARE else Fit.CHANCE
+    return Fit.RELATED if share >= RELATED_SHARE or _names_across(met - held, held) else Fit.CHANCE
+
+
+def _names_across(respelled: Set[str], held: Set[str]) -> bool:
+    """Whether a word of the other alphabet than the passage's is in it: of a question in another language nothing but
+    names and terms can be ("Forpost" where the passage has «Форпост»)."""
+    words = [term for term in held if term.isalpha()]
+    is_latin = sum(word.isascii() for word in words) * 2 > len(words)
+    return any(term.isalpha() and term.isascii() is not is_latin for term in respelled)
 
 
 def _met(asked: Set[str], held: Set[str], spellings: Sequence[Spelling]) -> Set[str]:

@@ -47,7 +47,8 @@ _TO_CYRILLIC = {
     "w": "(?:в|у)", "x": "(?:кс|х)", "y": "(?:й|и|ы|ай)?", "z": "[зц]", "ch": "[чхк]", "sh": "(?:ш|сх)", "ph": "ф",
     "th": "(?:т|з|с|ф|тх)", "ck": "к", "oo": "у", "ee": "и", "ya": "я", "ea": "(?:и|е|еа|иа)",
     "ou": "(?:у|ау|оу|о)", "oa": "(?:о|оу|оа)", "ow": "(?:оу|ау|о)", "you": "(?:ю|йу)", "wh": "(?:в|у|х)",
-    "ts": "(?:ц|тс)", "xc": "кс", "qu": "(?:кв|ку|к)",
+    "ts": "(?:ц|тс)", "xc": "кс", "qu": "(?:кв|ку|к)", "kh": "(?:х|кх)", "zh": "(?:ж|зх)", "yu": "(?:ю|йу)",
+    "yo": "(?:е|йо)", "shch": "щ", "sch": "(?:щ|ш|сх)",
 }  # fmt: skip
 _CYRILLIC_LETTERS, _LATIN_LETTERS = (
     re.compile("|".join([*sorted((letters for letters in table if len(letters) > 1), key=len, reverse=True), "."]))
@@ -68,7 +69,7 @@ _NAMED_LETTERS = re.compile(f"(?:{'|'.join(_LETTER_NAMES)}){{2,}}а?")  # the le
 # Endings that a stem may have lost or a loanword added; True: the other spelling is Latin. The English stem of
 # "kubernetes" is "kubernet"; the lemmatiser does not know these words and makes «джир» of «джира», «ворда» of «ворд»,
 # «хендать» of «хендай».
-_ENDING = {True: "(?:s|es|[aeiouy])?", False: "(?:[еэи]?с|[аеиойы])?"}
+_ENDING = {True: "(?:s|es|[aeiouy])?", False: "(?:[еэи]?с|[аеиойыь])?"}
 _LOST = {True: re.compile("(?:[аеиоуыэя]?(?<!к)с+|а|ть)$"), False: re.compile("[aeiouy]$")}
 
 

@@ -289,3 +289,20 @@ def test_what_has_no_pages_stays_as_it_is_ranked() -> None:
     ranked = rank(*(piece(ordinal) for ordinal in (4, 2, 8, 6)))
 
     assert spread_over_pages(ranked) == list(ranked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "fit"),
+    [
+        (
+            "forpost",
+            {"форпост", "договор", "поставка"},
+            Fit.RELATED,
+        ),  # nothing else of an English question can be there
+        ("forpost", {"договор", "поставка"}, Fit.CHANCE),
+        ("форпост", {"forpost", "форпосте", "договор", "поставка"}, Fit.CHANCE),  # in Russian the rest might be
+    ],
+)
+def test_a_name_in_the_other_alphabet_is_enough_where_nothing_else_can_be(asked: str, held: set[str], fit: Fit) -> None:
+    weights = {asked: 1.0, "first": 3.0, "second": 3.0, "third": 3.0}
+    assert fit_of(weights, held, similarity=None, model=None, spellings=other_spellings([asked], set())) is fit
