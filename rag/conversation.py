@@ -55,7 +55,7 @@ from rag.words import mostly_cyrillic, normalise
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
 CYRILLIC = frozenset(("ru", "uk", "be", "bg", "kk", "mk", "sr"))  # languages of documents
 DIALOGUE_CHARS = 600  # of the last answer, for tools
-LISTED_DOCUMENTS = 8  # that the planner sees; they take some 250 tokens
+LISTED_DOCUMENTS = 6  # that the planner sees, as many as it may offer to choose from; some 180 tokens
 LISTED_SHARE = 0.5  # of the best one's score: where a name chooses one, the others need no room
 
 log = structlog.get_logger()

@@ -24,6 +24,7 @@ SCHEMAS = 32  # types that are asked for; an installation has a handful
 
 _LEFT_OUT = ("default", "discriminator")  # strict mode knows neither, nor `oneOf`
 _FOR_READERS = ("title", "description")  # names once more, docstrings: the prompts explain the fields
+_CLOSING = ("additionalProperties",)
 _RENAMED = {"oneOf": "anyOf"}
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # some servers leave a reasoning model's thoughts in the text
 _INSTRUCTION = (
@@ -44,7 +45,9 @@ def response_format(rung: Rung, schema: type[BaseModel]) -> Mapping[str, object]
     """The request's `response_format`; None to send none."""
     if rung is Rung.JSON_SCHEMA:
         shape = strict_schema(schema)
-        named = {"name": schema.__name__, "strict": not _is_open(shape), "schema": shape}
+        is_open = _is_open(shape)  # only strict mode asks for closed objects, and every call would pay for the words
+        sent = _without(shape, _CLOSING) if is_open else shape
+        named = {"name": schema.__name__, "strict": not is_open, "schema": sent}
         return {"type": "json_schema", "json_schema": named}
     return {"type": "json_object"} if rung is Rung.JSON_OBJECT else None
 

@@ -12,7 +12,7 @@ from domain.documents import SourceType, known_as
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.facts import Fact, FactKind
-from rag.extraction.values import day, day_of_name
+from rag.extraction.values import day_of_name, whole_day
 from rag.quoting.quotes import escaped
 from rag.records import Claim, Conflict, Passage, RankedPassage
 
@@ -37,7 +37,7 @@ def newness(passage: Passage, came: datetime | None) -> tuple[bool, float]:
 
 def _own_day(passage: Passage) -> datetime | None:
     """The date that the document bears, or the day in its name."""
-    return passage.published_at or _in_name(passage, day)
+    return passage.published_at or _in_name(passage, whole_day)
 
 
 def _in_name(passage: Passage, read: Callable[[str], date | None]) -> datetime | None:
@@ -88,11 +88,13 @@ def _about(conflict: Conflict) -> str:
 
 
 def _named(one: Claim, words: Wordings) -> str:
-    """«Письмо.pdf (от 12.03.2024)». An arrival date is labelled as such: it orders the claims but proves little."""
-    name = document_name(one.passage.passage)
-    if one.dated is None:
+    """«Письмо.pdf (от 12.03.2024)». An arrival date is labelled as such: it orders the claims but proves little. A name
+    with a month needs none («Прайс март 2025»)."""
+    passage = one.passage.passage
+    name, is_own = document_name(passage), bears_its_day(passage)
+    if one.dated is None or (not is_own and _in_name(passage, day_of_name)):
         return name
-    wording = words.dated if bears_its_day(one.passage.passage) else words.came
+    wording = words.dated if is_own else words.came
     return f"{name} ({wording.format(day=one.dated.strftime(words.day))})"
 
 

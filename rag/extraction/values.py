@@ -6,7 +6,7 @@ Out: values that can be summed, compared and sorted; None for any other cell. Da
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -106,6 +106,11 @@ def only_day(text: str) -> date | None:
     return None
 
 
+def whole_day(text: str) -> date | None:
+    """The first date of a text that names its day: «март 2025» does not."""
+    return next(_days(text, _DATES[:-1]), None)
+
+
 def day_of_name(name: str) -> date | None:
     """The date in a document's name; of a month («Прайс 2025-03», «Прайс, март 2025») its first day."""
     spaced = name.replace("_", " ")
@@ -202,8 +207,8 @@ def _unit_at(text: str, start: int, end: int) -> str:
     return next((unit for unit, pattern in _UNITS if pattern.fullmatch(word)), word.casefold())
 
 
-def _days(text: str) -> Iterator[date]:
-    for pattern in _DATES:
+def _days(text: str, patterns: Sequence[re.Pattern[str]] = _DATES) -> Iterator[date]:
+    for pattern in patterns:
         for found in pattern.finditer(text):
             if made := _date(found.groupdict()):
                 yield made
