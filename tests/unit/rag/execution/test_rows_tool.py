@@ -117,14 +117,6 @@ async def test_a_day_in_the_name_dates_a_document_that_bears_none() -> None:
     assert "(от 12.05.2025)" in conflict.told
 
 
-async def test_a_month_in_the_name_dates_it_for_the_reader() -> None:
-    prices = {"Прайс март 2025": "Связь 7 ₽", "Прайс апрель 2025": "Связь 9 ₽"}
-    model = rows_of({text: (tuple(text.split(" ", 1)),) for text in prices.values()})
-    payload = await collect(letters(**prices), model, what="услуга", columns=["услуга", "цена"])
-    (conflict,) = payload.conflicts
-    assert conflict.told.splitlines()[-2:] == ["- Прайс апрель 2025: 9 ₽", "- Прайс март 2025: 7 ₽"]
-
-
 async def test_disagreements_use_no_limit_and_no_count() -> None:
     payload = await collect(columns=["номер", "срок оплаты"])
     cut = limit(payload, items=2)

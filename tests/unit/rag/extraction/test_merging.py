@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
+from rag.extraction.conflicts import in_words
 from rag.extraction.merging import MergedRow, compare, conflicts_of, key_of, merge_rows
 from rag.extraction.rows import Row
 from rag.extraction.wire import Standing
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage
+from tests.fakes.reading import WORDINGS
 
 DOCUMENTS = ("a", "b", "c")
 CAME = {DocumentId(name): datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day) for day, name in enumerate(DOCUMENTS)}
@@ -158,6 +160,15 @@ def test_of_documents_that_disagree_the_newest_has_its_way() -> None:
 )
 def test_whose_value_counts(rows: tuple[Row, ...], told: object) -> None:
     assert [said(each) for each in merged(*rows)] == [told]
+
+
+def test_a_month_in_the_name_is_told_as_a_month() -> None:
+    rows = (row("a", "5", "7 ₽", name="Прайс март 2025.txt"), row("b", "5", "9 ₽", name="Прайс апрель 2025.txt"))
+    (conflict,) = conflicts_of(merged(*rows), COLUMNS, CAME)
+    assert in_words(conflict, WORDINGS["ru"]).told.splitlines()[-2:] == [
+        "- Прайс апрель 2025.txt: 9 ₽",
+        "- Прайс март 2025.txt: 7 ₽",
+    ]
 
 
 MARCH = [
