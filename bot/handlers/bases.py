@@ -84,7 +84,7 @@ async def open_base(
     if base is None or not await _is_theirs(bot, services, talk, base):
         raise BaseClosed
     if not await may_tidy(bot, talk):
-        await acknowledge(query, talk.words.plain("only-administrators"), alert=True)
+        await acknowledge(query, talk.words.plain("only-administrators-choose"), alert=True)
         return
     await services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     base = replace(base, is_open=True)
@@ -116,7 +116,7 @@ async def make(message: Message, bot: Bot, services: Services, talk: Talk) -> No
     """The name of a new base: it is made and opened."""
     name = _name(message)
     if not name or not await may_tidy(bot, talk):
-        await send(bot, talk.place, talk.words("base-unnamed" if not name else "only-administrators"))
+        await send(bot, talk.place, talk.words("base-unnamed" if not name else "only-administrators-choose"))
         return
     made = await services.bases.make(talk.state.user_id, name)
     if made is None:

@@ -62,12 +62,14 @@ class Telegram:
         await self.push(message={**message, **more})
         return number
 
-    async def press(self, data: str, *, by: int, chat: int, topic: int | None = None, shown: Json) -> None:
-        """A press of a button below a message of the bot."""
+    async def press(self, data: str, *, by: int, chat: int, topic: int | None = None, shown: Json) -> int:
+        """A press of a button below a message of the bot. Returns the query's number."""
         message = {**self.message(shown["message_id"], by=ME["id"], chat=chat, topic=topic), "text": shown["text"]}
         person = self.message(0, by=by, chat=chat)["from"]
-        query = {"id": str(self._number()), "from": person, "chat_instance": "1", "data": data, "message": message}
+        number = self._number()
+        query = {"id": str(number), "from": person, "chat_instance": "1", "data": data, "message": message}
         await self.push(callback_query=query)
+        return number
 
     def message(self, number: int, *, by: int, chat: int, topic: int | None = None) -> Json:
         """The fields that every message has."""
@@ -108,6 +110,18 @@ class Telegram:
             for name, sent in self.calls
             if "message_id" in sent
         )
+
+    async def wait_for_answer(self, query: int) -> str:
+        """What the bot answers to this press."""
+
+        def found() -> str | None:
+            answers = (form for name, form in self.calls if name == "answerCallbackQuery")
+            return next((str(form.get("text", "")) for form in answers if form["callback_query_id"] == query), None)
+
+        async with asyncio.timeout(60), self._changed:
+            while (said := found()) is None:
+                await self._changed.wait()
+        return said
 
     async def answer(self, request: web.Request) -> web.Response:
         """Any method."""

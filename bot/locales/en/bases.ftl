@@ -76,6 +76,7 @@ base-groups = In which group is the base “{ $name }” to be open? Whoever wri
 base-groups-none = Add me to a group and write to me there: then the base “{ $name }” can be opened in it.
 base-bound = The base “{ $name }” is open in the group “{ $group }”. To close it: “Members”, “Take off”.
 base-bound-group = The base “{ $name }” is open in this group now. Back to the group's own: /bases
+only-administrators-choose = Which base is open in a group only its administrators decide.
 only-administrators-bind = Only an administrator of a group may open a base of theirs in it.
 
 button-send-over = 📚 To another base

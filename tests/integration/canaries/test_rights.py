@@ -6,16 +6,18 @@ all (`ActingTransport`), and is found here.
 """
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from adapters.database.transport import ActingTransport, Transport
 from domain.bases import Role
 from domain.errors import BaseClosed, BaseReadOnly
+from domain.ids import ChatId, UserId
 from domain.people import acting_for, token_hash
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.canaries.catalog import Catalog
-from tests.integration.canaries.hiding import Canary, hide
+from tests.integration.canaries.hiding import Canary, hide, people
 
 OWN_TOKENS = {"list_tokens", "revoke_token"}  # of the person who acts; of others they say nothing
 OF_READERS = {
@@ -68,6 +70,28 @@ async def test_a_stranger_is_refused_by_every_function(
 ) -> None:
     canary, stranger = pair
     ends = await refused(transport, catalog, stranger, canary)
+    assert {name: end for name, end in ends.items() if end != "BaseClosed"} == dict.fromkeys(OWN_TOKENS, "")
+
+
+@pytest.mark.parametrize("is_group", [False, True], ids=["taken off", "the bot was taken out of the group"])
+async def test_who_was_let_in_is_a_stranger_again_afterwards(
+    transport: Transport, catalog: Catalog, pair: tuple[Canary, Canary], is_group: bool
+) -> None:
+    canary, person = pair
+    stores = DatabaseStores(transport)
+    if is_group:
+        person = replace(person, person=UserId(-next(people)))
+        await stores.people.open_base(ChatId(person.person), thread=None, member=canary.person)
+        with acting_for(canary.person):
+            own = DatabaseStores(ActingTransport(transport)).bases
+            await own.bind(canary.base, ChatId(person.person), thread=None, name="Дом")
+        await stores.bases.leave_group(ChatId(person.person), None)
+    else:
+        await stores.bases.invite(canary.base, token_hash("write"), role=Role.WRITER, once=False, days=None)
+        await stores.bases.accept(person.person, token_hash("write"), name="Борис")
+        with acting_for(canary.person):
+            await DatabaseStores(ActingTransport(transport)).bases.remove_member(canary.base, person.person)
+    ends = await refused(transport, catalog, person, canary)
     assert {name: end for name, end in ends.items() if end != "BaseClosed"} == dict.fromkeys(OWN_TOKENS, "")
 
 
