@@ -22,7 +22,6 @@ from functools import partial
 from itertools import count
 from pathlib import Path, PurePath
 from statistics import fmean, quantiles
-from textwrap import shorten
 
 import numpy as np
 
@@ -40,8 +39,7 @@ from ingestion.chunking.passages import Passages, gather_passages
 from ingestion.indexing import Indexer
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.text import read_text
-from ingestion.ports import Embedder
-from ingestion.records import Batch, Chunk, Document, IndexedChunk, Source, Vector, WholeDocument, Window
+from ingestion.records import Batch, Chunk, Document, Source, WholeDocument
 from rag.choosing import FEWEST
 from rag.records import Passage, RankedPassage, SearchFilter
 from rag.retrieval.alike import EQUAL, equally_fitting
@@ -50,7 +48,6 @@ from rag.retrieval.search import DocumentSearch
 SHOWN = 10
 QUESTIONS = 160  # of each base
 TOGETHER = 50  # documents that are stored in one call
-LINE_CHARS = 200  # as `opening_of` has
 VECTORS_ALONE = Fusion(lexical_weight=0.0, vector_weight=1.0)
 SEED, REPORTED_SEED = 1, 20261122
 WINDOW_TOKENS = 512  # any: there is no model
@@ -175,16 +172,17 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-async def store(parts: Parts, base: Base, *, lined: bool = False) -> tuple[BaseId, list[DocumentId]]:
-    """The base in the database, by the calls that a worker makes. `lined`: see `_Lined`."""
-    target = await parts.stores.people.open_named_base(f"{base.name}, lined" if lined else base.name)
+async def store(parts: Parts, base: Base) -> tuple[BaseId, list[DocumentId]]:
+    """The base in the database, by the calls that a worker makes."""
+    target = await parts.stores.people.open_named_base(base.name)
+    indexer = Indexer(embedder=parts.embedder, analyzer=parts.analyzer, queue=parts.stores.work)
     ids: list[DocumentId] = []
     for first in range(0, len(base.documents), TOGETHER):
         some = base.documents[first : first + TOGETHER]
         sources = tuple(_source(name, cut) for name, _, cut in some)
         batch = Batch(base_id=target, user_id=UserId(0), sources=sources)
         enqueued = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=60)]
-        await _publish(parts, dict(zip(enqueued, some, strict=True)), lined=lined)
+        await _publish(parts, indexer, dict(zip(enqueued, some, strict=True)))
         ids += enqueued
     return target, ids
 
@@ -195,7 +193,7 @@ def _source(name: str, cut: Passages) -> Source:
 
 
 async def _publish(
-    parts: Parts, documents: Mapping[DocumentId, tuple[str, Document, Passages]], *, lined: bool
+    parts: Parts, indexer: Indexer, documents: Mapping[DocumentId, tuple[str, Document, Passages]]
 ) -> None:
     work, waiting = parts.stores.work, dict(documents)
     while waiting:
@@ -203,7 +201,7 @@ async def _publish(
             worker="benchmark", lease_s=3600, most=len(waiting), only=tuple(waiting), lanes=ANY_LANE
         )
         claimed = [(each, *waiting.pop(each.id)) for each in held]
-        indexed = [await _indexed(parts, (each.source, parsed, cut), lined=lined) for each, _, parsed, cut in claimed]
+        indexed = await indexer.index_together([(each.source, parsed, cut) for each, _, parsed, cut in claimed])
         ended = await work.publish_together(
             [
                 WholeDocument(document=each, parsed=parsed, chunks=chunks, content_hash=str(each.id))
@@ -212,43 +210,6 @@ async def _publish(
         )
         if not (held and all(ended.get(each.id) for each in held)):
             raise RuntimeError("a document was taken by somebody else, or is there twice")
-
-
-async def _indexed(
-    parts: Parts, document: tuple[Source, Document, Passages], *, lined: bool
-) -> tuple[Document, list[IndexedChunk]]:
-    embedder: Embedder = parts.embedder
-    if lined:
-        beginning = " ".join(document[2].chunks[0].text[: 2 * LINE_CHARS].split())
-        embedder = _Lined(embedder, shorten(beginning, LINE_CHARS, placeholder=""))
-    indexer = Indexer(embedder=embedder, analyzer=parts.analyzer, queue=parts.stores.work)
-    (indexed,) = await indexer.index_together([document])
-    return indexed
-
-
-class _Lined:
-    """Embeds the later passages of a document below the line that says whose they are: how it begins."""
-
-    def __init__(self, embedder: Embedder, line: str) -> None:
-        self._embedder = embedder
-        self._line = line
-
-    @property
-    def model(self) -> str:
-        return self._embedder.model
-
-    @property
-    def window_tokens(self) -> int:
-        return self._embedder.window_tokens
-
-    async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
-        """As the embedder itself."""
-        told = [replace(window, chunks=tuple(map(self._told, window.chunks))) for window in windows]
-        return await self._embedder.embed_windows(told)
-
-    def _told(self, chunk: Chunk) -> Chunk:
-        headings = (self._line, *chunk.locator.headings) if chunk.ordinal else chunk.locator.headings
-        return replace(chunk, locator=replace(chunk.locator, headings=headings))
 
 
 async def ask(parts: Parts, base: Base, home: Path, stored: tuple[BaseId, list[DocumentId]]) -> Tally:
@@ -350,12 +311,10 @@ async def run(arguments: argparse.Namespace) -> None:
 
 
 async def report_vectors(parts: Parts, base: Base, home: Path) -> None:
-    """Words and vectors, each alone and both, without and with the line in front of what is embedded."""
-    for lined in (False, True):
-        stored = await store(parts, base, lined=lined)
-        for name, fusion in (("words", WITHOUT_VECTORS), ("vectors", VECTORS_ALONE), ("both", parts.fusion)):
-            tally = await ask(replace(parts, fusion=fusion), base, home, stored)
-            print(f"{base.name}, {name}{', with the line' if lined else ''}: {tally}", flush=True)
+    """Words and vectors, each alone and both."""
+    stored = await store(parts, base)
+    for name, fusion in (("words", WITHOUT_VECTORS), ("vectors", VECTORS_ALONE), ("both", parts.fusion)):
+        print(f"{base.name}, {name}: {await ask(replace(parts, fusion=fusion), base, home, stored)}", flush=True)
 
 
 async def report(parts: Parts, base: Base, home: Path, python: Path | None) -> None:

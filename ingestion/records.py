@@ -189,12 +189,27 @@ class Window:
     """Neighbouring chunks of one document that are embedded together (late chunking).
 
     `chunks[own_start:own_end]` get their vectors from this window. The chunks around them are context, and get their
-    vectors from the neighbouring windows.
+    vectors from the neighbouring windows. `line` is how the document begins: whose clause it is stands nowhere else.
     """
 
     chunks: tuple[Chunk, ...]
     own_start: int
     own_end: int
+    line: str = ""
+
+    @property
+    def texts_alone(self) -> list[str]:
+        """Of each own chunk the text to embed where no neighbours are seen."""
+        return [self._below_line(chunk) for chunk in self.own]
+
+    @property
+    def texts_together(self) -> list[str]:
+        """Of all chunks the texts to embed in one context, which begins with the line or with the document itself."""
+        first, *others = self.chunks
+        return [self._below_line(first), *(chunk.text_under_headings for chunk in others)]
+
+    def _below_line(self, chunk: Chunk) -> str:
+        return f"{self.line}\n{chunk.text_under_headings}" if chunk.ordinal and self.line else chunk.text_under_headings
 
     @property
     def own(self) -> tuple[Chunk, ...]:

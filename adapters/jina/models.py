@@ -132,7 +132,7 @@ class JinaEmbedder:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _embed_window(self, window: Window) -> list[Vector]:
-        texts = [chunk.text_under_headings for chunk in window.chunks]
+        texts = window.texts_together
         vectors = await self._embed(texts, "retrieval.passage", late_chunking=True, patience=DOCUMENT_PATIENCE)
         own: list[Vector] = vectors[window.own_start : window.own_end].tolist()
         return own

@@ -114,13 +114,14 @@ def plain_row(ids: list[int]) -> TokenRow:
     return TokenRow(ids=ids, types=[0] * len(ids))
 
 
-def window_text(chunks: Sequence[Chunk]) -> tuple[str, list[CharSpan]]:
-    """One text of all chunks, and where in it each stands.
+def window_text(chunks: Sequence[Chunk], line: str = "") -> tuple[str, list[CharSpan]]:
+    """One text of all chunks, and where in it each stands; before it the line that says whose they are, where the
+    document's beginning is not among them.
 
     What two chunks share is there once. The headings that a chunk does not contain and the header of its table come
     before the part that this chunk alone has.
     """
-    text = ""
+    text = line if chunks[0].ordinal else ""
     spans: list[CharSpan] = []
     places: list[tuple[int, int]] = []  # where each chunk's own part begins: in the document, and in `text`
     position = chunks[0].span.start
@@ -213,14 +214,14 @@ class LocalEncoder:
 
     async def _embed_together(self, window: Window) -> Array:
         """Late chunking: every own chunk is the mean of its tokens, which have seen what stands around them."""
-        text, spans = window_text(window.chunks)
+        text, spans = window_text(window.chunks, window.line)
         reading = await asyncio.to_thread(self._read, text)
         outputs = await self._graph.run(reading.rows, task=self._layout.passage.task)
         return await asyncio.to_thread(reading.pool, outputs, spans, own=own_slice(window))
 
     async def _embed_alone(self, window: Window) -> Array:
-        """One vector for each chunk by itself, under its headings."""
-        readings = await asyncio.to_thread(lambda: [self._read(chunk.text_under_headings) for chunk in window.own])
+        """One vector for each chunk by itself, under its headings and the line that says whose it is."""
+        readings = await asyncio.to_thread(lambda: [self._read(text) for text in window.texts_alone])
         rows = [row for reading in readings for row in reading.rows]
         outputs = iter(await self._graph.run(rows, task=self._layout.passage.task))
         means = [np.mean([self._pool_whole(next(outputs)) for _ in reading.rows], axis=0) for reading in readings]

@@ -9,8 +9,9 @@ only has to keep windows below a model's limit. It calls no embedder: a window t
 import codecs
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from encodings import cp1251
+from textwrap import shorten
 
 from ingestion.errors import WindowTooLarge
 from ingestion.records import Chunk, Window
@@ -30,6 +31,7 @@ RARE_WEIGHT = 300  # beyond the basic plane: byte-level vocabularies need up to 
 COMMON_CHARACTERS = "cp1251"  # Russian and English with punctuation: weighing bytes takes half the time
 _IDEOGRAPHS = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF))
 _WELL_COVERED_END = 0x0530  # Latin, Greek and Cyrillic are below
+LINE_CHARS = 200
 CONTEXT_CHUNKS = 2
 """Neighbours on each side that are embedded again as context, if they fit."""
 
@@ -94,7 +96,13 @@ class WindowPlace:
             chunks=tuple(chunks[self.start : self.reach]),
             own_start=self.own - self.start,
             own_end=self.end - self.start,
+            line=opening_line(chunks[0].text),
         )
+
+
+def opening_line(text: str) -> str:
+    """How a document begins, as search shows it above its later passages (`opening_of` in search.sql)."""
+    return shorten(text[: 2 * LINE_CHARS], LINE_CHARS, placeholder="")
 
 
 def split_into_windows(
@@ -134,11 +142,11 @@ def split_window(window: Window) -> tuple[Window, ...]:
     chunks = window.chunks
     if len(window.own) > 1:
         middle = (window.own_start + window.own_end) // 2
-        left = Window(chunks=chunks[:middle], own_start=window.own_start, own_end=middle)
-        right = Window(chunks=chunks[middle:], own_start=0, own_end=window.own_end - middle)
+        left = replace(window, chunks=chunks[:middle], own_end=middle)
+        right = replace(window, chunks=chunks[middle:], own_start=0, own_end=window.own_end - middle)
         return left, right
     if len(chunks) > 1:
-        return (Window(chunks=window.own, own_start=0, own_end=1),)
+        return (replace(window, chunks=window.own, own_start=0, own_end=1),)
     message = f"chunk {chunks[0].ordinal} is refused even alone"
     raise WindowTooLarge(message)
 

@@ -120,6 +120,17 @@ async def test_a_chunk_alone_is_read_under_its_headings(tmp_path: Path) -> None:
     assert vector == pytest.approx(direction(whole), abs=APPROXIMATELY)
 
 
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_passage_without_the_beginning_is_read_below_the_line_that_says_whose_it_is(
+    tmp_path: Path, late: bool
+) -> None:
+    encoder = encoder_in(build_encoder(tmp_path / "small"), late=late)
+    later = replace(window_of("сеть").chunks[0], ordinal=3)
+    ((vector,),) = await encoder.embed_windows([Window(chunks=(later,), own_start=0, own_end=1, line="диск")])
+    read = token_vectors(["[CLS]", "диск", "сеть", "[SEP]"])
+    assert vector == pytest.approx(direction((read[2:] if late else read).mean(axis=0)), abs=APPROXIMATELY)
+
+
 async def test_the_adapter_of_the_task_is_chosen(tmp_path: Path) -> None:
     config = {"lora_adaptations": ["retrieval.query", "retrieval.passage"]}
     encoder = encoder_in(build_encoder(tmp_path / "jina", config=config, tasks=True))

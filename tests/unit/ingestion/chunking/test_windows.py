@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.locator import Locator
-from ingestion.chunking.windows import estimate_tokens, split_into_windows, split_window
+from ingestion.chunking.windows import WindowPlace, estimate_tokens, split_into_windows, split_window
 from ingestion.errors import WindowTooLarge
 from ingestion.records import Chunk, Span, Window
 
@@ -70,6 +70,20 @@ def test_headings_before_a_chunk_count() -> None:
     under = [replace(chunk, locator=Locator(headings=("题" * 10,))) for chunk in _chunks([10] * 4)]
     assert len(split_into_windows(under, window_tokens=50, context_chunks=0)) == 2
     assert len(split_into_windows(_chunks([10] * 4), window_tokens=50, context_chunks=0)) == 1
+
+
+def test_passages_that_stand_without_the_beginning_are_told_whose_they_are() -> None:
+    words = ["Договор № 7,\nЛазурит", "Цена", "Срок", "Пеня"]
+    spans = [Span(start=9 * at, end=9 * at + len(text)) for at, text in enumerate(words)]
+    chunks = [
+        Chunk(ordinal=at, text=text, span=span, locator=Locator(headings=("Условия",) * (at == 2)))
+        for at, (text, span) in enumerate(zip(words, spans, strict=True))
+    ]
+    first, last = (WindowPlace(start=at, own=at, end=at + 2, reach=at + 2).window(chunks) for at in (0, 2))
+    assert first.texts_alone[0] == first.texts_together[0] == words[0]
+    assert last.texts_alone == ["Договор № 7, Лазурит\nУсловия\nСрок", "Договор № 7, Лазурит\nПеня"]
+    assert last.texts_together == ["Договор № 7, Лазурит\nУсловия\nСрок", "Пеня"]
+    assert {half.line for half in split_window(last)} == {"Договор № 7, Лазурит"}
 
 
 def test_a_document_that_fits_is_one_window() -> None:
