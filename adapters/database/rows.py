@@ -72,6 +72,14 @@ def items(row: Row, name: str) -> list[JsonValue]:
     return value
 
 
+def part(row: Row, name: str) -> Row:
+    """A JSON object."""
+    value = row[name]
+    if not isinstance(value, dict):
+        raise TypeError(f"{name} is no object")
+    return value
+
+
 def user_state(row: Row) -> UserState:
     """A row of `user_states`."""
     return record(

@@ -13,7 +13,6 @@ from domain.ids import BaseId
 from domain.locator import JsonValue
 from ingestion.entities.records import (
     ClaimedEnrichment,
-    NewAlias,
     NewEntities,
     NewEntity,
     NewFact,
@@ -59,7 +58,7 @@ class EntityStore:
         """Keep what was found in place of any earlier, and end the work."""
         content: dict[str, JsonValue] = {
             "entities": [_entity_json(entity) for entity in found.entities],
-            "aliases": [_alias_json(alias) for alias in found.aliases],
+            "aliases": [vars(alias) for alias in found.aliases],
             "facts": [_fact_json(fact) for fact in found.facts],
         }
         await self._call("store_entities", claimed, p_found=json_text(content), p_reader=reader)
@@ -136,41 +135,13 @@ def _named(row: Row) -> NamedEntity:
 
 
 def _graph_fact(row: Row) -> GraphFact:
-    if not isinstance(passage := row["passage"], dict):
-        raise TypeError("passage is no object")
-    return rows.record(
-        GraphFact, row, entity=row["entity_name"], object=row["object_name"], passage=rows.passage(passage)
-    )
+    passage = rows.passage(rows.part(row, "passage"))
+    return rows.record(GraphFact, row, entity=row["entity_name"], object=row["object_name"], passage=passage)
 
 
 def _entity_json(entity: NewEntity) -> JsonValue:
-    return {
-        "canonical": entity.canonical,
-        "type": entity.type.value,
-        "name": entity.name,
-        "count": entity.count,
-        "chunk_id": entity.chunk,
-        "confidence": entity.confidence,
-    }
-
-
-def _alias_json(alias: NewAlias) -> JsonValue:
-    return {
-        "canonical": alias.canonical,
-        "key": alias.key,
-        "form": alias.form,
-        "weight": alias.weight,
-        "as_name": alias.as_name,
-    }
+    return {**vars(entity), "chunk_id": entity.chunk}
 
 
 def _fact_json(fact: NewFact) -> JsonValue:
-    return {
-        "canonical": fact.canonical,
-        "relation": fact.relation.value,
-        "text": fact.text,
-        "object": fact.object,
-        "chunk_id": fact.chunk,
-        "position": fact.position,
-        "confidence": fact.confidence,
-    }
+    return {**vars(fact), "chunk_id": fact.chunk}

@@ -61,8 +61,9 @@ class IntakeStore:
                 p_digest=once.digest if once else None,
                 p_most_waiting=self._most_waiting,
             )
-        card = found["card"]
-        return rows.document_card(card) if isinstance(card, dict) else Refusal(rows.text(found, "refused"))
+        if found["refused"]:
+            return Refusal(rows.text(found, "refused"))
+        return rows.document_card(rows.part(found, "card"))
 
     @contextmanager
     def _few_waiting(self) -> Iterator[None]:
@@ -96,35 +97,11 @@ class IntakeStore:
 
 
 def _batch_json(batch: Batch) -> dict[str, JsonValue]:
-    return {
-        "user_id": batch.user_id,
-        "sender": batch.sender,
-        "language": batch.language,
-        "chat_id": batch.chat_id,
-        "thread_id": batch.thread_id,
-        "message_id": batch.message_id,
-        "media_group": batch.media_group,
-        "ttl_s": batch.ttl_s,
-        "sources": [_source_json(source) for source in batch.sources],
-    }
+    return {**vars(batch), "sources": [_source_json(source) for source in batch.sources]}
 
 
 def _source_json(source: Source) -> dict[str, JsonValue]:
-    return {
-        "type": source.type.value,
-        "identifier": source.identifier,
-        "name_key": source_key(source),
-        "title": source.title,
-        "text": source.text,
-        "file_id": source.file_id,
-        "kept_file": source.kept_file,
-        "size_bytes": source.size_bytes,
-        "media_type": source.media_type,
-        "author": source.author,
-        "published_at": iso(source.published_at),
-        "url": source.url,
-        "lane": source.lane.value,
-    }
+    return {**vars(source), "name_key": source_key(source), "published_at": iso(source.published_at), "edition": None}
 
 
 def source_key(source: Source) -> str | None:

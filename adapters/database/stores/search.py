@@ -16,7 +16,7 @@ from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
 from ingestion.records import Chunk, Span, Vector
 from ingestion.reindexing import OutdatedBase, StoredChunk
-from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery, Spelling
+from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery
 
 INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a segment takes a second
 PAGE = 500  # passages of one call
@@ -118,11 +118,7 @@ def _numbers_text(numbers: Sequence[int]) -> str:
 
 
 def _spellings_text(query: SearchQuery) -> str:
-    return json_text([_spelling_json(spelling) for spelling in query.spellings])
-
-
-def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:
-    return {"term": spelling.term, "beginnings": [*spelling.beginnings], "pattern": spelling.pattern}
+    return json_text([vars(spelling) for spelling in query.spellings])
 
 
 def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
