@@ -22,7 +22,7 @@ from statistics import median
 import structlog
 
 from bot.app import open_checker
-from bot.metrics.measures import Measures
+from bot.measures import Measures
 from bot.settings import Settings
 from prompts.loader import load_prompts
 from rag.grounding.check import SAID, Checked, Outcome, SupportCheck, Verdict

@@ -21,7 +21,7 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.segments.mirror import SegmentMirror
+from adapters.database.segments import SegmentMirror
 from adapters.database.stores.search import SearchStore, SegmentStore
 from benchmarks.synthetic import MODEL, MadeBase, make_base, store_base
 from domain.ids import BaseId

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.segments.mirror import SegmentMirror
+from adapters.database.segments import SegmentMirror
 from adapters.database.stores import Stores
 from adapters.database.stores.search import SegmentStore
 from adapters.database.transport import ActingTransport, Transport
@@ -25,7 +25,7 @@ from adapters.lexical import RussianEnglishAnalyzer
 from adapters.webhooks import tell_webhooks
 from bot.conversing import build_conversation
 from bot.enrichment import open_enricher
-from bot.metrics.measures import Measures, build_measures
+from bot.measures import Measures, build_measures
 from bot.models import Fusion, TextEmbedder, open_pictures, open_search_models, open_transcriber, video_fetcher
 from bot.reading_costs import MeteredPipeline, Purse
 from bot.settings import ModelSettings, Settings, WorkerSettings

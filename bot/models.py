@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from adapters.tesseract import TesseractRecognizer, find_tesseract
-from bot.metrics.measures import Measures
+from bot.measures import Measures
 from bot.settings import JinaSettings, LocalModelSettings, ModelSettings, RecognitionSettings, Settings
 from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.parsers.markdown import parse_markdown
@@ -32,7 +32,7 @@ from rag.ports import QueryEmbedder, Reranker
 MODEL = "none"
 WINDOW_TOKENS = 7500  # nothing limits it; the same as Jina's, so that progress is reported in similar steps
 NO_TEXT = "[no text]"  # as prompts/transcribe.md says
-ROLE = "vision"  # the model's role in `bot.metrics`
+ROLE = "vision"  # the model's role in `bot.measures`
 MEGABYTE = 2**20
 SAMPLES_A_SECOND = 16_000
 SAMPLE_BYTES = 2

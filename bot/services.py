@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.metrics.measures import Measures
+from bot.measures import Measures
 from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics, Tokens
 from bot.replies.sending import Place
 from bot.settings import Settings

@@ -36,7 +36,7 @@ from bot.app import Parts, open_parts
 from bot.cli.errors import port_named
 from bot.cli.output import print_line
 from bot.home import show_life
-from bot.metrics.measures import serve_measures
+from bot.measures import serve_measures
 from bot.models import describe_recognition
 from bot.ports import Library
 from bot.settings import Settings

@@ -22,7 +22,7 @@ from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
 from bot.home import LOCALCHAT, is_first_time
 from bot.inbox import WEBHOOK_PATH, Inbox, poll, webhook_server
-from bot.metrics.measures import Measures
+from bot.measures import Measures
 from bot.notices import NoticeLoop
 from bot.services import Services, bounds_of
 from bot.settings import Settings, TelegramSettings

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, storable, vector_text, vectors_in_line
-from adapters.database.segments.mirror import Near, Segment, SegmentRows
+from adapters.database.segments import Near, Segment, SegmentRows
 from adapters.database.transport import Row, Transport
 from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
@@ -137,7 +137,7 @@ def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
 
 
 class SegmentStore:
-    """Meets `adapters.database.segments.mirror.Segments`."""
+    """Meets `adapters.database.segments.Segments`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -2,8 +2,8 @@
 
 from contextlib import AsyncExitStack
 
-from bot.metrics.prometheus import PrometheusMeasures
 from bot.models import open_recognizer
+from bot.prometheus import PrometheusMeasures
 from bot.settings import Settings
 from tests.servers.llm import serve_llm
 

@@ -5,7 +5,7 @@ from random import Random
 import psycopg
 import pytest
 
-from adapters.database.segments.mirror import Near, SegmentMirror
+from adapters.database.segments import Near, SegmentMirror
 from adapters.database.stores.search import SearchStore, SegmentStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
@@ -110,7 +110,7 @@ async def test_the_copy_proposes_by_the_same_bits(copied: Copied, database_url: 
         for passage, theirs in ask(database_url, weighed)
     }
     (copy,) = copied.mirror._copies.values()
-    from adapters.database.segments.scanning import bits_of, weights_of
+    from adapters.database.quantised import bits_of, weights_of
 
     thresholds = copy.segment.thresholds
     best = copy.quantised.nearest(bits_of(vector, thresholds), weights_of(vector, thresholds), weighed=10, count=10)

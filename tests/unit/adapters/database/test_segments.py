@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from adapters.database.segments import mirror as mirrors
-from adapters.database.segments.mirror import Segment, SegmentMirror, SegmentRows, effort
+from adapters.database import segments as mirrors
+from adapters.database.segments import Segment, SegmentMirror, SegmentRows, effort
 from adapters.database.transport import DatabaseAway
 from domain.ids import BaseId
 

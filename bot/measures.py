@@ -54,7 +54,7 @@ def build_measures(settings: MetricsSettings) -> Measures:
     if not settings.port:
         return Measures()
     # The import takes half a second, and most installations are not monitored.
-    from bot.metrics.prometheus import PrometheusMeasures
+    from bot.prometheus import PrometheusMeasures
 
     return PrometheusMeasures()
 
@@ -67,7 +67,7 @@ async def serve_measures(
     if not settings.port:
         yield
         return
-    from bot.metrics.prometheus import PrometheusMeasures, metrics_server
+    from bot.prometheus import PrometheusMeasures, metrics_server
 
     if not isinstance(measures, PrometheusMeasures):
         raise TypeError("the measures were built for other settings")

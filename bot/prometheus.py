@@ -16,7 +16,7 @@ import structlog
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
-from bot.metrics.measures import Measures, Resting
+from bot.measures import Measures, Resting
 from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
 from domain.statistics import QueueState

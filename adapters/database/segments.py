@@ -1,4 +1,4 @@
-"""A copy of each segment in this process, kept fresh in the background.
+"""A copy of each segment of binary-quantised vectors in this process, kept fresh in the background.
 
 In: segments, as the database lists and gives them. Out: for a query vector the passages that are nearest by their
 bits, with the segment and the place up to which it was copied: by these the database detects rows that were added
@@ -20,7 +20,8 @@ from domain.ending import end
 from domain.ids import BaseId
 
 if TYPE_CHECKING:
-    from adapters.database.segments.scanning import QuantisedVectors
+    from adapters.database.quantised import QuantisedVectors
+
 
 log = structlog.get_logger()
 
@@ -83,7 +84,7 @@ class _Copy:
     quantised: "QuantisedVectors"
 
     def near(self, vector: Sequence[float], limit: int) -> Near:
-        from adapters.database.segments.scanning import bits_of, weights_of
+        from adapters.database.quantised import bits_of, weights_of
 
         last_row = self.last_row  # read first: rows that are added meanwhile may or may not be among what is found
         weighed, count = effort(len(self.quantised), limit)
@@ -175,6 +176,6 @@ def effort(held: int, limit: int) -> tuple[int, int]:
 
 def _no_vectors(segment: Segment) -> "QuantisedVectors":
     # Imported here: numpy takes a tenth of a second, and most installations have no large base.
-    from adapters.database.segments.scanning import QuantisedVectors
+    from adapters.database.quantised import QuantisedVectors
 
     return QuantisedVectors(size=-(-sum(map(len, segment.thresholds)) // 8))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.database.segments import scanning
-from adapters.database.segments.scanning import QuantisedVectors, bits_of, weights_of
+from adapters.database import quantised
+from adapters.database.quantised import QuantisedVectors, bits_of, weights_of
 
 
 def differing(one: bytes, other: bytes) -> int:
@@ -23,7 +23,7 @@ def fewest(quantised: QuantisedVectors, bits: bytes, count: int) -> list[int]:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanning, "BLOCK", 16)
+    monkeypatch.setattr(quantised, "BLOCK", 16)
 
 
 @pytest.mark.usefixtures("small_blocks")

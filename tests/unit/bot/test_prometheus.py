@@ -8,8 +8,8 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.metrics.measures import Measures, build_measures, serve_measures
-from bot.metrics.prometheus import PrometheusMeasures
+from bot.measures import Measures, build_measures, serve_measures
+from bot.prometheus import PrometheusMeasures
 from bot.settings import Settings
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
