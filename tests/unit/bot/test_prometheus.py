@@ -113,7 +113,7 @@ KEY_METRICS = {
     "baza_answer_ratings",  # "Удовлетворенность пользователя"
 }
 """Seed 3, "Ключевые метрики"."""
-DOCS = Path(__file__).parents[4] / "docs" / "metrics.md"
+DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 
 
 def families() -> list[Metric]:
