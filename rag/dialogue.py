@@ -174,7 +174,7 @@ def _is_due(exchanges: Sequence[Exchange]) -> bool:
 
 
 class DialogueMemory:
-    """The memory of all dialogues. Its state is in the store, except a cache of last questions."""
+    """The memory of all dialogues. Its state is in the store, except a cache of last exchanges."""
 
     def __init__(
         self, store: DialogueStore, analyzer: TermAnalyzer, summariser: Summariser | None, *, pairs: int
@@ -184,14 +184,15 @@ class DialogueMemory:
         self._analyzer = analyzer
         self._summariser = summariser
         self._pairs = pairs
-        self._last: OrderedDict[SessionId, str] = OrderedDict()
+        self._last: OrderedDict[SessionId, Exchange] = OrderedDict()
 
     def expected(self, question: Question) -> str:
         """The previous question as this process remembers it, "" if it does not. For work that starts before
         `recollect` returns, and is repeated when the store says otherwise."""
         if question.dialogue and self._pairs:
             return question.dialogue[-1].question
-        return self._last.get(question.session_id, "")
+        last = self._last.get(question.session_id)
+        return last.question if last else ""
 
     async def recollect(self, question: Question) -> Dialogue:
         """Raises DatabaseAway."""
@@ -206,15 +207,16 @@ class DialogueMemory:
             terms=self._analyzer.terms(question.text),
             recalled=RECALLED_PAIRS,
         )
+        window = self._with_sources(known.window[-self._pairs :], question.session_id)
         beyond = known.window[: -self._pairs]  # neither in the archive nor, by the setting, in the window
-        return replace(known, window=known.window[-self._pairs :], recalled=(*known.recalled, *beyond))
+        return replace(known, window=window, recalled=(*known.recalled, *beyond))
 
     async def keep(self, question: Question, exchange: Exchange) -> None:
         """Store the exchange, unless whoever asks keeps the dialogue. A turn without an answer is not stored: some
         models refuse an empty message."""
         if not exchange.answer or question.dialogue is not None:
             return
-        self._expect(question.session_id, exchange.question)
+        self._expect(question.session_id, exchange)
         archived = await self._store.append(
             question.user_id,
             question.session_id,
@@ -227,10 +229,16 @@ class DialogueMemory:
         if archived and self._summariser:
             self._summariser.begin(question.user_id, question.session_id)
 
-    def _expect(self, session: SessionId, question: str) -> None:
+    def _with_sources(self, window: tuple[Exchange, ...], session: SessionId) -> tuple[Exchange, ...]:
+        """The window; its last exchange with its sources, where this process remembers it."""
+        last = self._last.get(session)
+        said = window and last and (window[-1].question, window[-1].answer) == (last.question, last.answer)
+        return (*window[:-1], last) if last and said else window
+
+    def _expect(self, session: SessionId, exchange: Exchange) -> None:
         if not self._pairs:
             return
-        self._last[session] = question
+        self._last[session] = exchange
         self._last.move_to_end(session)
         if len(self._last) > EXPECTED_SESSIONS:
             self._last.popitem(last=False)

@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """One question of the dialogue and the answer it got. What the answer stands on is stored, and not recollected."""
+    """A question of the dialogue and its answer. What it stands on is stored; of the last one it may be known."""
 
     question: str
     answer: str

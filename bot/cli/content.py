@@ -35,6 +35,7 @@ from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, DocumentId, SessionId
 from domain.locator import JsonValue
+from rag.conversation import Conversation
 from rag.records import Answer, Answered, Question
 from rag.words import normalise
 
@@ -95,6 +96,7 @@ async def ask_base(settings: Settings, question: str | None, *, base_name: str, 
         raise CommandError('The question is empty. Put it in quotes: baza ask "When is the rent due?"')
     words = words_of(settings)
     async with _open_base(settings, base_name, filled=True) as (parts, base):
+        conversation = parts.conversation()
         session = SessionId(str(uuid.uuid4()))  # each command is a dialogue of its own
         async for text in _questions(question, words):
             asked = Question(
@@ -104,7 +106,7 @@ async def ask_base(settings: Settings, question: str | None, *, base_name: str, 
                 base_id=base,
                 language=settings.answer.interface_language,
             )
-            answer = in_words(await _last_answer(parts, asked), words)
+            answer = in_words(await _last_answer(conversation, asked), words)
             if as_json:
                 print_json(answer_json(answer))
             else:
@@ -183,8 +185,8 @@ async def _open_base(settings: Settings, name: str, *, filled: bool = False) -> 
         yield parts, await parts.stores.people.open_named_base(name)
 
 
-async def _last_answer(parts: Parts, question: Question) -> Answer:
-    async for event in parts.conversation().answer(question):
+async def _last_answer(conversation: Conversation, question: Question) -> Answer:
+    async for event in conversation.answer(question):
         if isinstance(event, Answered):
             return event.answer
     raise CommandError("The answer broke off; the log says why.")

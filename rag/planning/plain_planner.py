@@ -131,7 +131,7 @@ class PlainPlanner:
 
     def plan(self, request: PlanningRequest) -> QueryPlan:
         """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
-        it."""
+        it, first in the documents that answered that."""
         rest = rest_of(request.question, request.window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
             return _from(listing, rest)
@@ -140,10 +140,11 @@ class PlainPlanner:
             return self._plan_for_more(before) if before else default_plan(request.question)
         if listing := self._documents(request.question):
             return listing
-        sought = self._small_talk.sought(request.question)
+        sought, answered = self._small_talk.sought(request.question), tuple[str, ...]()
         if request.has_dialogue and self._breadth.leans(sought):
             sought = f"{sought} {self._small_talk.subject(asked_before(request.window, self._small_talk))}".strip()
-        plan = self._with_request(default_plan(request.question, sought), sought)
+            answered = _documents_of(request.window)
+        plan = _first_in(answered, self._with_request(default_plan(request.question, sought), sought))
         if self._breadth.names_nothing_else(request.question):
             before = asked_before(request.window, self._small_talk)
             return self._plan_for_all(default_plan(before, self._small_talk.sought(before))) if before else plan
@@ -216,6 +217,21 @@ def asked_before(window: tuple[Exchange, ...], small_talk: SmallTalkRule) -> str
     """The last message of the window that was no small talk; empty when there is none."""
     asked = (each.question for each in reversed(window))
     return next((question for question in asked if not small_talk.kind(question)), "")
+
+
+def _documents_of(window: Sequence[Exchange]) -> tuple[str, ...]:
+    """Ids of the documents that the last answer stands on, as far as they are known."""
+    sources = window[-1].sources if window else ()
+    return tuple(dict.fromkeys(str(source["document_id"]) for source in sources))
+
+
+def _first_in(documents: tuple[str, ...], plan: QueryPlan) -> QueryPlan:
+    """The plan; its search is made in these documents before it is made in all."""
+    if not documents or [call.tool for call in plan.tool_calls] != [SEARCH]:
+        return plan
+    (search,) = plan.tool_calls
+    inside = search.model_copy(update={"args": {**search.args, "documents": list(documents)}})
+    return plan.model_copy(update={"tool_calls": (inside, search)})
 
 
 def _from(plan: QueryPlan, rest: Rest) -> QueryPlan:

@@ -192,10 +192,10 @@ def _lead(parts: Sequence[_Sentence], words: Sequence[_Word], told: _Told, forms
     """The place of the sentence that carries most of the question; the first one below a heading or a question that
     asks the same.
 
-    What stands under a heading belongs to it, and the first words of a numbered clause head it: «3.1. Арендная плата …»
-    is about the rent, and «… штраф в размере арендной платы» is not. Words of the document's names (`told.about`) count
-    nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two that carry as much the
-    one with more of its own words, then with nearer forms of them, then the earlier."""
+    What stands under a heading belongs to it, and the first words of a numbered clause may head it: «3.1. Арендная
+    плата …» is about the rent, and «… штраф в размере арендной платы» is not. Words of the document's names
+    (`told.about`) count nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two
+    that carry as much the one with more of its own words, then with nearer forms of them, then the earlier."""
     left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
 
     def above(heading: frozenset[str]) -> float:
@@ -206,7 +206,7 @@ def _lead(parts: Sequence[_Sentence], words: Sequence[_Word], told: _Told, forms
         part = parts[place]
         own, said = _carried(left, part.words), folded(part.text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
-        total = 0.0 if has_body else own + above(part.heading) + above(told.stems(_opening(part.text)))
+        total = 0.0 if has_body else own + above(part.heading) + above(_headed_by(part.text, told, words))
         return (total, own, sum(form in said for form in forms), -place)
 
     asked = union(frozenset(word.forms) for word in left)
@@ -220,10 +220,12 @@ def _lead(parts: Sequence[_Sentence], words: Sequence[_Word], told: _Told, forms
     return parts[best].under + 1 if _carried(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
 
 
-def _opening(text: str) -> str:
-    """The first words of an item of a list or of a numbered clause; nothing of another sentence."""
+def _headed_by(text: str, told: _Told, words: Sequence[_Word]) -> frozenset[str]:
+    """The first words of a numbered clause, where they are a phrase of the question; a single one may just act there
+    («1.1. Арендодатель передаёт …»)."""
     item = _CLAUSE.match(text)
-    return " ".join(text[item.end() :].split()[:OPENING_WORDS]) if item else ""
+    opening = [told.stems(word) for word in text[item.end() :].split()[:OPENING_WORDS]] if item else []
+    return union(opening) if opening and all(_carried(words, stems) for stems in opening) else frozenset()
 
 
 def _paragraph(text: str, parts: Sequence[_Sentence], first: int, last: int) -> tuple[int, int]:

@@ -76,6 +76,20 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
+async def test_a_follow_up_stays_with_the_document_of_the_answer(start: Start, tmp_path: Path) -> None:
+    lease = "3.1. Арендная плата составляет 74 400 рублей в месяц.\n\n3.2. Плата вносится до седьмого числа."
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        for name, text in (("Аренда", lease), ("Планёрка", "Станок стоит 640 тысяч рублей. Решили взять в лизинг.")):
+            path = write(tmp_path, f"{name}.md", text)
+            await you.wait_for(f"✅ {name}.md в базе", READ_S, after=await you.send_file(path))
+        await enter(you, "chat")
+        await you.wait_for("седьмого числа", READ_S, after=await you.say("Когда вносится арендная плата?"))
+        answer = await you.wait_for("Информация", READ_S, after=await you.say("а сколько это стоит?"))
+    assert "640" not in answer.text.partition("74 400 рублей")[0]
+    assert "74 400 рублей" in answer.text
+
+
 CONTRACT = """ДОГОВОР ПОСТАВКИ № {number}/2025
 
 ООО «{firm}», именуемое Поставщик, и ООО «Заказчик» заключили договор о поставке оборудования.

@@ -132,6 +132,18 @@ async def test_an_exchange_is_kept_and_remembered() -> None:
     assert (await memory.recollect(ASKED)).window == (said,)
 
 
+async def test_the_last_exchange_is_recollected_with_its_sources_where_it_was_kept() -> None:
+    store = RememberedDialogue()
+    memory = DialogueMemory(store, LowerWords(), None, pairs=15)
+    said = Exchange(question=ASKED.text, answer="14 дней.", sources=({"document_id": "a"},))
+    await memory.keep(ASKED, said)
+    stored = Exchange(question=said.question, answer=said.answer)  # a store recollects no sources
+    store.exchanges = [stored]
+    assert (await memory.recollect(ASKED)).window == (said,)
+    store.exchanges = [stored, Exchange(question="Ещё?", answer="Нет.")]
+    assert [each.sources for each in (await memory.recollect(ASKED)).window] == [(), ()]
+
+
 async def test_a_turn_without_an_answer_leaves_nothing() -> None:
     store = RememberedDialogue()
     await DialogueMemory(store, LowerWords(), None, pairs=15).keep(ASKED, Exchange(question="?", answer=""))

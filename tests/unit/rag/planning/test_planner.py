@@ -22,6 +22,7 @@ from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase
 from rag.planning.mending import AnyTool, PlanningRequest
+from rag.planning.plain_planner import PlainPlanner
 from rag.planning.plan import PlannedEntity, QueryPlan, ToolCall, plan_schema
 from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
 from rag.ports import Dialogue, Schema
@@ -241,6 +242,16 @@ async def test_any_other_question_is_searched_where_no_plan_came(question: str, 
 async def test_a_question_that_leans_does_so_behind_thanks_too() -> None:
     outcome = await planned_for("Спасибо, а сколько их всего?", away(), has_dialogue=True)
     assert outcome.plan.tool_calls == (call("а сколько их всего?"),)
+
+
+def test_without_any_model_a_follow_up_looks_first_where_the_answer_was() -> None:
+    rule = PlainPlanner({"rag_db_query"}, BREADTH, SMALL_TALK)
+    before = Exchange(question="Когда платить аренду?", answer="Пятого.", sources=({"document_id": "d"},))
+    request = PlanningRequest(question="А сколько это стоит?", messages=(), has_dialogue=True, window=(before,))
+    inside, everywhere = rule.plan(request).tool_calls
+    assert inside.args == {**everywhere.args, "documents": ["d"]}
+    assert "аренду" in str(everywhere.args["query"])
+    assert len(rule.plan(replace(request, question="Какая площадь склада?")).tool_calls) == 1
 
 
 async def test_without_any_model_each_document_is_searched_for_a_question_of_all() -> None:
