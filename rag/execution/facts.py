@@ -247,7 +247,7 @@ WHOLE, FEWEST, MOST = 2, 4, 20
 same clause of many contracts) the right one may be the twentieth."""
 STANDS_OUT = 0.5  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
 SHORT_TOKENS = 1_700  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
-FRAME_TOKENS = 30  # of the tags around a passage and the name above it
+FRAME_TOKENS = 45  # of the tags around a passage and the name above it
 WHOLE_CHARS = 2_000  # of a passage; neighbours that were found together make longer ones
 ASIDE_CHARS = 300  # there, of a passage beyond WHOLE: what is near the question holds its evidence as a rule
 LONG_TOKENS = 5_000  # behind a list, a comparison, a question of several steps
