@@ -21,11 +21,10 @@ from adapters.database.migrate import read_schema
 from benchmarks.alike import REPORTED_SEED, SEED, SHOWN, Base, judged, made_base, read_reports, store
 from benchmarks.alike_forms import DEVELOPED_ON
 from bot.app import Parts, open_parts
-from bot.cli.measuring import CANDIDATES, fill_base, read_qrels, read_rows
+from bot.cli.measuring import CANDIDATES, evaluate, fill_base, read_qrels, read_rows
 from bot.journal import configure_logging
 from bot.settings import Settings
 from domain.ids import BaseId, DocumentId
-from rag.evaluation import evaluate
 
 FORMS = ("contracts_ru:40", "contracts_ru:400", "minutes_ru:400", "contracts_en:400", "invoices_ru:400", "cvs_ru:400")
 CORPORA = ("vkcloud/ru", "vkcloud/en", "xquad/ru", "xquad/en")

@@ -18,7 +18,6 @@ from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 from bot.app import Parts, open_bot
 from bot.cli.errors import CommandError, port_named
 from bot.cli.models import adding_search
-from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
 from bot.home import LOCALCHAT, is_first_time
 from bot.inbox import WEBHOOK_PATH, Inbox, poll, webhook_server
@@ -26,7 +25,7 @@ from bot.measures import Measures
 from bot.notices import NoticeLoop
 from bot.services import Services, bounds_of
 from bot.settings import Settings, TelegramSettings
-from bot.telegram import TELEGRAM_FILE_MB, BotFiles
+from bot.telegram import TELEGRAM_FILE_MB, BotFiles, announce_commands
 from bot.texts import Texts
 from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare

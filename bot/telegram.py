@@ -1,8 +1,9 @@
-"""Requests to the Bot API: retried where that is safe, and downloads of files that were sent to the bot.
+"""Requests to the Bot API: retried where that is safe, downloads of files that were sent to the bot, and its menu.
 
-In: each request of a bot, as a middleware of its session; a file id. Out: its result, or the error of the last attempt
-(aiogram itself never retries a request: reference/apis.md, section 1); bytes on disk, or an ingestion error that says
-what to do (`ingestion.ports.TelegramFiles`). Bodies are never logged.
+In: each request of a bot, as a middleware of its session; a file id; `Texts`. Out: its result, or the error of the last
+attempt (aiogram itself never retries a request: reference/apis.md, section 1); bytes on disk, or an ingestion error
+that says what to do (`ingestion.ports.TelegramFiles`); the menu of commands and the bot's own description, in both
+languages, at start-up. Bodies are never logged.
 """
 
 import asyncio
@@ -25,9 +26,10 @@ from aiogram.exceptions import (
 )
 from aiogram.methods import Response, TelegramMethod
 from aiogram.methods.base import TelegramType
-from aiogram.types import File
+from aiogram.types import BotCommand, File
 from aiohttp import ClientConnectorError, ClientError, ClientResponseError
 
+from bot.texts import LANGUAGES, Texts, Words
 from ingestion.errors import FailureCode, ServiceError, SourceError
 
 log = structlog.get_logger()
@@ -42,6 +44,22 @@ DOWNLOAD_S = 300  # in total; aiogram's own 30 s are too short for 20 MB on a sl
 SERVICE = "Telegram"
 _TOO_BIG = "file is too big"
 _MB = 2**20
+
+COMMANDS = (
+    "start",
+    "chat",
+    "base",
+    "docs",
+    "bases",
+    "api",
+    "new",
+    "dialogs",
+    "clean",
+    "stats",
+    "language",
+    "privacy",
+    "help",
+)
 
 
 class RetryRequests(BaseRequestMiddleware):
@@ -169,3 +187,21 @@ def _failed_download(error: ClientResponseError) -> SourceError | ServiceError:
     if error.status in (401, 403, 404, 410):
         return SourceError(FailureCode.FILE_GONE, detail=f"HTTP {error.status}")
     return ServiceError(FailureCode.SERVICE_AWAY, detail=f"HTTP {error.status}", service=SERVICE)
+
+
+def menu(words: Words) -> list[BotCommand]:
+    """The commands in the order of the menu."""
+    return [BotCommand(command=name, description=words.plain(f"command-{name}")) for name in COMMANDS]
+
+
+async def announce_commands(bot: Bot, texts: Texts) -> None:
+    """Tell Telegram the texts of each language; all other languages get the first one's. A failure is only logged: it
+    must not stop the start."""
+    try:
+        for code in (None, *LANGUAGES):
+            words = texts.for_language(code or LANGUAGES[0])
+            await bot.set_my_commands(menu(words), language_code=code)
+            await bot.set_my_description(words.plain("bot-description"), language_code=code)
+            await bot.set_my_short_description(words.plain("bot-short-description"), language_code=code)
+    except TelegramAPIError as error:
+        log.warning("commands.not_announced", error=type(error).__name__)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import sandbox
-from sandbox import kernel, seccomp
+from sandbox import kernel
 
 NOBODY = 65_534  # the user that owns nothing, by convention on every Linux
 ROOM_TO_REPORT_BYTES = 64 * 1024 * 1024  # address space above the limit, for saying that it was reached
@@ -80,7 +80,7 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
         held.add(Layer.FILES)
     if _done(kernel.hide_process):
         held.add(Layer.UNDUMPABLE)
-    if seccomp.is_known() and _done(lambda: _filter_calls(wanted)):
+    if kernel.is_known() and _done(lambda: _filter_calls(wanted)):
         held.add(Layer.CALLS)
     return frozenset(held)
 
@@ -88,8 +88,8 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
 def prepare() -> None:
     """Find out before a fork what is the same for all children."""
     python_files()
-    if seccomp.is_known():
-        seccomp.prepare()
+    if kernel.is_known():
+        kernel.prepare()
 
 
 def allow_reporting() -> None:
@@ -159,7 +159,7 @@ def _droppable() -> Iterator[int]:
 
 
 def _filter_calls(wanted: Confinement) -> None:
-    seccomp.enter_filter(
+    kernel.enter_filter(
         pid=os.getpid(),
         program=bool(wanted.runs),
         processes=wanted.may_fork,

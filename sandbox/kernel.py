@@ -1,7 +1,14 @@
-"""The few calls of the kernel that Python has no function for, and Landlock.
+"""The few calls of the kernel that Python has no function for, Landlock, and seccomp: what a process may still do.
 
-In: what a process may still do: files that it may open, TCP ports it may connect to. Out: the kernel holds it to that,
-as far as it can. It also hides the secrets of this process's environment from others of the same user.
+In: files that a process may still open, TCP ports that it may connect to, which system calls it may make. Out: the
+kernel holds it to that for good, as far as it can. The filter is a list of what is allowed: computing and files
+(Landlock says which), sockets that are open already, threads; programs and processes only where asked for; never new
+sockets, ptrace, other processes' memory and signals, mounts, namespaces, keys, bpf, io_uring. It also hides the secrets
+of this process's environment from others of the same user.
+
+Sources: Documentation/userspace-api/seccomp_filter.rst, bpf(4); numbers from arch/x86/entry/syscalls/syscall_64.tbl and
+include/uapi/asm-generic/unistd.h. libseccomp and its Python binding would add a C library that is not on every machine,
+and the binding has had no release since 2021.
 """
 
 import contextlib
@@ -10,7 +17,8 @@ import os
 import stat
 import struct
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAPBSET_DROP = 4, 8, 22, 24
@@ -34,6 +42,57 @@ ABSTRACT_SOCKETS, SIGNALS = 1, 2
 _VERSION_FLAG = 1
 _RULE_PATH = 1
 ENV_START, ENV_END = 47, 48  # after the program's name, which is in brackets: fields 50 and 51, counted from 3
+
+EPERM, ENOSYS = 1, 38
+
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # include/uapi/linux/audit.h
+_COLUMN = {"x86_64": 0, "aarch64": 1}
+
+_NUMBERS = """
+read=0,63 write=1,64 readv=19,65 writev=20,66 pread64=17,67 pwrite64=18,68 preadv=295,69 pwritev=296,70 lseek=8,62
+close=3,57 close_range=436,436 fstat=5,80 newfstatat=262,79 stat=4,- lstat=6,- statx=332,291 access=21,-
+faccessat=269,48 faccessat2=439,439 open=2,- openat=257,56 readlink=89,- readlinkat=267,78 getcwd=79,17 chdir=80,49
+getdents64=217,61 statfs=137,43 fstatfs=138,44 mkdir=83,- mkdirat=258,34 unlink=87,- unlinkat=263,35 rmdir=84,-
+rename=82,- renameat=264,38 renameat2=316,276 chmod=90,- fchmod=91,52 fchmodat=268,53 utimensat=280,88 umask=95,166
+ftruncate=77,46 fallocate=285,47 fsync=74,82 fdatasync=75,83 dup=32,23 dup2=33,- dup3=292,24 flock=73,32
+fadvise64=221,223 copy_file_range=326,285 sendfile=40,71 pipe=22,- pipe2=293,59 eventfd2=290,19 poll=7,- ppoll=271,73
+select=23,- pselect6=270,72 epoll_create1=291,20 epoll_ctl=233,21 epoll_wait=232,- epoll_pwait=281,22 fcntl=72,25
+mmap=9,222 munmap=11,215 mprotect=10,226 mremap=25,216 madvise=28,233 brk=12,214 mincore=27,232 msync=26,227
+mlock=149,228 munlock=150,229
+rt_sigaction=13,134 rt_sigprocmask=14,135 rt_sigreturn=15,139 rt_sigpending=127,136 rt_sigsuspend=130,133
+rt_sigtimedwait=128,137 sigaltstack=131,132 pause=34,- alarm=37,- setitimer=38,103 getitimer=36,102
+restart_syscall=219,128 nanosleep=35,101 clock_nanosleep=230,115 clock_gettime=228,113 clock_getres=229,114
+gettimeofday=96,169 time=201,- times=100,153 getcpu=309,168
+sched_yield=24,124 sched_getaffinity=204,123 sched_setaffinity=203,122 sched_getparam=143,121 sched_getscheduler=145,120
+sched_get_priority_max=146,125 sched_get_priority_min=147,126 getpriority=140,141 getpid=39,172 getppid=110,173
+gettid=186,178 getuid=102,174 geteuid=107,175 getgid=104,176 getegid=108,177 getgroups=115,158 getresuid=118,148
+getresgid=120,150 getpgrp=111,- getpgid=121,155 getsid=124,156 getrlimit=97,163 setrlimit=160,164 getrusage=98,165
+sysinfo=99,179 uname=63,160 getrandom=318,278 futex=202,98 futex_waitv=449,449 set_robust_list=273,99
+get_robust_list=274,100 set_tid_address=218,96 rseq=334,293 membarrier=324,283 arch_prctl=158,- exit=60,93
+exit_group=231,94 wait4=61,260 waitid=247,95
+recvfrom=45,207 recvmsg=47,212 shutdown=48,210 getsockopt=55,209 setsockopt=54,208
+getsockname=51,204 getpeername=52,205
+"""
+_PROGRAM = "execve=59,221"
+_PROCESSES = "fork=57,- vfork=58,- socketpair=53,199"  # a pair reaches nobody else
+_CHECKED = """
+ioctl=16,29 prctl=157,167 prlimit64=302,261 clone=56,220 kill=62,129 tgkill=234,131 sendto=44,206 sendmsg=46,211
+"""
+_MISSING = "clone3=435,435"  # its flags are in memory, where no filter sees them; libraries then use clone
+
+_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how many bytes wait, blocking, CLOEXEC
+_PRCTLS = (3, 15, 16, 23, 0x53564D41)  # names of threads and memory, and what only looks
+_CLONE_THREAD = 0x00010000
+_CLONE_NAMESPACES = 0x7E020080  # CLONE_NEW*: user_namespaces(7), time_namespaces(7)
+_MSG_FASTOPEN = 0x20000000  # sending that connects, where connect(2) is refused
+_NEWEST = 450  # calls from this number on are unknown to us, and libraries know how to do without them
+_X32 = 0x40000000  # the same calls under other numbers
+
+_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_NUMBER_AT, _ARCH_AT, _ARGUMENT_AT = 0, 4, 16  # offsets in struct seccomp_data; the low half of a 64-bit argument
+
+Instruction = tuple[int, int, int, int]
 
 
 def machine() -> str:
@@ -155,3 +214,105 @@ def _overwrite(start: int, block: bytes, names: Collection[bytes]) -> None:
         if name in names:
             ctypes.memset(start + at + len(name) + 1, ord("x"), len(value))
         at += len(entry) + 1
+
+
+def is_known() -> bool:
+    """Whether the numbers of this machine's system calls stand here."""
+    return machine() in _AUDIT_ARCH
+
+
+def prepare() -> None:
+    """Make the usual filter ahead of its use."""
+    _of_kind(program=False, processes=False)
+
+
+def enter_filter(*, pid: int, program: bool, processes: bool) -> None:
+    """Allow this thread and all that it starts only the calls named above. Raises OSError.
+
+    `program`: become another program. `processes`: start processes. `pid` is the
+    caller's own, the only one to which it may send signals (abort(3) does).
+    """
+    code = _of_kind(program=program, processes=processes) + _encode(_of_process(pid))
+    buffer = ctypes.create_string_buffer(code, len(code))
+    header = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
+    prctl(PR_SET_SECCOMP, 2, header)
+
+
+@cache
+def _of_kind(*, program: bool, processes: bool) -> bytes:
+    names = _NUMBERS + _PROGRAM * (program or processes) + " " + _PROCESSES * processes
+    return _encode([*_beginning(), *_allowed(names), *_checked_calls(processes=processes)])
+
+
+def _beginning() -> Iterator[Instruction]:
+    yield _LOAD, 0, 0, _ARCH_AT
+    yield _EQUAL, 1, 0, _AUDIT_ARCH[machine()]
+    yield _RETURN, 0, 0, _KILL
+    yield _LOAD, 0, 0, _NUMBER_AT
+    yield _AT_LEAST, 0, 1, _X32
+    yield _RETURN, 0, 0, _ERROR | EPERM
+
+
+def _allowed(names: str) -> Iterator[Instruction]:
+    for number in _numbers(names).values():
+        yield from _when(number, [(_RETURN, 0, 0, _ALLOW)])
+
+
+def _checked_calls(*, processes: bool) -> Iterator[Instruction]:
+    number = _numbers(_CHECKED)
+    yield from _when(number["ioctl"], _if_one_of(_IOCTLS, argument=1))
+    yield from _when(number["prctl"], _if_one_of(_PRCTLS, argument=0))
+    yield from _when(number["prlimit64"], _if_one_of((0,), argument=0))  # of itself
+    yield from _when(number["clone"], _if_without(_CLONE_NAMESPACES, argument=0) if processes else _if_thread())
+    yield from _when(number["sendto"], _if_without(_MSG_FASTOPEN, argument=3))
+    yield from _when(number["sendmsg"], _if_without(_MSG_FASTOPEN, argument=2))
+    (missing,) = _numbers(_MISSING).values()
+    yield from _when(missing, [(_RETURN, 0, 0, _ERROR | ENOSYS)])
+
+
+def _of_process(pid: int) -> Iterator[Instruction]:
+    """The end of the filter; all else is refused."""
+    number = _numbers(_CHECKED)
+    for name in ("kill", "tgkill"):
+        yield from _when(number[name], _if_one_of((pid,), argument=0))
+    yield _AT_LEAST, 0, 1, _NEWEST
+    yield _RETURN, 0, 0, _ERROR | ENOSYS
+    yield _RETURN, 0, 0, _ERROR | EPERM
+
+
+def _when(number: int, then: Sequence[Instruction]) -> Iterator[Instruction]:
+    yield _EQUAL, 0, len(then), number
+    yield from then
+
+
+def _if_one_of(values: Sequence[int], *, argument: int) -> list[Instruction]:
+    tests = [each for value in values for each in ((_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW))]
+    return [_load(argument), *tests, (_RETURN, 0, 0, _ERROR | EPERM)]
+
+
+def _if_thread() -> list[Instruction]:
+    masked = [_load(0), (_AND, 0, 0, _CLONE_THREAD), (_EQUAL, 1, 0, 0)]
+    return [*masked, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | EPERM)]
+
+
+def _if_without(flags: int, *, argument: int) -> list[Instruction]:
+    masked = [_load(argument), (_AND, 0, 0, flags), (_EQUAL, 0, 1, 0)]
+    return [*masked, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | EPERM)]
+
+
+def _load(argument: int) -> Instruction:
+    return _LOAD, 0, 0, _ARGUMENT_AT + 8 * argument
+
+
+def _numbers(names: str) -> dict[str, int]:
+    """`"open=2,-"`: the number on x86_64 and on aarch64; `-` where there is no such call."""
+    named = {name: numbers.split(",")[_COLUMN[machine()]] for name, _, numbers in _split(names)}
+    return {name: int(number) for name, number in named.items() if number != "-"}
+
+
+def _split(names: str) -> list[tuple[str, str, str]]:
+    return [each.partition("=") for each in names.split()]
+
+
+def _encode(instructions: Sequence[Instruction] | Iterator[Instruction]) -> bytes:
+    return b"".join(struct.pack("HBBI", *each) for each in instructions)

@@ -153,7 +153,7 @@ def reindex(
     base: Annotated[str | None, typer.Option("--base", help="Name of a base; without it all of them.")] = None,
 ) -> None:
     """Move bases to the configured embedder; they are searched as before until the new vectors are there."""
-    from bot.cli.reindexing import reindex_bases
+    from bot.cli.models import reindex_bases
 
     start(reindex_bases(prepare(), name=base))
 

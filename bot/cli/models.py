@@ -1,7 +1,8 @@
-"""`baza models`: which models could run on this machine, and adding one.
+"""`baza models`: which models could run on this machine, and adding one; `baza reindex`: bases with its vectors.
 
-In: settings. Out: a table; or the model's files in BAZA_HOME/models, its name in BAZA_HOME/settings.env, and for search
-bases with its vectors. Each step can be stopped and repeated: it goes on where it was.
+In: settings, optionally the name of a base. Out: a table; or the model's files in BAZA_HOME/models, its name in
+BAZA_HOME/settings.env, and for search bases with its vectors; progress lines, exit code 0. Each step can be stopped at
+any moment and repeated: it goes on where it was. Searching and adding documents continue meanwhile.
 """
 
 import asyncio
@@ -15,14 +16,64 @@ from dotenv import set_key
 
 from adapters.local.fetching import KNOWN, KnownModel, Task
 from adapters.local.models import find_model
+from bot.app import open_parts
 from bot.cli.content import words_of
-from bot.cli.errors import CommandError
+from bot.cli.errors import CommandError, no_such_base
 from bot.cli.output import Bar, print_line
-from bot.cli.reindexing import reindex_bases
 from bot.home import SETTINGS
 from bot.settings import Settings
+from bot.texts import Words
+from ingestion.errors import ServiceError, WindowTooLarge
+from ingestion.reindexing import OutdatedBase, Reindexer
 
 MEGABYTE = 10**6
+
+
+async def reindex_bases(settings: Settings, *, name: str | None) -> int:
+    """Move all bases, or one, to the embedder. Raises CommandError when there is no such base, or when the embedder
+    fails; the work done so far is kept."""
+    words = words_of(settings)
+    async with open_parts(settings) as parts:
+        if name is not None and name not in (filled := await parts.stores.people.named_bases(name)):
+            raise CommandError(no_such_base(name, filled))
+        reindexer, model = Reindexer(parts.stores.next_vectors, parts.embedder), parts.embedder.model
+        outdated = await reindexer.outdated(name)
+        last_line = words.plain("cli-reindexed-restart")
+        if not outdated:
+            last_line = words.plain("cli-nothing-to-reindex", model=model)
+        while outdated:  # repeated for passages that a bot or worker with the old model has embedded meanwhile
+            for base in outdated:
+                await _move(reindexer, base, words)
+                print_line(words.plain("cli-reindexed", base=base.name or base.id, model=model))
+            outdated = await reindexer.outdated(name)
+        await parts.stores.search.ensure_index()
+    print_line(last_line)
+    return 0
+
+
+async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
+    try:
+        with Bar(base.passages, base.name or str(base.id)) as shown:
+            await reindexer.move(base, _Progress(base, words, shown).report)
+    except (ServiceError, WindowTooLarge) as error:
+        raise CommandError(f"The embedder failed ({error}). Run the command again: it goes on from here.") from error
+
+
+class _Progress:
+    """A bar on a terminal; elsewhere a line for each further percent, however small the embedder's batches are."""
+
+    def __init__(self, base: OutdatedBase, words: Words, shown: Bar) -> None:
+        self._base = base
+        self._words = words
+        self._bar = shown
+
+    def report(self, done: int) -> None:
+        """`done` passages have their new vector."""
+        total = max(done, self._base.passages)
+        self._bar.reach(done, total)
+        if not self._bar.is_drawn and self._bar.grows(done, total):
+            base = self._base.name or self._base.id
+            print_line(self._words.plain("cli-reindexing", base=base, done=done, total=total))
 
 
 def show_models(settings: Settings) -> None:

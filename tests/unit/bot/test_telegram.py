@@ -7,8 +7,7 @@ import pytest
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import TelegramNetworkError, TelegramRetryAfter
 
-from bot.commands import COMMANDS, announce_commands
-from bot.telegram import BotFiles, RetryRequests
+from bot.telegram import COMMANDS, BotFiles, RetryRequests, announce_commands
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from tests.fakes.bot import texts
 from tests.fakes.telegram import RecordedBot

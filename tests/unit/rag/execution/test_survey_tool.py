@@ -7,7 +7,7 @@ from domain.ids import BaseId
 from rag.execution.facts import FactsPayload
 from rag.execution.survey_tool import MOST_DOCUMENTS, SurveyArguments, SurveyBase
 from rag.planning.plan import Limits, RenderStyle
-from rag.quoting.renderer import render
+from rag.quoting.plain import render
 from rag.records import Fit, RankedPassage, SearchFilter
 from tests.fakes.planning import BREADTH
 from tests.fakes.reading import WORDINGS, Shelf, turn

@@ -7,8 +7,8 @@ import pytest
 from prompts.wordings import load_breadth, load_wordings
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
+from rag.quoting.plain import Rendered, render
 from rag.quoting.plain_requests import PlainRequests, RequestKind, outline, sides
-from rag.quoting.renderer import Rendered, render
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage, rank
 

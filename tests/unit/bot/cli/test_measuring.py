@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rag.evaluation import Measures, documents, evaluate, retrieve
+from bot.cli.measuring import Measures, documents, evaluate, retrieve
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage, rank
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
-from rag.quoting.renderer import render
+from rag.quoting.plain import render
 from tests.fakes.rag import make_passage, rank
 
 
