@@ -6,7 +6,7 @@ several rows stand above each other. Pure.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
 from statistics import median
@@ -101,19 +101,29 @@ def find_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
 
 def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before: PdfTable | None) -> list[PdfTable]:
     """The tables of a page; one that goes on from the table before it, or from the page before, has that one's head.
+    One without any head of its own is the rest of the table above it, with what stands between them as labels.
 
     `before` is the last table of the page before.
     """
     whole: list[PdfTable] = []
     above, end = before, 0
     for table in tables:
-        between = lines[end : table.first]
-        if above is not None and _goes_on_from(above, table) and not any(map(_divides, between)):
+        between = range(end, table.first)
+        if above is not None and _goes_on_from(above, table) and not any(_divides(lines[at]) for at in between):
+            is_rest = bool(whole) and not (table.head or table.unit) and len(table.bands) == len(above.bands)
             head = table.head or above.head[: len(table.bands) + 1]
             table = replace(table, head=head, unit=table.unit or above.unit)
+            if is_rest:
+                table = _joined(whole.pop(), table, {at: lines[at].text for at in between if lines[at].text.strip()})
         whole.append(table)
         above, end = table, max(table.lines) + 1
     return whole
+
+
+def _joined(above: PdfTable, rest: PdfTable, between: Mapping[int, str]) -> PdfTable:
+    """One table; the text `between` them, by line, makes rows without values."""
+    labels = [(text, *repeat("", len(above.bands))) for text in between.values()]
+    return replace(above, lines=above.lines | rest.lines | between.keys(), rows=(*above.rows, *labels, *rest.rows))
 
 
 def _goes_on_from(above: PdfTable, table: PdfTable) -> bool:

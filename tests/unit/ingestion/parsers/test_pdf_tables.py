@@ -188,6 +188,18 @@ def test_a_paragraph_above_says_that_it_is_another_table() -> None:
     assert not any(table.head)
 
 
+def test_a_table_that_a_line_without_values_has_divided_is_one() -> None:
+    head = "                         2022      2021"
+    lines = page(head, *ROWS, "", "", "Commitments", "", "", *ROWS)
+    apart = find_tables(lines)
+    (table,) = inherit_heads(apart, lines, None)
+    assert len(apart) == 2
+    assert [row[0] for row in table.rows].count("Commitments") == 1
+    assert len(table.rows) == len(apart[0].rows) + 1 + len(apart[1].rows)
+    assert len({len(row) for row in table.rows}) == 1
+    assert table.lines == frozenset(range(len(lines)))
+
+
 def test_tables_stand_between_the_paragraphs_of_their_page() -> None:
     lines = page("Before it.", "", "                         2022      2021", *ROWS, "", "", "", "", "After it.")
     found = [(paragraph.text.split("\n")[0], paragraph.is_table) for paragraph in join_pages([(lines, ())])]
