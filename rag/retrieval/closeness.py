@@ -17,6 +17,9 @@ from rag.retrieval.ranking import best_first
 
 # Relative to a score of 1 for the best passage. From .3 to .5 all four corpora gain, see docs/retrieval.md.
 SENTENCE_WEIGHT = 0.4
+# Inside one document every word counts so much more: where all documents are of one form, the words of a clause are in
+# many passages and so worth next to nothing, and one word of the preamble would outweigh them all.
+FLOOR = 0.5
 LOOKED_INTO = 50  # passages; those ranked lower would not be raised into the best ten
 STEM_LETTERS = 5  # words with the same first five letters count as one, as in the index (000410_terms.sql)
 
@@ -67,16 +70,17 @@ def raise_close(
     said = reduce(or_, chain.from_iterable(sentences), 0)
 
     @cache
-    def worths(given: tuple[float, ...]) -> Worths:
-        left = [rarity * (1 - share) for rarity, share in zip(weights, given, strict=True)] if given else weights
+    def worths(given: tuple[float, ...], floor: float) -> Worths:
+        shares = given or (0.0,) * len(weights)
+        left = [(rarity + floor) * (1 - share) for rarity, share in zip(weights, shares, strict=True)]
         return [(each.bit, max(left[term] for term in each.terms)) for each in sought if each.bit & said]
 
     of_all, of_left = list[float](), list[float]()
     for each, masks in zip(looked_into, sentences, strict=True):
-        left = worths((inherited or {}).get(each.passage.chunk_id, ()))
-        best = max((sum(worth for bit, worth in left if bit & mask) for mask in masks), default=0.0)
-        of_all.append(each.score + weight * best / whole)
-        of_left.append(each.score + weight * best / (sum(worth for _, worth in left) or 1.0))
+        given = (inherited or {}).get(each.passage.chunk_id, ())
+        left = worths(given, FLOOR)
+        of_all.append(each.score + weight * _best(masks, worths(given, 0.0)) / whole)
+        of_left.append(each.score + weight * _best(masks, left) / (sum(worth for _, worth in left) or 1.0))
     among, inside = _highest(looked_into, of_all), _highest(looked_into, of_left)
     raised = [
         RankedPassage(
@@ -85,6 +89,11 @@ def raise_close(
         for each, score in zip(looked_into, of_left, strict=True)
     ]
     return [*sorted(raised, key=best_first), *ranked[LOOKED_INTO:]]
+
+
+def _best(sentences: Collection[int], worths: Worths) -> float:
+    """What the sentence says that says most."""
+    return max((sum(worth for bit, worth in worths if bit & said) for said in sentences), default=0.0)
 
 
 def _highest(ranked: Sequence[RankedPassage], scores: Sequence[float]) -> Mapping[DocumentId, float]:

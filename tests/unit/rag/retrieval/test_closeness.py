@@ -18,8 +18,9 @@ def scored(text: str, *, score: float = 1.0, number: int = 1) -> RankedPassage:
 
 
 def share(text: str) -> float:
-    """Of the question's worth, what the best sentence is found to hold, beside a passage that says all of it."""
-    raised = raise_close([scored(text), scored(" ".join(WORTH), number=2)], WORTH)
+    """Of the question's worth, what the best sentence is found to hold, beside a document that says all of it."""
+    other = RankedPassage(passage=make_passage(" ".join(WORTH), number=2, document="d-other"), score=1.0)
+    raised = raise_close([scored(text), other], WORTH)
     return next(each.score - 1.0 for each in raised if each.passage.chunk_id == 1) / SENTENCE_WEIGHT
 
 
@@ -106,6 +107,15 @@ def test_what_no_passage_says_leaves_the_clauses_of_a_document_as_far_apart() ->
     shares = {each.passage.chunk_id: given[each.passage.chunk_id] for each in (clause, other)}
     raised = raise_close([other, clause], asked, shares)
     assert [each.passage.chunk_id for each in raised] == [1, 2]
+
+
+def test_inside_a_document_several_common_words_outweigh_a_rarer_one() -> None:
+    """«За сколько дней закончить ремонт на совещании № 7?»: every minutes of the base has all of it."""
+    preamble, clause = scored("ПРОТОКОЛ СОВЕЩАНИЯ № 7", number=1), scored("Ремонт закончить за 5 дней", number=2)
+    asked = {"ремонт": 0.0, "закончить": 0.4, "день": 0.0, "совещание": 1.1, "7": 4.0}
+    given = {each.passage.chunk_id: (0.0, 0.0, 0.0, 0.0, 1.0) for each in (preamble, clause)}
+    raised = raise_close([preamble, clause], asked, given, terms_of=LEMMAS)
+    assert [each.passage.chunk_id for each in raised] == [2, 1]
 
 
 OTHER = RankedPassage(passage=make_passage("Поставка", number=3, document="d-other"), score=1.0)
