@@ -16,7 +16,7 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from localchat.api import media, messages, profile, updates
+from localchat.api import messages, profile, updates
 from localchat.api.call import Call, Method, read_params
 from localchat.api.updates import run_courier
 from localchat.checks import Refused
@@ -30,7 +30,7 @@ BODY_BYTES = 51 * 1024 * 1024  # a file of 50 MB, as sendDocument allows, plus i
 _PAGE = Path(__file__).parent / "page"
 _LINGER_S = 0.5  # open streams end when the hub closes; the shutdown waits no longer than this
 
-_FAMILIES = (messages.METHODS, media.METHODS, updates.METHODS, profile.METHODS)
+_FAMILIES = (messages.METHODS, messages.FILE_METHODS, updates.METHODS, profile.METHODS)
 METHODS: dict[str, Method] = {name.lower(): method for family in _FAMILIES for name, method in family.items()}
 
 
@@ -101,7 +101,7 @@ class BotApi:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.route("*", "/bot{token:[^/]+}/{method}", self._answer),
-            web.get("/file/bot{token:[^/]+}/{path:.+}", media.file_route(self._exchange, self._token)),
+            web.get("/file/bot{token:[^/]+}/{path:.+}", messages.file_route(self._exchange, self._token)),
         ]
 
     async def _answer(self, request: web.Request) -> web.Response:

@@ -19,9 +19,9 @@ from aiogram import Bot
 from bot.handlers.asking import expect
 from bot.handlers.menu import Lack, lack_of
 from bot.handlers.models import tell_about_models
+from bot.handlers.sources import answer_keyboard
 from bot.inbox import Ticket
 from bot.keyboards import STOP, button, question_key, rows
-from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer, in_words
 from bot.replies.names import name_of
 from bot.replies.places import page_of, sourced_table

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.replies.answer_buttons import answer_keyboard, source_buttons
+from bot.handlers.sources import answer_keyboard, source_buttons
 from bot.replies.answers import finished_answer, growing_answer
 from bot.replies.citations import source_block
 from domain.documents import SourceType
