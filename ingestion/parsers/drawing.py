@@ -1,7 +1,7 @@
 """Makes pictures for the recogniser from pages of PDFs and from photos.
 
 In: a path and a page. Out: a JPEG, upright, of at most 4,000 pixels a side. It decodes untrusted pictures, so only the
-limited process of `child` may call it.
+limited process of `registry` may call it.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """Reads the pages of a PDF with PDFium: lines with their fonts and positions.
 
 In: a path. Out: an open document; for each page its `PageLine`s and whether a picture covers it. PDFium is native code
-on untrusted files: only the limited process of `child` may call this.
+on untrusted files: only the limited process of `registry` may call this.
 """
 
 import ctypes
