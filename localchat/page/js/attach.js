@@ -14,6 +14,8 @@ export class Attach {
   /** `room`: {going(node), send({text, files, as_file})} about the open chat. */
   constructor(room) {
     this.room = room;
+    this.offered = []; // what the open sheet shows
+    $("sheet").addEventListener("close", () => { this.offered = []; });
     $("attach").title = t.attach;
     $("attach").setAttribute("aria-label", t.attach);
     $("attach").addEventListener("click", () => $("file").click());
@@ -26,12 +28,14 @@ export class Attach {
     this.#acceptDrops();
   }
 
-  /** The sheet with the files, a caption and how to send pictures. */
-  offer(files) {
-    if (!files.length) return;
+  /** The sheet with the files, a caption and how to send pictures. Files dropped on the open sheet join the others. */
+  offer(added) {
+    if (!added.length) return;
+    const files = [...this.offered, ...added];
     if (files.length > ALBUM_FILES) { toast(t.tooMany); return; }
     if (files.some((file) => file.size > FILE_BYTES)) { toast(t.tooLarge); return; }
     const sheet = $("sheet");
+    const said = this.offered.length ? sheet.querySelector("textarea").value : "";
     const caption = el("textarea", { rows: "1", placeholder: t.caption, "aria-label": t.caption, maxlength: "1024" });
     const asFile = el("input", { type: "checkbox" });
     const pictures = files.some((file) => PHOTO.test(file.type));
@@ -49,7 +53,9 @@ export class Attach {
     });
     sheet.setAttribute("aria-label", t.sendFiles(files.length));
     sheet.replaceChildren(form);
-    sheet.showModal();
+    caption.value = said;
+    this.offered = files;
+    if (!sheet.open) sheet.showModal();
     caption.focus();
   }
 

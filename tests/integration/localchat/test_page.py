@@ -127,14 +127,19 @@ async def test_chosen_files_are_looked_over_and_sent(page: Page, bot: Bot, tmp_p
     assert (update.message.document.file_name, update.message.caption) == ("Договор аренды.pdf", "мой договор")
 
 
-async def test_a_dropped_file_opens_the_sheet(page: Page) -> None:
-    drop = """() => {
+async def test_a_dropped_file_opens_the_sheet_and_another_one_joins_it(page: Page) -> None:
+    drop = """(name) => {
         const data = new DataTransfer();
-        data.items.add(new File(["x"], "брошен.txt", {type: "text/plain"}));
+        data.items.add(new File(["x"], name, {type: "text/plain"}));
         document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
     }"""
-    await page.evaluate(drop)
-    await expect(page.locator("#sheet")).to_contain_text("брошен.txt")
+    await page.evaluate(drop, "брошен.txt")
+    await page.get_by_label("Подпись").fill("оба")
+    await page.evaluate(drop, "ещё.txt")
+    await expect(page.locator("#sheet .picked li")).to_have_count(2)
+    await page.locator("#sheet").get_by_role("button", name="Отправить").click()
+    await expect(page.locator(".message.mine .file b")).to_have_text(["брошен.txt", "ещё.txt"])
+    await expect(page.locator(".message.mine", has_text="оба")).to_have_count(1)
 
 
 async def test_the_reply_keyboard_says_its_words(page: Page, bot: Bot) -> None:
