@@ -37,6 +37,7 @@ log = structlog.get_logger()
 
 DUE_AT_ONCE = 20
 HOLD_S = 30  # lease: a notice that a process took and did not show is due again after it
+TOLD_CHANGES = 3  # new versions in one message whose changes are told
 ATTEMPTS = 3  # of a notice that fails on a bug of ours; three leases leave time for a newer version to take over
 CHAT_PAUSE_S = 1.0  # Telegram allows a bot about one message or edit a second in a chat
 
@@ -203,11 +204,11 @@ class NoticeLoop:
             log.warning("notices.nobody_there", chat=notice.chat_id, error=type(error).__name__, reason=error.message)
 
     async def _changes_of(self, notice: Notice, words: Words) -> dict[DocumentId, str]:
-        """What a newly published version changed; a list of several documents has no room for it."""
+        """What newly published versions changed; a list of many has no room for it."""
         replaced = [card for card in notice.documents if card.status is DocumentStatus.READY and card.version > 1]
-        if self._changes is None or len(notice.documents) > 1 or not replaced:
+        if self._changes is None or len(replaced) > TOLD_CHANGES:
             return {}
-        return {replaced[0].id: changes_line(await self._changes(replaced[0]), words)}
+        return {card.id: changes_line(await self._changes(card), words) for card in replaced}
 
     async def _write(self, notice: Notice, message: LiveMessage) -> None:
         """Edit the live message. Send a new one when there is none, or when the person was promised word of the end:

@@ -98,12 +98,15 @@ def live_message(
         lines = [describe(documents[0], words), (changes or {}).get(documents[0].id, ""), too]
         keyboard = rows(*_buttons(documents[0], words))
         return LiveMessage(html="\n".join(filter(None, lines)), keyboard=keyboard, is_final=is_final)
-    return LiveMessage(html=_list(documents, too, words), keyboard=_batch_buttons(documents, words), is_final=is_final)
+    return LiveMessage(
+        html=_list(documents, changes or {}, too, words), keyboard=_batch_buttons(documents, words), is_final=is_final
+    )
 
 
-def _list(documents: Sequence[DocumentCard], too: str, words: Words) -> str:
+def _list(documents: Sequence[DocumentCard], changes: ChangeLines, too: str, words: Words) -> str:
     """As many lines as fit into a message, and the total."""
-    lines = [describe_in_line(document, words) for document in documents]
+    told = ((describe_in_line(document, words), changes.get(document.id, "")) for document in documents)
+    lines = ["\n".join(filter(None, pair)) for pair in told]
     total = "\n".join(filter(None, [_total(documents, words), too]))
     shown = len(lines)
     while shown and utf16_length(text := _joined(lines, shown, total, words)) > MESSAGE_LIMIT:

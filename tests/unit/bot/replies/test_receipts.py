@@ -207,6 +207,14 @@ def test_a_new_version_says_what_changed() -> None:
     assert (lines[0], lines[-1]) == ("✅ Договор аренды.pdf: заменил", "Что изменилось: убран раздел «Цена».")
 
 
+def test_a_new_version_in_an_album_says_what_changed_below_its_line() -> None:
+    words = texts().for_language("ru")
+    changed, other = ready(version=2), ready(id=DocumentId("other"))
+    message = live_message([changed, other], words, {changed.id: "Что изменилось: убран раздел «Цена»."})
+    lines = read_html(message.html)[0].splitlines()
+    assert [line[:5] for line in lines[:3]] == ["✅ Дог", "Что и", "✅ Дог"]
+
+
 def test_parts_that_could_not_be_read_are_named() -> None:
     parts = tuple(UnreadPart(name=f"файл {number}.bin") for number in range(6))
     text = shown(ready(pages=None, parts=9, unread=parts))
