@@ -33,10 +33,11 @@ def build_api(services: ApiServices) -> FastAPI:
     """The app; it opens and closes nothing."""
     app = FastAPI(title="Baza", description=ABOUT, version="0.1.0")
     app.state.services, app.state.turns = services, Turns(services=services)
-    answer_problems(app, services)
+    routers = [part.router for part in (bases, documents, webhooks, chat, openai_chat, mcp, web)]
+    answer_problems(app, services, [route for router in routers for route in router.routes])
     app.add_middleware(BoundedBodies, file_bytes=services.uploads.file_bytes)
-    for part in (bases, documents, webhooks, chat, openai_chat, mcp, web):
-        app.include_router(part.router, responses=PROBLEMS)
+    for router in routers:
+        app.include_router(router, responses=PROBLEMS)
     return app
 
 

@@ -8,7 +8,6 @@ import json
 import uuid
 from collections.abc import AsyncIterator
 from datetime import datetime
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -17,10 +16,9 @@ from pydantic import BaseModel, JsonValue
 
 from api.access import Language, Reader, Services, allowance_for
 from api.bases import Strict, Text
-from api.problems import RETRY_S, Problem, problem_json
+from api.problems import problem_json, problem_of
 from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp, showable
-from domain.errors import DatabaseTrouble
 from domain.ids import SessionId
 from domain.people import Caller
 from rag.allowance import Allowance
@@ -189,9 +187,8 @@ async def _server_sent(turns: Turns, caller: Caller, question: Question, allowan
         yield _event("delta", growth(shown, services.worded(answer, question.language)))
         number = await turns.message_id(caller, question.session_id, answer)
         yield _event("done", reply(services, answer, question, number).model_dump(mode="json"))
-    except DatabaseTrouble:
-        away = Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)
-        yield _event("error", problem_json(services, away, question.language))
+    except Exception as error:  # no handler of the app can answer once the stream has begun
+        yield _event("error", problem_json(services, problem_of(error), question.language))
 
 
 def growth(shown: str, text: str) -> dict[str, JsonValue]:

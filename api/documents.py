@@ -258,10 +258,11 @@ async def _received(
             return await added(services, caller, source, language, replaces=replaces, once=once)
     body = await request.body()
     try:
-        source = NewDocument.model_validate_json(body).source()
+        sent = NewDocument.model_validate_json(body)
+        source = sent.source()
     except ValidationError as error:
         raise RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in error.errors()]) from error
-    once = _once(key, place, body.decode())
+    once = _once(key, place, sent.model_dump_json())  # however the client orders the fields of the same document
     return await added(services, caller, source, language, replaces=replaces, once=once)
 
 

@@ -20,10 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from api.access import AnyCaller, Language, Services, allowance_for
 from api.bases import QUERY_CHARACTERS, callers, names_of, of_base
 from api.chat import EVENT_STREAM, EVENTS, Source, sources_of
-from api.problems import RETRY_S, Problem, problem_json
+from api.problems import Problem, problem_json, problem_of
 from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp, showable
-from domain.errors import DatabaseTrouble
 from domain.ids import SessionId
 from domain.people import Caller
 from rag.allowance import Allowance
@@ -138,9 +137,9 @@ async def _chunks(
                 shown = text
             elif isinstance(event, Answered):
                 yield b"".join(_last(services, event.answer, shown, question.language, reply))
-    except DatabaseTrouble:
-        away = Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)
-        yield _data({"error": problem_json(services, away, question.language)})
+    except Exception as error:  # no handler of the app can answer once the stream has begun
+        problem = problem_json(services, problem_of(error), question.language)
+        yield _data({"error": {**problem, "message": problem["detail"], "code": problem["status"]}})
     yield b"data: [DONE]\n\n"
 
 

@@ -5,7 +5,7 @@ What a request held never stands in it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 
 from api.services import ApiServices
 from domain.errors import BaseClosed, BaseReadOnly, DatabaseTrouble
@@ -44,6 +45,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 """Of every endpoint, for its OpenAPI."""
 
+_NO_JSON = ("json_invalid", "model_attributes_type")  # of a body that is none, or came as something else
 _RANGE = re.compile(r"\s*([a-zA-Z]{1,8})(?:-[\w-]*)?\s*(?:;\s*q=([0-9.]{1,5}))?\s*")
 
 log = structlog.get_logger()
@@ -75,12 +77,17 @@ def problem_json(services: ApiServices, problem: Problem, language: str) -> dict
     return {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
 
 
-def answer_problems(app: FastAPI, services: ApiServices) -> None:
-    """Every error of the app becomes a problem."""
+def answer_problems(app: FastAPI, services: ApiServices, routes: Sequence[BaseRoute]) -> None:
+    """Every error of the app, whose endpoints these are, becomes a problem."""
 
-    def respond(request: Request, problem: Problem, more: Mapping[str, JsonValue] | None = None) -> JSONResponse:
+    def respond(
+        request: Request,
+        problem: Problem,
+        more: Mapping[str, JsonValue] | None = None,
+        given: Mapping[str, str] | None = None,
+    ) -> JSONResponse:
         language = language_of(request.headers.get("accept-language", ""), services.default_language)
-        headers = {"Content-Language": language}
+        headers = {"Content-Language": language, **(given or {})}
         if problem.retry_s is not None:
             headers["Retry-After"] = str(problem.retry_s)
         if problem.status is HTTPStatus.UNAUTHORIZED:
@@ -94,15 +101,17 @@ def answer_problems(app: FastAPI, services: ApiServices) -> None:
     async def of_framework(request: Request, error: Exception) -> JSONResponse:
         status = error.status_code if isinstance(error, HTTPException) else 500
         known = status if status in (404, 405, 413) else 422
-        return respond(request, Problem(HTTPStatus(known)))
+        allowed = {"Allow": _methods(routes, request)} if known == HTTPStatus.METHOD_NOT_ALLOWED else None
+        return respond(request, Problem(HTTPStatus(known)), given=allowed)
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         found = error.errors() if isinstance(error, RequestValidationError) else []
         wrong: list[JsonValue] = [{"field": ".".join(map(str, each["loc"])), "message": each["msg"]} for each in found]
-        return respond(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY), {"errors": wrong})
+        reason = "no-json" if any(each["type"] in _NO_JSON for each in found) else None
+        return respond(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason=reason), {"errors": wrong})
 
     async def away(request: Request, error: Exception) -> JSONResponse:
-        return respond(request, _of_database(error))
+        return respond(request, problem_of(error))
 
     app.add_exception_handler(Problem, ours)
     app.add_exception_handler(HTTPException, of_framework)
@@ -112,8 +121,18 @@ def answer_problems(app: FastAPI, services: ApiServices) -> None:
     app.add_exception_handler(Exception, ours)
 
 
-def _of_database(error: Exception) -> Problem:
+def _methods(routes: Sequence[BaseRoute], request: Request) -> str:
+    """Those that the path takes: Starlette tells the ones of the first route alone."""
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", None) or ()}))
+
+
+def problem_of(error: Exception) -> Problem:
+    """What ended a request, or a stream that has begun."""
     if status := _WITHOUT_RIGHT.get(type(error)):
         return Problem(status)
-    log.warning("api.service_away", reason=type(error).__name__)
-    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)
+    if isinstance(error, DatabaseTrouble | ServiceError):
+        log.warning("api.service_away", reason=type(error).__name__)
+        return Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)
+    log.error("api.stream_broken", exc_info=error)
+    return Problem(HTTPStatus.INTERNAL_SERVER_ERROR)

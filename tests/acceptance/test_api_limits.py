@@ -1,15 +1,18 @@
 """What the API does where something is used up, or away."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 import pytest
+from openai import APIError, AsyncOpenAI
 
 from bot.settings import Settings
+from domain.errors import BaseClosed
+from rag.records import AnswerKind, TextGrew, TurnEvent
 from tests.acceptance.conftest import Open
 from tests.acceptance.test_api import ANSWER, QUESTION, events_of, fill, token_for
 from tests.servers.llm import LlmServer, Streamed
@@ -106,6 +109,57 @@ async def test_a_database_that_is_away_is_told_as_503_and_in_the_middle_of_a_str
     )
     assert [(each.status_code, each.headers["retry-after"]) for each in refused] == [(503, "5")] * 4
     assert all(each.headers["content-type"] == "application/problem+json" for each in refused)
+
+
+@pytest.mark.parametrize(("error", "status"), [(RuntimeError("?"), 500), (BaseClosed("search"), 404)])
+async def test_what_breaks_after_the_first_byte_of_a_stream_is_told_in_it(
+    api: Open,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    status: int,
+) -> None:
+    async def break_off(*_: object, **__: object) -> AsyncGenerator[TurnEvent, None]:
+        yield TextGrew(text="Штраф составляет ", kind=AnswerKind.FROM_BASE)
+        raise error
+
+    monkeypatch.setattr("rag.conversation.Conversation.answer", break_off)
+    token, base = await token_for(settings, capsys, "work")
+    async with api(token) as client, AsyncOpenAI(base_url=f"{client.base_url}/v1", api_key=token) as openai:
+        streamed = await client.post(f"/rags/{base}/chat", json={"question": QUESTION, "stream": True})
+        pieces = await openai.chat.completions.create(
+            model="work", messages=[{"role": "user", "content": QUESTION}], stream=True
+        )
+        with pytest.raises(APIError) as caught:
+            [piece async for piece in pieces]
+    (name, problem) = events_of(streamed.text)[-1]
+    assert (name, problem["status"]) == ("error", status)
+    assert caught.value.message == problem["detail"]
+
+
+async def test_what_is_asked_wrongly_is_told_with_what_would_be_right(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token, base = await token_for(settings, capsys, "work")
+    once = {"Idempotency-Key": "k"}
+    async with api(token) as client:
+        not_so = await client.put(f"/rags/{base}")
+        no_json = [
+            await client.post(f"/rags/{base}/chat", content=body, headers=headers)
+            for body, headers in (
+                (b'{"question": "?"}', {"Content-Type": "application/x-www-form-urlencoded"}),
+                (b"{question}", {"Content-Type": "application/json"}),
+            )
+        ]
+        sent = [
+            await client.post(f"/rags/{base}/documents", json=json, headers=once)
+            for json in ({"text": "Ключ", "title": "О ключе"}, {"title": "О ключе", "text": "Ключ"})
+        ]
+    assert (not_so.status_code, not_so.headers["allow"]) == (405, "DELETE, GET, PATCH")
+    assert [each.status_code for each in no_json] == [422, 422]
+    assert all("Content-Type: application/json" in each.json()["detail"] for each in no_json)
+    assert sent[0].json()["id"] == sent[1].json()["id"]
 
 
 async def test_what_a_token_may_cost_and_send_is_told_before_anything_is_done(

@@ -6,6 +6,7 @@ api-404 = There is no such thing here. GET /rags gives the bases that a token op
 api-405 = This address is not called so. /docs describes the methods.
 api-413 = The request is too large. Send it in parts.
 api-422 = The request is not as it should be. /docs describes the fields.
+api-no-json = The body does not read as JSON. It takes an object, and the header Content-Type: application/json.
 api-429 = Too many requests. Wait as many seconds as Retry-After says.
 api-500 = This is our mistake; the log has its reason. Try again later.
 api-503 = The database does not answer now. Try again in a few seconds.
