@@ -23,9 +23,9 @@ from adapters.entities.finder import NatashaFinder, is_installed
 from adapters.entities.names import NameForms
 from bot.reading_costs import Purse, charged
 from bot.settings import Settings
-from domain.names import NameWord
+from domain.names import NameWord, Relation
 from ingestion.entities.enricher import Enricher, Readers
-from ingestion.entities.records import EntityName, EntityType, Extract, Mention, NameReader, Relation, Statement
+from ingestion.entities.records import EntityName, EntityType, Extract, Mention, NameReader, Statement
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 from prompts.loader import EntitiesPart, Prompts, load_prompts

@@ -1,10 +1,12 @@
-"""A word as the registry of entities sees it.
+"""A word as the registry of entities sees it, and what its facts say.
 
 In: nothing. Out: a frozen record into which both the names of documents and the questions of people are read, so that
-they can be matched. It folds nothing itself; `adapters.entities.names` does.
+they can be matched; the kinds of facts, which documents give and questions ask for. It folds nothing itself;
+`adapters.entities.names` does.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,3 +17,18 @@ class NameWord:
     keys: tuple[str, ...]  # what it may be found under, in Latin letters: endings and spellings folded, surest first
     is_ordinary: bool  # a dictionary knows it, and not as a name
     is_written_as_name: bool  # capitals where none are due, quotation marks, Latin letters in a Russian text
+
+
+class Relation(StrEnum):
+    """What a fact says of its entity: the intents of prompts/intents.toml that the graph answers; a test looks
+    for each of them there."""
+
+    CURRENT_JOB = "CURRENT_JOB"
+    PROJECT_DETAILS = "PROJECT_DETAILS"
+    PROJECT_ACHIEVEMENTS = "PROJECT_ACHIEVEMENTS"
+    PROJECT_TECH_STACK = "PROJECT_TECH_STACK"
+    TECHNOLOGY_USAGE = "TECHNOLOGY_USAGE"
+    EXPERIENCE_SUMMARY = "EXPERIENCE_SUMMARY"
+    TECHNOLOGY_OVERVIEW = "TECHNOLOGY_OVERVIEW"
+    CONTACTS = "CONTACTS"
+    ENTITY_FACTS = "ENTITY_FACTS"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 
-from domain.names import NameWord
+from domain.names import NameWord, Relation
 from ingestion.entities.records import (
     EntityName,
     EntityType,
@@ -25,7 +25,6 @@ from ingestion.entities.records import (
     NewFact,
     PassageSpan,
     RegisteredEntity,
-    Relation,
     Statement,
 )
 

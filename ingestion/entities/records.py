@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
-from domain.names import NameWord
+from domain.names import NameWord, Relation
 from ingestion.records import Block
 
 
@@ -24,20 +24,6 @@ class EntityType(StrEnum):
     PROJECT = "project"  # a project, product, contract or case
     TECHNOLOGY = "technology"
     THING = "thing"
-
-
-class Relation(StrEnum):
-    """What a fact says of its entity: the intents of prompts/intents.toml that the graph answers."""
-
-    CURRENT_JOB = "CURRENT_JOB"
-    PROJECT_DETAILS = "PROJECT_DETAILS"
-    PROJECT_ACHIEVEMENTS = "PROJECT_ACHIEVEMENTS"
-    PROJECT_TECH_STACK = "PROJECT_TECH_STACK"
-    TECHNOLOGY_USAGE = "TECHNOLOGY_USAGE"
-    EXPERIENCE_SUMMARY = "EXPERIENCE_SUMMARY"
-    TECHNOLOGY_OVERVIEW = "TECHNOLOGY_OVERVIEW"
-    CONTACTS = "CONTACTS"
-    ENTITY_FACTS = "ENTITY_FACTS"
 
 
 @dataclass(frozen=True, kw_only=True)

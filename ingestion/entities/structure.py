@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingestion.entities.records import EntityName, EntityType, Extract, Mention, Relation, Statement
+from domain.names import Relation
+from ingestion.entities.records import EntityName, EntityType, Extract, Mention, Statement
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 
 PERSON, ORGANIZATION, PROJECT, TECHNOLOGY = (

@@ -23,9 +23,9 @@ from protego import Protego
 from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
 from ingestion.fetch.download import Download, Downloader, DownloadLimits
-from ingestion.fetch.media import Content, is_text_file, media_type_of
+from ingestion.fetch.media import Content, is_text_file
 from ingestion.fetch.urls import ROBOT, Link, PageLinks, RobotTags, scan_links, site_of
-from ingestion.fetch.web import download_name, make_readable
+from ingestion.fetch.web import as_fetched, make_readable
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.progress import Progress
@@ -268,15 +268,7 @@ def _keep_file(download: Download) -> Visit:
     is_data = is_text and not is_text_file(download.media_type)
     if is_data or not download.size_bytes or glance(download.path) in _NO_DOCUMENTS:
         raise SourceError(FailureCode.PAGE_TYPE, host=download.url.host, media_type=download.media_type or "?")
-    file = FetchedFile(
-        path=download.path,
-        name=download_name(download),
-        media_type=media_type_of(download.content, download.media_type),
-        size_bytes=download.size_bytes,
-        sha256=download.sha256,
-        url=str(download.url),
-    )
-    return Visit(url=str(download.url), tags=download.tags, file=file)
+    return Visit(url=str(download.url), tags=download.tags, file=as_fetched(download))
 
 
 @dataclass(frozen=True, kw_only=True)

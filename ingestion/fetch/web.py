@@ -7,6 +7,7 @@ every reader trusts first.
 
 import asyncio
 import codecs
+from dataclasses import replace
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
@@ -38,16 +39,7 @@ class WebFetcher:
         if not download.size_bytes:
             raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
         await asyncio.to_thread(make_readable, download)
-        return FetchedFile(
-            path=download.path,
-            name=download_name(download),
-            media_type=media_type_of(download.content, download.media_type),
-            size_bytes=download.size_bytes,
-            sha256=download.sha256,
-            url=str(download.url),
-            about=About(site=site_of(str(download.url))),
-            edition=download.edition,
-        )
+        return replace(as_fetched(download), about=About(site=site_of(str(download.url))), edition=download.edition)
 
     async def _download(self, source: Source, target: Path) -> Download:
         """Download, following redirects of servers and of pages."""
@@ -72,6 +64,18 @@ def make_readable(download: Download) -> None:
     """Rewrite a text as UTF-8 if only the header tells its charset. Blocking."""
     if download.content is not Content.FILE and (charset := _foreign_charset(download)):
         _rewrite_as_utf8(download.path, charset)
+
+
+def as_fetched(download: Download) -> FetchedFile:
+    """The file as later stages know it."""
+    return FetchedFile(
+        path=download.path,
+        name=download_name(download),
+        media_type=media_type_of(download.content, download.media_type),
+        size_bytes=download.size_bytes,
+        sha256=download.sha256,
+        url=str(download.url),
+    )
 
 
 def download_name(download: Download) -> str:

@@ -5,10 +5,10 @@ and the name of its entity; ids are not shown (seed 4, section 7.1). It searches
 """
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 
 from pydantic import Field
 
+from domain.names import Relation
 from rag.entities import EntityGraph, GraphFact
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
@@ -18,59 +18,43 @@ GRAPH_TOOL = "graph_query_tool"
 MOST_FACTS = 200  # the plan's limits pass on a dozen; the rest is counted («ещё X»)
 
 
-class GraphIntent(StrEnum):
-    """The intents of prompts/intents.toml that the graph answers first; a test looks for each of them there."""
-
-    CURRENT_JOB = "CURRENT_JOB"
-    PROJECT_DETAILS = "PROJECT_DETAILS"
-    PROJECT_ACHIEVEMENTS = "PROJECT_ACHIEVEMENTS"
-    PROJECT_TECH_STACK = "PROJECT_TECH_STACK"
-    TECHNOLOGY_USAGE = "TECHNOLOGY_USAGE"
-    EXPERIENCE_SUMMARY = "EXPERIENCE_SUMMARY"
-    TECHNOLOGY_OVERVIEW = "TECHNOLOGY_OVERVIEW"
-    CONTACTS = "CONTACTS"
-    ENTITY_FACTS = "ENTITY_FACTS"
-
-
-ANSWERED_BY: Mapping[GraphIntent, Sequence[GraphIntent]] = {
-    GraphIntent.TECHNOLOGY_USAGE: (GraphIntent.TECHNOLOGY_USAGE, GraphIntent.PROJECT_TECH_STACK),
-    GraphIntent.EXPERIENCE_SUMMARY: (GraphIntent.EXPERIENCE_SUMMARY, GraphIntent.CURRENT_JOB),
-    GraphIntent.TECHNOLOGY_OVERVIEW: (GraphIntent.TECHNOLOGY_OVERVIEW, GraphIntent.PROJECT_TECH_STACK),
-    GraphIntent.ENTITY_FACTS: tuple(GraphIntent),
+ANSWERED_BY: Mapping[Relation, Sequence[Relation]] = {
+    Relation.TECHNOLOGY_USAGE: (Relation.TECHNOLOGY_USAGE, Relation.PROJECT_TECH_STACK),
+    Relation.EXPERIENCE_SUMMARY: (Relation.EXPERIENCE_SUMMARY, Relation.CURRENT_JOB),
+    Relation.TECHNOLOGY_OVERVIEW: (Relation.TECHNOLOGY_OVERVIEW, Relation.PROJECT_TECH_STACK),
+    Relation.ENTITY_FACTS: tuple(Relation),
 }
 """Intents that use more relations than the one of their own name."""
 
 ASPECTS: Mapping[str, str] = {
-    GraphIntent.CURRENT_JOB: "works at, or as",
-    GraphIntent.PROJECT_DETAILS: "project",
-    GraphIntent.PROJECT_ACHIEVEMENTS: "results",
-    GraphIntent.PROJECT_TECH_STACK: "technologies used",
-    GraphIntent.TECHNOLOGY_USAGE: "how a technology was applied",
-    GraphIntent.EXPERIENCE_SUMMARY: "experience",
-    GraphIntent.TECHNOLOGY_OVERVIEW: "technologies known",
-    GraphIntent.CONTACTS: "contacts",
+    Relation.CURRENT_JOB: "works at, or as",
+    Relation.PROJECT_DETAILS: "project",
+    Relation.PROJECT_ACHIEVEMENTS: "results",
+    Relation.PROJECT_TECH_STACK: "technologies used",
+    Relation.TECHNOLOGY_USAGE: "how a technology was applied",
+    Relation.EXPERIENCE_SUMMARY: "experience",
+    Relation.TECHNOLOGY_OVERVIEW: "technologies known",
+    Relation.CONTACTS: "contacts",
 }
 """Tells the model what a statement says about its entity, since the text is often a bare name."""
 
 TYPES: Mapping[str, str] = {
-    GraphIntent.CURRENT_JOB: "job",
-    GraphIntent.PROJECT_DETAILS: "project",
-    GraphIntent.PROJECT_ACHIEVEMENTS: "achievement",
-    GraphIntent.PROJECT_TECH_STACK: "technology",
-    GraphIntent.TECHNOLOGY_USAGE: "technology_usage",
-    GraphIntent.EXPERIENCE_SUMMARY: "experience",
-    GraphIntent.TECHNOLOGY_OVERVIEW: "technology",
-    GraphIntent.CONTACTS: "contact",
+    Relation.CURRENT_JOB: "job",
+    Relation.PROJECT_DETAILS: "project",
+    Relation.PROJECT_ACHIEVEMENTS: "achievement",
+    Relation.PROJECT_TECH_STACK: "technology",
+    Relation.TECHNOLOGY_USAGE: "technology_usage",
+    Relation.EXPERIENCE_SUMMARY: "experience",
+    Relation.TECHNOLOGY_OVERVIEW: "technology",
+    Relation.CONTACTS: "contact",
 }
 """Types of items, as seed 4, section 7.3 has them."""
 
-REACHES_FURTHER = frozenset(
-    {GraphIntent.PROJECT_DETAILS, GraphIntent.PROJECT_ACHIEVEMENTS, GraphIntent.PROJECT_TECH_STACK}
-)
+REACHES_FURTHER = frozenset({Relation.PROJECT_DETAILS, Relation.PROJECT_ACHIEVEMENTS, Relation.PROJECT_TECH_STACK})
 """For an employer or a technology, these intents are about the projects that name it."""
 
 
-LISTS = frozenset(GraphIntent) - {GraphIntent.CURRENT_JOB, GraphIntent.CONTACTS, GraphIntent.PROJECT_DETAILS}
+LISTS = frozenset(Relation) - {Relation.CURRENT_JOB, Relation.CONTACTS, Relation.PROJECT_DETAILS}
 """Intents that are answered by several facts as a rule."""
 
 FEWEST = 3  # facts; a list with fewer may be what the reading of names has missed
@@ -80,7 +64,7 @@ PARTIAL = 0.4  # coverage of a list that may be incomplete: below `executor.LOW_
 class GraphArguments(ToolArguments):
     """What to look up."""
 
-    intent: GraphIntent
+    intent: Relation
     entity_id: str | None = Field(None, max_length=200)
 
 
@@ -116,11 +100,9 @@ class GraphQuery(Tool[GraphArguments]):
 
 def _without_bare_names(found: Sequence[GraphFact]) -> list[GraphFact]:
     """Drops the bare mention of a technology by a project when another fact says how the project applied it."""
-    told = {(fact.entity, fact.object) for fact in found if fact.relation == GraphIntent.TECHNOLOGY_USAGE}
+    told = {(fact.entity, fact.object) for fact in found if fact.relation == Relation.TECHNOLOGY_USAGE}
     return [
-        fact
-        for fact in found
-        if fact.relation != GraphIntent.PROJECT_TECH_STACK or (fact.entity, fact.object) not in told
+        fact for fact in found if fact.relation != Relation.PROJECT_TECH_STACK or (fact.entity, fact.object) not in told
     ]
 
 

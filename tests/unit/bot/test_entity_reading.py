@@ -5,7 +5,8 @@ import pytest
 from adapters.entities.names import NameForms
 from adapters.llm.structured import read_record
 from bot.enrichment import ReadableText, ReadEntity, ReadFact, ReadPart, checked
-from ingestion.entities.records import EntityType, Extract, Relation
+from domain.names import Relation
+from ingestion.entities.records import EntityType, Extract
 
 NAMES = NameForms()
 TEXT = "В Алоре Дмитрий внедрил RAG\nи сократил время ответа на 40 %."

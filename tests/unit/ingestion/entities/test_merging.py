@@ -6,6 +6,7 @@ import pytest
 
 from adapters.entities.names import NameForms
 from domain.ids import ChunkId
+from domain.names import Relation
 from ingestion.entities.merging import gather, merge, spellings
 from ingestion.entities.records import (
     EntityName,
@@ -15,7 +16,6 @@ from ingestion.entities.records import (
     NewEntities,
     PassageSpan,
     RegisteredEntity,
-    Relation,
     Statement,
 )
 

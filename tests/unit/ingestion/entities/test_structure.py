@@ -5,7 +5,8 @@ import time
 import pytest
 
 from domain.locator import Locator
-from ingestion.entities.records import EntityType, Extract, Relation
+from domain.names import Relation
+from ingestion.entities.records import EntityType, Extract
 from ingestion.entities.structure import read_structure
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind

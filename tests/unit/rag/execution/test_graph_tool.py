@@ -6,11 +6,12 @@ from datetime import date
 import pytest
 
 from domain.ids import BaseId, UserId
+from domain.names import Relation
 from prompts.wordings import load_intents
 from rag.entities import GraphFact
 from rag.execution.executor import Executor
 from rag.execution.facts import FactKind
-from rag.execution.graph_tool import GraphIntent, GraphQuery
+from rag.execution.graph_tool import GraphQuery
 from rag.execution.tools import ToolContext, ToolMisused
 from rag.planning.plan import ToolCall
 from tests.fakes.planning import Facts, ScriptedTool, begin, plan
@@ -19,7 +20,7 @@ from tests.fakes.rag import make_candidate
 CONTEXT = ToolContext(base_id=BaseId("base"), user_id=UserId(1), question="?", today=date(2026, 11, 21))
 
 
-def fact(entity: str, text: str, relation: GraphIntent, about: str | None = None) -> GraphFact:
+def fact(entity: str, text: str, relation: Relation, about: str | None = None) -> GraphFact:
     passage = make_candidate(text, number=1, bm25=1.0).passage
     return GraphFact(entity=entity, relation=relation.value, text=text, object=about, confidence=1.0, passage=passage)
 
@@ -43,18 +44,18 @@ class Graph:
 
 
 def test_its_intents_are_some_of_the_catalogue() -> None:
-    assert {intent.value for intent in GraphIntent} < set(load_intents())
+    assert {intent.value for intent in Relation} < set(load_intents())
 
 
 async def test_statements_carry_the_entitys_name_and_the_passage() -> None:
-    tool = GraphQuery(Graph(fact("АЛОР Брокер", "Ускорил ответы", GraphIntent.PROJECT_ACHIEVEMENTS)))
+    tool = GraphQuery(Graph(fact("АЛОР Брокер", "Ускорил ответы", Relation.PROJECT_ACHIEVEMENTS)))
     payload = await tool.run(tool.read({"intent": "PROJECT_ACHIEVEMENTS", "entity_id": "project:x"}), CONTEXT)
     (found,) = payload.facts
     assert (found.kind, found.title, found.text) == (FactKind.STATEMENT, "АЛОР Брокер", "Ускорил ответы")
     assert found.passage is not None
 
 
-ACHIEVEMENTS = tuple(fact("АЛОР", f"Достижение {number}", GraphIntent.PROJECT_ACHIEVEMENTS) for number in range(4))
+ACHIEVEMENTS = tuple(fact("АЛОР", f"Достижение {number}", Relation.PROJECT_ACHIEVEMENTS) for number in range(4))
 
 
 @pytest.mark.parametrize(
@@ -88,9 +89,9 @@ async def test_nothing_known_covers_nothing() -> None:
 
 async def test_a_bare_name_is_left_out_where_it_is_said_how_it_was_used() -> None:
     graph = Graph(
-        fact("А", "RAG", GraphIntent.PROJECT_TECH_STACK, "RAG"),
-        fact("А", "RAG применён для выдержек", GraphIntent.TECHNOLOGY_USAGE, "RAG"),
-        fact("Б", "RAG", GraphIntent.PROJECT_TECH_STACK, "RAG"),
+        fact("А", "RAG", Relation.PROJECT_TECH_STACK, "RAG"),
+        fact("А", "RAG применён для выдержек", Relation.TECHNOLOGY_USAGE, "RAG"),
+        fact("Б", "RAG", Relation.PROJECT_TECH_STACK, "RAG"),
     )
     tool = GraphQuery(graph)
     payload = await tool.run(tool.read({"intent": "TECHNOLOGY_USAGE", "entity_id": "technology:rag"}), CONTEXT)

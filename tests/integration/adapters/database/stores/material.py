@@ -14,7 +14,8 @@ from bot.ports import AnswerTables, Library, Notices, PastDialogues, PeopleStore
 from domain.documents import DocumentCard, Lane, SourceType
 from domain.ids import BaseId, ChatId, ChunkId, DocumentId, MessageId, SessionId, UserId
 from domain.locator import Locator
-from ingestion.entities.records import EntityType, NewAlias, NewEntities, NewEntity, NewFact, Relation
+from domain.names import Relation
+from ingestion.entities.records import EntityType, NewAlias, NewEntities, NewEntity, NewFact
 from ingestion.ports import DocumentText, IntakeQueue, WorkQueue
 from ingestion.records import (
     Batch,
