@@ -184,6 +184,7 @@ async def store(parts: Parts, base: Base) -> tuple[BaseId, list[DocumentId]]:
         enqueued = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=60)]
         await _publish(parts, indexer, dict(zip(enqueued, some, strict=True)))
         ids += enqueued
+    await parts.stores.search.ensure_index()  # counts, as the worker makes them
     return target, ids
 
 

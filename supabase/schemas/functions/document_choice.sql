@@ -184,7 +184,6 @@ begin
     from posting p join member m using (chunk_id) group by p.chunk_id, m.place
   ), found as materialized (
     -- Also those without a rare word: the party stands in the preamble, and the clause may have frequent words alone.
-    -- An outer join would compare every member with every posting.
     select u.chunk_id, u.place, p_scores[u.place] + sum(u.score) as score, bool_or(u.is_said) as is_said
     from (select said.*, true as is_said from said union all select member.*, 0, false from member) u
     group by u.chunk_id, u.place order by score desc limit looked_through
@@ -202,8 +201,7 @@ begin
   )
   select u.chunk_id, u.place, sum(u.score) as score
   from (
-    select found.* from found
-    union all
+    select found.* from found union all
     select f.chunk_id, f.place, p_shares[(f.place - 1) * asked + l.nth] * l.score, true
     from looked_up l join found f using (chunk_id)) u
   group by u.chunk_id, u.place having bool_or(u.is_said) order by score desc, u.chunk_id limit p_limit;

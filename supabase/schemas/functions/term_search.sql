@@ -6,8 +6,14 @@ create or replace function baza_internal.counted_passages() returns int
 language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$ select 20000 $$;
 comment on function baza_internal.counted_passages is
-  'In a base of up to this many passages a search counts postings itself; in a larger one it takes the large '
-  'counts from `common_terms`.';
+  'A base of up to this many passages has no segments of postings.';
+
+create or replace function baza_internal.counted_anew() returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 2000 $$;
+comment on function baza_internal.counted_anew is
+  'In a base of up to this many passages a search counts all postings itself; in a larger one it takes the large counts '
+  'from `common_terms`. In 20,000 passages of 4,000 contracts of one form counting took 14 ms of a search.';
 
 create or replace function baza_internal.count_common_terms(p_base uuid) returns bigint
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -25,7 +31,9 @@ begin
       count(*) filter (where t.spread > 0 and t.frequency > 0::"char") as firsts_said, sum(t.spread) as reached
     from chunk_terms t where t.base_id = p_base group by t.term
   )
-  select p_base, c.*, held from counted c where c.postings > frequent
+  -- The most frequent one in any case: else a base without frequent terms would be counted again and again.
+  select p_base, c.*, held from counted c
+  where c.postings > least(frequent, (select max(most.postings) - 1 from counted most))
   union all
   select p_base, left(c.term, 5) || '*', sum(c.postings), sum(c.said), sum(c.firsts), sum(c.firsts_said),
     sum(c.reached), held from counted c
@@ -40,7 +48,7 @@ returns table (base_id uuid, terms bigint)
 language sql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '15min'
 as $$
   select b.id, count_common_terms(b.id) from bases b
-  where b.passages > counted_passages()
+  where b.passages > counted_anew()
     and coalesce((select max(c.passages) from common_terms c where c.base_id = b.id), 0)
       not between b.passages * 0.8 and b.passages * 1.2
   limit 1
@@ -149,7 +157,7 @@ language plpgsql stable set search_path = public, baza_internal, extensions, pg_
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
-  if (select b.passages from bases b where b.id = p_base) > counted_passages() then
+  if (select b.passages from bases b where b.id = p_base) > counted_anew() then
     own := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_term);
     select c.postings, c.said, c.firsts, c.firsts_said, c.reached into around, said, firsts, firsts_said, reached
     from common_terms c

@@ -22,5 +22,10 @@ def catalog(database_url: str) -> Iterator[Catalog]:
 @pytest.fixture
 def every_base_is_large(database_url: str) -> None:
     """From one passage on, a base gets a segment and blocks."""
-    for function, number in (("exact_scan_limit", 0), ("counted_passages", 0), ("posting_segment_size", 1)):
+    for function, number in (
+        ("exact_scan_limit", 0),
+        ("counted_passages", 0),
+        ("counted_anew", 0),
+        ("posting_segment_size", 1),
+    ):
         set_number(database_url, function, number)
