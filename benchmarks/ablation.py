@@ -49,7 +49,12 @@ VARIANTS = (
     Variant(label="the product"),
     Variant(label="no document's words", old="where p_within is null\n  )", new="where false\n  )"),
     Variant(label="no choice", file=FILES[1], old="else t.parted *", new="else 0 *"),
-    Variant(label="no inheritance", file=FILES[1], old="power(t.share, 0.7)", new="power(t.share, 99)"),
+    Variant(
+        label="no inheritance",
+        file=FILES[1],
+        old="least(t.parted, 1) * power(t.share, 0.7)",
+        new="least(t.parted, 1) * power(t.share, 99)",
+    ),
     Variant(label="no relatives", old="select 0.5::double precision", new="select 0::double precision"),
     Variant(label="titles count nothing", old="(0.5 / 1.2)", new="(0 / 1.2)"),
 )
