@@ -311,7 +311,8 @@ def read_page(text: str, *, name: str) -> Document:
 
 
 def _main_text(tree: HtmlElement, text: str, facts: PageFacts, *, name: str) -> tuple[Block, ...]:
-    blocks = _extract(tree) if _is_furnished(tree) else _whole(tostring(tree, encoding="unicode"))
+    whole = () if _is_furnished(tree) else _whole(tostring(tree, encoding="unicode"))
+    blocks = whole or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
     if _length(blocks) < REMARK_CHARACTERS:
         blocks = _scarce_text(blocks, tree, text, facts, name=name)
     return _with_standfirst(blocks, tree, facts.summary or "")

@@ -80,6 +80,12 @@ def test_a_short_document_saved_as_a_page_loses_nothing(tmp_path: Path) -> None:
     assert all(words in "\n".join(block.text for block in document.blocks) for words in said)
 
 
+def test_an_article_without_a_body_around_it_is_read(tmp_path: Path) -> None:
+    rule = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
+    page = f"<!doctype html><title>Правила</title><article><h1>Правила</h1>{f'<p>{rule}</p>' * 5}</article>"
+    assert rule in "\n".join(block.text for block in _parse(tmp_path, page.encode()).blocks)
+
+
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8", "utf-16"])
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_page_is_read_in_its_own_charset(tmp_path: Path, charset: str, declared: bool) -> None:
