@@ -8,13 +8,14 @@ any moment and repeated: it goes on where it was. Searching and adding documents
 import asyncio
 import os
 import sys
+import threading
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from dotenv import set_key
 
-from adapters.local.fetching import KNOWN, KnownModel, Task
+from adapters.local.fetching import KNOWN, KnownModel, LocalModelError, Task
 from adapters.local.models import find_model
 from bot.app import open_parts
 from bot.cli.content import words_of
@@ -101,18 +102,7 @@ async def add_model(settings: Settings, task: Task) -> int:
     words = words_of(settings)
     model = next(each for each in KNOWN if each.task is task)
     print_line(words.plain("cli-model-fetching", name=model.name, megabytes=model.megabytes))
-    with Bar(model.megabytes, "MB") as shown:
-
-        def told(done: int, total: int) -> None:
-            if shown.is_drawn:
-                shown.reach(done // MEGABYTE, total // MEGABYTE)
-            elif shown.grows(done, total):
-                print_line(words.plain("cli-model-fetched", done=done // MEGABYTE, total=total // MEGABYTE))
-
-        def fetch(name: str, folder: Path) -> None:
-            model.fetch(name, folder, told)
-
-        folder = await asyncio.to_thread(find_model, model.name, settings.home / "models", fetch)
+    folder = await _fetched(model, settings, words)
     value = str(folder) if task is Task.SPEECH else model.name
     set_key(settings.home / SETTINGS, model.setting, value)
     print_line(words.plain("cli-model-set", name=model.setting, value=value, file=str(settings.home / SETTINGS)))
@@ -126,6 +116,28 @@ async def add_model(settings: Settings, task: Task) -> int:
     else:
         print_line(words.plain("cli-model-restart"))
     return 0
+
+
+async def _fetched(model: KnownModel, settings: Settings, words: Words) -> Path:
+    """The model's folder. A download that is cancelled stops, and goes on the next time. Raises LocalModelError."""
+    stopped = threading.Event()
+    with Bar(model.megabytes, "MB") as shown:
+
+        def told(done: int, total: int) -> None:
+            if stopped.is_set():  # else Ctrl-C would wait for the last byte: a thread cannot be cancelled
+                raise LocalModelError("stopped")
+            if shown.is_drawn:
+                shown.reach(done // MEGABYTE, total // MEGABYTE)
+            elif shown.grows(done, total):
+                print_line(words.plain("cli-model-fetched", done=done // MEGABYTE, total=total // MEGABYTE))
+
+        def fetch(name: str, folder: Path) -> None:
+            model.fetch(name, folder, told)
+
+        try:
+            return await asyncio.to_thread(find_model, model.name, settings.home / "models", fetch)
+        finally:
+            stopped.set()
 
 
 async def adding_search(settings: Settings) -> AsyncIterator[str]:

@@ -1,6 +1,8 @@
 """`baza models`: what could be here, and how one command brings search by meaning, from a stand-in for the hub."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,6 +60,30 @@ async def test_one_command_brings_search_by_meaning(
         base = await parts.stores.people.open_named_base("default")
         found = await parts.retrieval().rank(base, "пароль от диска")
     assert found[0].passage.title.startswith("Заметка")
+
+
+async def test_a_download_that_is_stopped_ends_at_once(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, ended = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def endless(name: str, folder: Path, told: Callable[[int, int], None], **_: object) -> None:
+        loop.call_soon_threadsafe(began.set)
+        try:
+            while not ended.wait(0.01):
+                told(1, 100)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(fetching, "fetch_from_hub", endless)
+    (tmp_path / "home").mkdir()
+    adding = asyncio.create_task(models.add_model(settings(database_url, tmp_path / "home"), Task.SEARCH))
+    await began.wait()
+    adding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await adding
+    assert await asyncio.to_thread(ended.wait, 5)
 
 
 @pytest.mark.parametrize(
