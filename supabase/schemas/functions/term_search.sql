@@ -328,7 +328,7 @@ declare
     where r.base_id = p_base and c.id <= in_segments) else '{}' end;
   words constant weighed_term[] := array(select w from weigh_terms(p_base, p_terms, p_spellings, hidden) w);
   rarities constant double precision[] := array(
-    select coalesce(max(w.own + w.wide), rarity(0, total))
+    select coalesce(max(w.own + w.wide), rarity(1, total))
     from unnest(p_terms) with ordinality t (term, place) left join unnest(words) w on w.place = t.place
     group by t.place order by t.place);
   keys text[]; -- of the words and their prefixes in segments
@@ -352,5 +352,5 @@ begin
 end $$;
 comment on function baza_internal.search_terms is
   'Passages by BM25 over the postings of the base; a repeated term counts once. `rarities` is the weight of '
-  'each term of the question, the same in every row; one that no passage holds is the rarest of all; '
+  'each term of the question, the same in every row: of one that no passage holds that of a word in one passage; '
   '`inherited` is explained at `search_chosen`.';
