@@ -126,8 +126,9 @@ class Pool(Closing):
             await self._forget(self._running)
 
     async def close(self) -> None:
-        """End the process and its children."""
-        await self.forget_dead()
+        """End the process and its children, also a process that is just being started."""
+        async with self._starting:
+            await self.forget_dead()
 
     async def _connect(self) -> Line:
         async with self._starting:
