@@ -16,7 +16,7 @@ from domain.documents import Added, Choice, DocumentCard, Once, Removed, Webhook
 from domain.ids import BaseId, DocumentId, FileId, SessionId, UserId
 from domain.people import Caller
 from ingestion.records import Batch, Block
-from rag.allowance import DayBounds, Ledger
+from rag.allowance import DayBounds, Reservations
 from rag.metering import TurnMetrics, Usage
 from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent
 
@@ -69,7 +69,7 @@ class Passages(Protocol):
         ...
 
 
-class Library(Ledger, Protocol):
+class Library(Reservations, Protocol):
     """What a base holds."""
 
     async def documents(
@@ -87,18 +87,6 @@ class Library(Ledger, Protocol):
     async def delete(self, base: BaseId, document: DocumentId) -> bool: ...
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed: ...
-
-    async def save_turn(
-        self,
-        user: UserId,
-        base: BaseId,
-        turn: TurnMetrics,
-        *,
-        asker: UserId | None = None,
-        reservation: str | None = None,
-    ) -> None:
-        """Store the duration and cost of a turn, and free what was reserved for it."""
-        ...
 
 
 class Intake(Protocol):

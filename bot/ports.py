@@ -12,8 +12,7 @@ from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, S
 from domain.people import Mode, PendingQuestion, Token, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
-from rag.allowance import Ledger
-from rag.metering import TurnMetrics
+from rag.allowance import Reservations
 from rag.ports import Dialogue
 from rag.records import PastSession
 
@@ -167,7 +166,7 @@ class Tokens(Protocol):
     async def revoke(self, base: BaseId | None, token: UserId) -> bool: ...
 
 
-class Library(Ledger, Protocol):
+class Library(Reservations, Protocol):
     """What a base holds."""
 
     async def documents(
@@ -231,19 +230,6 @@ class Library(Ledger, Protocol):
     async def save_feedback(
         self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int
     ) -> None: ...
-
-    async def save_turn(
-        self,
-        user: UserId,
-        base: BaseId,
-        turn: TurnMetrics,
-        *,
-        asker: UserId | None = None,
-        reservation: str | None = None,
-    ) -> None:
-        """Store the duration and cost of a turn, and free what was reserved for it; `asker` is the person where `user`
-        is a group."""
-        ...
 
     async def spent_in_a_day(
         self, person: UserId, *, questions: int | None = None, cost: float | None = None

@@ -17,7 +17,8 @@ import structlog
 
 from domain.ending import end
 from domain.errors import DatabaseTrouble
-from domain.ids import UserId
+from domain.ids import BaseId, UserId
+from rag.metering import TurnMetrics
 
 LEASE_S = 60.0
 RENEW_S = 20.0
@@ -62,7 +63,7 @@ class Allowance:
         return self.refused is Refused.SPENT
 
 
-class Ledger(Protocol):
+class Reservations(Protocol):
     """Where it is counted. Raises DatabaseAway."""
 
     async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Allowance:
@@ -73,12 +74,25 @@ class Ledger(Protocol):
         """It is still being answered."""
         ...
 
+    async def save_turn(
+        self,
+        user: UserId,
+        base: BaseId,
+        turn: TurnMetrics,
+        *,
+        asker: UserId | None = None,
+        reservation: str | None = None,
+    ) -> None:
+        """Store the duration and cost of a turn, and free what was reserved for it; `asker` is the person where `user`
+        is a group."""
+        ...
 
-async def allowance_of(ledger: Ledger, user: UserId, asker: UserId, bounds: DayBounds) -> Allowance:
+
+async def allowance_of(reservations: Reservations, user: UserId, asker: UserId, bounds: DayBounds) -> Allowance:
     """For one question. It waits while other questions of the same day may take what is left: each of them ends, or its
     lease does."""
     while bounds:
-        found = await ledger.reserve_question(user, asker, bounds=bounds, lease_s=LEASE_S)
+        found = await reservations.reserve_question(user, asker, bounds=bounds, lease_s=LEASE_S)
         if found.refused is not Refused.BUSY:
             return found
         await asyncio.sleep(LOOK_AGAIN_S)
@@ -86,22 +100,22 @@ async def allowance_of(ledger: Ledger, user: UserId, asker: UserId, bounds: DayB
 
 
 @asynccontextmanager
-async def holding(ledger: Ledger, allowance: Allowance) -> AsyncIterator[None]:
+async def holding(reservations: Reservations, allowance: Allowance) -> AsyncIterator[None]:
     """Renews the lease while the block runs."""
     if allowance.id is None:
         yield
         return
-    renewing = asyncio.create_task(_renew(ledger, allowance.id))
+    renewing = asyncio.create_task(_renew(reservations, allowance.id))
     try:
         yield
     finally:
         await end(renewing)
 
 
-async def _renew(ledger: Ledger, reservation: str) -> None:
+async def _renew(reservations: Reservations, reservation: str) -> None:
     while True:
         await asyncio.sleep(RENEW_S)
         try:
-            await ledger.renew_reservation(reservation, lease_s=LEASE_S)
+            await reservations.renew_reservation(reservation, lease_s=LEASE_S)
         except DatabaseTrouble as trouble:
             log.warning("reservation.not_renewed", reason=trouble.reason)
