@@ -103,6 +103,7 @@ class Pool(Closing):
     variables: Mapping[str, str] = field(default_factory=dict)  # further ones of the environment
 
     _running: _Running | None = None
+    _is_closed: bool = False
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @contextlib.asynccontextmanager
@@ -120,18 +121,21 @@ class Pool(Closing):
         line.write(confinement)
         return line
 
-    async def forget_dead(self) -> None:
-        """Start a new process with the next child; for callers that saw the old one die."""
+    async def end_process(self) -> None:
+        """End the process and its children; the next child has a new one."""
         if self._running is not None:
             await self._forget(self._running)
 
     async def close(self) -> None:
-        """End the process and its children, also a process that is just being started."""
+        """End the process and its children, also a process that is just being started, and start no more."""
+        self._is_closed = True
         async with self._starting:
-            await self.forget_dead()
+            await self.end_process()
 
     async def _connect(self) -> Line:
         async with self._starting:
+            if self._is_closed:
+                raise PoolDied("it is closed")
             if self._running is None:
                 self._running = await self._start()
             running = self._running

@@ -248,6 +248,7 @@ class NatashaFinder(Closing):
         if self._idle:
             self._idle.cancel()
         await self._end()
+        await self._pool.close()
 
     async def find(self, text: str) -> list[Mention]:
         """Raises ServiceError."""
@@ -285,7 +286,7 @@ class NatashaFinder(Closing):
         line, self._line = self._line, None
         if line is not None:
             line.close()
-        await self._pool.close()
+        await self._pool.end_process()
 
     def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
         found: dict[EntityName, list[tuple[int, float]]] = {}

@@ -166,6 +166,14 @@ async def test_closing_while_the_process_starts_leaves_none(slow_file: FetchedFi
     assert not forkservers()
 
 
+async def test_a_task_that_comes_after_the_closing_starts_no_process(tmp_path: Path) -> None:
+    async with ParseProcess(timeout_s=300, memory_mb=1024) as parser:
+        await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
+    with pytest.raises(PoolDied):
+        await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
+    assert not forkservers()
+
+
 async def test_a_pool_that_died_is_started_anew(parser: ParseProcess, tmp_path: Path) -> None:
     await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
     (server,) = forkservers()
