@@ -4,8 +4,8 @@ In: rows of documents, the columns that tell things apart, the arrival date of e
 every value with the passage that says it, what an amendment or a newer version has replaced, and what documents that
 disagree say instead. Two documents are compared row by row here as well. Nothing is filtered or counted here. Pure.
 
-Whose value counts: an amendment's before that of the thing's own document, that before a mere mention; of the same
-standing, the newest.
+Whose value counts: an amendment's before that of the thing's own document, that before a mere mention, that before a
+draft's; of the same standing, the newest.
 """
 
 import re
@@ -45,6 +45,7 @@ class OtherValue:
     value: str
     source: RankedPassage
     is_replaced: bool  # by an amendment or a newer version; otherwise the documents disagree
+    is_in_force: bool = True  # not where only a draft says so and another document something else
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +66,9 @@ class MergedRow:
         return tuple(each for each in self.others[place] if each.is_replaced)
 
     def otherwise(self) -> "MergedRow":
-        """The same with the first other value wherever documents disagree."""
-        others = (self.disputed(place) for place in range(len(self.cells)))
-        cells = (said[0].value if said else cell for said, cell in zip(others, self.cells, strict=True))
+        """The same with the first other value in force wherever documents disagree."""
+        others = ((each.value for each in self.disputed(place) if each.is_in_force) for place in range(len(self.cells)))
+        cells = (next(said, cell) for said, cell in zip(others, self.cells, strict=True))
         return replace(self, cells=tuple(cells))
 
 
@@ -223,7 +224,12 @@ class _Merger:
         alike = [row for row in saying if place in self.key or same(first.cells[place], row.cells[place])]
         named = next((row for row in alike if row.standing is Standing.OWN), first)
         others = [
-            OtherValue(value=row.cells[place], source=row.sources[place], is_replaced=self._is_replaced(row, by=first))
+            OtherValue(
+                value=row.cells[place],
+                source=row.sources[place],
+                is_replaced=self._is_replaced(row, by=first),
+                is_in_force=row.standing is not Standing.DRAFT or first.standing is Standing.DRAFT,
+            )
             for row in saying
             if row not in alike
         ]

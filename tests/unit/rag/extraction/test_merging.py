@@ -162,6 +162,15 @@ def test_whose_value_counts(rows: tuple[Row, ...], told: object) -> None:
     assert [said(each) for each in merged(*rows)] == [told]
 
 
+def test_of_what_disagrees_no_other_result_is_made_with_a_draft() -> None:
+    signed, draft = row("a", "5", "10 ₽"), row("b", "5", "90 ₽", dated="2024-06-01", standing=DRAFT)
+    letter, older = row("c", "5", "12 ₽", standing=MENTIONS), row("c", "5", "80 ₽", dated="2024-03-01", standing=DRAFT)
+    for rows, other in (((signed, draft), "10 ₽"), ((signed, draft, letter), "12 ₽"), ((older, draft), "80 ₽")):
+        (thing,) = things = merged(*rows)
+        assert thing.otherwise().cells == ("5", other)
+        assert "90 ₽" in {claim.value for claim in conflicts_of(things, COLUMNS, CAME)[0].claims}  # told all the same
+
+
 def test_a_month_in_the_name_is_told_as_a_month() -> None:
     rows = (row("a", "5", "7 ₽", name="Прайс март 2025.txt"), row("b", "5", "9 ₽", name="Прайс апрель 2025.txt"))
     (conflict,) = conflicts_of(merged(*rows), COLUMNS, CAME)
