@@ -27,7 +27,7 @@ _HEADING = re.compile(r"^([ \t>]*)(#{1,6}[ \t])", re.MULTILINE)
 _CYRILLIC, _LATIN = re.compile(r"[Ѐ-ӿ]"), re.compile(r"[A-Za-z]")
 _BLANK_LINES = re.compile(r"\n{3,}")
 NAME_CHARS = 100  # a channel's title and a signature have no more
-STEM_LETTERS = 5  # words cut to five letters nearly reach lemmas on Russian (DESIGN section 7)
+STEM_LETTERS = 5  # as in the index; words cut so nearly reach lemmas on Russian (DESIGN section 7)
 ROOT_LETTERS = 4  # in a word of four or five letters the last letter is mostly an ending
 ALIKE = 0.85  # one letter of five left out or too many
 # Words under three letters are mostly prepositions; numbers count at any length.

@@ -83,15 +83,16 @@ def equally_fitting(
     if len(ranked) < 2:
         return ()
     first, asked = ranked[0], stems(question)
-    words, said = stems(first.passage.text), held(asked, _whole(first.passage))
-    fitting = [
+    words, said, met = stems(first.passage.text), held(asked, first.passage.with_names), _met(first)
+    others = (
         each.passage
-        for each in ranked
+        for each in ranked[1:]
         if each.score >= share * first.score
-        and held(asked, _whole(each.passage)) == said
-        and _met(each) == _met(first)  # «Анны» is «Анна», which no stem tells
+        and held(asked, each.passage.with_names) == said
+        and _met(each) == met  # «Анны» is «Анна», which no stem tells
         and are_alike(words, stems(each.passage.text))
-    ]
+    )
+    fitting = (first.passage, *others)
     told = [_Told(id=each.document_id, name=each.name, opening=opening_of(each)) for each in fitting]
     return _choices(told) if len(told) > 1 else ()
 
@@ -117,11 +118,6 @@ def _choices(documents: Sequence[_Told]) -> tuple[DocumentChoice, ...]:
         DocumentChoice(id=each.id, label=label if label and told.count(label) == 1 else each.name)
         for each, label in zip(documents, told, strict=True)
     )
-
-
-def _whole(passage: Passage) -> str:
-    """All that the passage is found by."""
-    return "\n".join((passage.name, passage.title, opening_of(passage), passage.text))
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:

@@ -14,6 +14,7 @@ from operator import or_
 from domain.ids import ChunkId, DocumentId
 from rag.records import RankedPassage
 from rag.retrieval.ranking import best_first
+from rag.words import STEM_LETTERS
 
 # Relative to a score of 1 for the best passage. From .3 to .5 all four corpora gain, see docs/retrieval.md.
 SENTENCE_WEIGHT = 0.4
@@ -21,7 +22,6 @@ SENTENCE_WEIGHT = 0.4
 # many passages and so worth next to nothing, and one word of the preamble would outweigh them all.
 FLOOR = 0.5
 LOOKED_INTO = 50  # passages; those ranked lower would not be raised into the best ten
-STEM_LETTERS = 5  # words with the same first five letters count as one, as in the index (000410_terms.sql)
 
 _SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")  # `\n|[.!?…](?=\s)` in two thirds of the time
 _WORD = re.compile(r"\w+")

@@ -33,7 +33,7 @@ _WORD = re.compile(r"[^\W_]+")
 Name = Sequence[str]  # the stems of its words
 
 
-def with_names(
+def widened_to_names(
     ranked: Sequence[RankedPassage],
     asked: Sequence[str],
     inherited: Mapping[ChunkId, tuple[float, ...]],

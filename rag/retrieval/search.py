@@ -1,8 +1,9 @@
-"""From a question to the passages that may answer it.
+"""From a question to the passages that may answer it, or to the documents that it means.
 
 In: a base, a question, perhaps a filter. Out: the best passages, in one call of the database. A model that fails costs
 quality, never the search: without the embedder there is only the lexical leg, without the reranker the fused order
-stays. The question's words never reach the log.
+stays. Documents are found by words alone: a name, a number, a day or what they say. The question's words never reach
+the log.
 """
 
 import time
@@ -20,7 +21,7 @@ from rag.metering import searching
 from rag.ports import DocumentScores, PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
 from rag.records import Candidate, DocumentMatch, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
-from rag.retrieval.naming import is_called, lower_half_named, with_names
+from rag.retrieval.naming import is_called, lower_half_named, widened_to_names
 from rag.retrieval.ranking import collapse, fit_of, fuse, is_noise, merge_neighbours, spread_over_pages
 from rag.retrieval.spelling import worded
 from rag.words import AskedWords
@@ -126,7 +127,7 @@ class Retrieval:
         if self._reranker is None and rarities:  # a reranker reads the sentences itself
             inherited = {c.passage.chunk_id: c.inherited for c in found}
             asked = dict(zip(query.terms, rarities, strict=True))
-            named = with_names(fused, query.terms, inherited, terms_of=self._analyzer.terms)
+            named = widened_to_names(fused, query.terms, inherited, terms_of=self._analyzer.terms)
             fused = raise_close(fused, asked, named, terms_of=self._terms_of)
             fused = lower_half_named(fused, asked, inherited, terms_of=self._terms_of)
         return spread_over_pages(collapse(fused))
@@ -173,7 +174,7 @@ class Retrieval:
     def _judged(
         self, best: Sequence[RankedPassage], found: Sequence[Candidate], query: SearchQuery
     ) -> tuple[RankedPassage, ...]:
-        """The same passages, each with the function that computes its `fit`."""
+        """The same passages, each with the function that computes its `fit`, and the words of the question."""
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
         rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
         asked = AskedWords(terms_of=self._analyzer.terms, rarities=dict(zip(query.terms, rarities, strict=True)))
@@ -212,9 +213,9 @@ class DocumentSearch:
         """All documents that are called so, or that begin so; none for a kind without words. Raises DatabaseAway."""
         terms = tuple(dict.fromkeys(self._analyzer.terms(kind)))
         found = list[DocumentMatch]()
-        while terms and len(found) % DOCUMENTS_PAGE == 0:
+        while terms:
             page = await self._scores.documents_saying_first(base, terms, limit=DOCUMENTS_PAGE, offset=len(found))
-            found.extend(page)
-            if not page:
+            found += page
+            if len(page) < DOCUMENTS_PAGE:
                 break
         return frozenset(each.id for each in found if is_called(each, kind, terms_of=self._analyzer.terms))

@@ -8,7 +8,7 @@ import pytest
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from rag.records import DocumentMatch, RankedPassage
-from rag.retrieval.naming import is_called, lower_half_named, with_names
+from rag.retrieval.naming import is_called, lower_half_named, widened_to_names
 from tests.fakes.rag import make_passage
 
 LEMMAS = {"вектором": "вектор", "анны": "анна", "соколовой": "соколова"}
@@ -61,7 +61,9 @@ def test_what_no_document_has_given_changes_nothing(given: dict[int, tuple[float
 def test_what_stands_beside_a_name_belongs_to_it(opening: str, shares: tuple[float, ...]) -> None:
     found = document(1, opening)
     asked, given = ("срок", "ооо", "вектор"), {found.passage.chunk_id: (0.0, 0.0, 1.0)}
-    named = with_names([found], asked, given, terms_of=lambda text: [lemmas(word)[0] for word in WORD.findall(text)])
+    named = widened_to_names(
+        [found], asked, given, terms_of=lambda text: [lemmas(word)[0] for word in WORD.findall(text)]
+    )
     assert named == {found.passage.chunk_id: shares}
 
 
