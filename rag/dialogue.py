@@ -8,7 +8,6 @@ again. Whether a question depends on the dialogue is the planner's decision.
 
 import asyncio
 import hashlib
-import math
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from prompts.loader import Prompts, SummaryExchanges, SummaryRules
 from rag.errors import ModelError
 from rag.ports import ChatModel, Dialogue, DialogueStore, TermAnalyzer
 from rag.records import ChatMessage, Exchange, Question, Unsummarised
-from rag.words import estimate_tokens, held, sentences, stems
+from rag.words import estimate_tokens, held, rarity, sentences, stems
 
 LEAST_CHARS = 100  # of an answer that is still worth reading
 GAP = " … "
@@ -78,7 +77,7 @@ def likest(exchanges: Sequence[Exchange], question: str) -> tuple[Exchange, ...]
     holds = [held(wanted, f"{each.question}\n{each.answer}") for each in exchanges]
     holders = Counter(stem for words in holds for stem in words)
     mean = sum(len(each.question) + len(each.answer) for each in exchanges) / max(len(exchanges), 1) or 1.0
-    worth = {stem: math.log(1 + (len(exchanges) - count + 0.5) / (count + 0.5)) for stem, count in holders.items()}
+    worth = {stem: rarity(count, len(exchanges)) for stem, count in holders.items()}
 
     def score(place: int) -> float:
         length = (len(exchanges[place].question) + len(exchanges[place].answer)) / mean
@@ -232,8 +231,9 @@ class DialogueMemory:
     def _with_sources(self, window: tuple[Exchange, ...], session: SessionId) -> tuple[Exchange, ...]:
         """The window; its last exchange with its sources, where this process remembers it."""
         last = self._last.get(session)
-        said = window and last and (window[-1].question, window[-1].answer) == (last.question, last.answer)
-        return (*window[:-1], last) if last and said else window
+        if not window or last is None or (last.question, last.answer) != (window[-1].question, window[-1].answer):
+            return window
+        return (*window[:-1], last)
 
     def _expect(self, session: SessionId, exchange: Exchange) -> None:
         if not self._pairs:

@@ -7,6 +7,7 @@ Russian); its sentences with their places, its words cut to stems. It is not the
 it only tells which sentence of a passage an answer or a question is about.
 """
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -103,6 +104,11 @@ class AskedWords:
     def stems(self, text: str) -> frozenset[str]:
         """The stems of a text's terms."""
         return frozenset(map(stem_of, self.terms_of(text)))
+
+
+def rarity(having: int, of: int) -> float:
+    """How much a word tells that so many `of` some texts have (IDF, as in BM25)."""
+    return math.log(1 + (of - having + 0.5) / (having + 0.5))
 
 
 def held(wanted: Iterable[str], text: str) -> frozenset[str]:

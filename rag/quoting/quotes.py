@@ -1,4 +1,4 @@
-"""The answer without a model: the sentence that carries the most of the question, then its passage.
+"""Quotes: the sentence of a passage that carries the most of the question, then the passage.
 
 In: ranked passages and the question. Out: Markdown (the sentence in bold, the rest of its passage as a quote that the
 bot folds) and the citations in the same order. It writes no words of its own: the bot adds the line above the quotes
@@ -16,7 +16,7 @@ from rag.answering.citations import cite
 from rag.records import Citation, Fit, Passage, RankedPassage
 from rag.retrieval.alike import BETWEEN, telling
 from rag.table_rows import in_words
-from rag.words import STEM_LETTERS, AskedWords, Span, akin, folded, sentences, stem_of, union
+from rag.words import STEM_LETTERS, AskedWords, Span, akin, folded, rarity, sentences, stem_of, union
 
 MAX_QUOTES = 2
 NEARLY_AS_GOOD = (
@@ -149,16 +149,11 @@ def _words(question: str, told: Sequence[_Told], asked: AskedWords, *, asks_pric
     found = akin(rarities, union(read))
     return tuple(
         _Word(
-            weight=math.sqrt(rarities[stem] * _rarity(forms, read)),
+            weight=math.sqrt(rarities[stem] * rarity(sum(not forms.isdisjoint(words) for words in read), len(read))),
             forms={form: 1.0 if form == stem else AKIN_SHARE for form in forms},
         )
         for stem, forms in found.items()
     )
-
-
-def _rarity(forms: frozenset[str], sentences: Sequence[frozenset[str]]) -> float:
-    n = sum(not forms.isdisjoint(words) for words in sentences)
-    return math.log(1 + (len(sentences) - n + 0.5) / (n + 0.5))  # IDF, as in BM25
 
 
 def _carried(words: Sequence[_Word], told: frozenset[str]) -> float:
