@@ -66,11 +66,11 @@ class ListDocuments(Tool[ListArguments]):
         listed = tuple(_fact(card, words) for card in ready)
         return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
 
-    async def _called(self, base: BaseId, kind: str | None) -> frozenset[DocumentId] | None:
-        """None where the documents may be of any kind."""
-        if kind is None:
+    async def _called(self, base: BaseId, about: str | None) -> frozenset[DocumentId] | None:
+        """None where it does not matter what the documents are."""
+        if about is None:
             return None
-        return await self._finder.called(base, kind) if self._finder else frozenset()
+        return await self._finder.called(base, about) if self._finder else frozenset()
 
 
 def _count(documents: int, wanted: ListArguments, words: Wordings) -> Fact:

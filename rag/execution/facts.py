@@ -43,9 +43,7 @@ class Fact:
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
     item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
-    shown: int | None = (
-        None  # characters of a passage that the prompt of a short answer holds, near the question; None: all
-    )
+    shown: int | None = None  # characters of a passage that the prompt holds, those near the question; None: all
     drawn_from: tuple["Fact", ...] = ()  # where a model has worded it: these decide what is true, not its own words
 
     @property

@@ -1,8 +1,8 @@
 """The base class of tools: a name, a text for the planner, typed arguments, and facts as the result.
 
-In: arguments as the plan gives them; limits, a stop signal, a listener. Out: a `FactsPayload`; whether another model
-call is allowed, and progress for the person. Each tool has its own module; a new tool is a module and one line in the
-composition root. What all tools of one turn share is one `Run`; it runs nothing itself.
+In: arguments as the plan gives them. Out: a `FactsPayload`. Each tool has its own module; a new tool is a module and
+one line in the composition root. What all tools of one turn share is its `Run`: the limits, the stop signal, the
+listener for progress, and whether another model call is allowed; it runs nothing itself.
 """
 
 import asyncio

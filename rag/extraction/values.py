@@ -49,13 +49,13 @@ _UNITS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 _MONTHS = ("янв", "фев", "мар", "апр", "ма", "июн", "июл", "авг", "сен", "окт", "ноя", "дек")
 _ENGLISH = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DATES = (
+_DAYS = (
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})\b"),
     re.compile(r"\b(?P<day>\d{1,2})[./](?P<month>\d{1,2})[./](?P<year>\d{4}|\d{2})\b"),
     re.compile(r"\b(?P<day>\d{1,2})[»\"”]?\s+(?P<name>[^\W\d_]{3,})\.?,?\s+(?P<year>\d{4})\b"),
     re.compile(r"\b(?P<name>[^\W\d_]{3,})\.?\s+(?P<day>\d{1,2}),?\s+(?P<year>\d{4})\b"),
-    re.compile(r"(?<![\d»”\"]\s)\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"),  # a month means its first day
 )
+_DATES = (*_DAYS, re.compile(r"(?<![\d»”\"]\s)\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"))  # a month: its first day
 _CENTURY = 2000  # added to a year of two digits
 _NAMED_MONTH = re.compile(r"(?<!\d)(?P<year>20\d{2})[-.](?P<month>0[1-9]|1[0-2])(?!\d)")  # «Прайс 2025-03»
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?(?:\s*(?:г\.?|год\w*))?")
@@ -99,7 +99,7 @@ def days_in(text: str) -> frozenset[date]:
 
 def only_day(text: str) -> date | None:
     """The date of a cell that is nothing but one, its day included: «12 марта 2024 г.»."""
-    for pattern in _DATES[:-1]:
+    for pattern in _DAYS:
         if found := pattern.search(text):
             rest = plain(text[: found.start()] + " " + text[found.end() :]).split()
             return _date(found.groupdict()) if _OF_YEAR.issuperset(rest) else None
@@ -108,7 +108,7 @@ def only_day(text: str) -> date | None:
 
 def whole_day(text: str) -> date | None:
     """The first date of a text that names its day: «март 2025» does not."""
-    return next(_days(text, _DATES[:-1]), None)
+    return next(_days(text, _DAYS), None)
 
 
 def day_of_name(name: str) -> date | None:

@@ -1,8 +1,9 @@
-"""The plan of a turn: seed 4, section 6, and the fields that the other seeds add to it.
+"""The plan of a turn: seed 4, section 6, and the fields that the other seeds add to it; the order of its steps.
 
 In: the planner model's JSON. Out: `QueryPlan`. Reading it is tolerant: numbers out of bounds are clamped, what is known
 under another name or stands in another place is put right, and unknown fields are ignored; only an answer that names
 nothing of a plan is refused. `mending` puts right what depends on the installation (its tools, intents, entities).
+Where the model names no steps, those of seed 3's strategies ("Типы сложных запросов") are taken. Pure.
 """
 
 import json

@@ -3,7 +3,8 @@
 In: a `PlanningRequest`. Out: `Planned`: the plan, its origin, and the problems on the way. What can be understood is
 put right by code (`plan`, `mending`); only what cannot is asked for again, exactly once, with the problems shown. After
 that there is one search (seed 4, section 6.4). Without a model `plain_planner` plans. A greeting or thanks costs no
-call.
+call. In the messages the constant rules come first, so that they can be cached, and everything that people and
+documents have said stands between tags that no text can close.
 """
 
 import hashlib
@@ -36,14 +37,14 @@ _REPAIR = (
 _KIND = re.compile(rf'"kind"\s*:\s*"({"|".join(QueryKind)})"')
 COURTESIES = frozenset({SmallTalk.GREETING, SmallTalk.THANKS, SmallTalk.FAREWELL})
 
-log = structlog.get_logger()
-
 ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every detail
 ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out
 RECALLED = 2  # exchanges of long ago; the writer sees more of them
 NAME_CHARS = 90  # of a document's name
 TELLING_CHARS = 60  # of what its opening says and the others' do not
 _FENCE_DIGITS = 8
+
+log = structlog.get_logger()
 
 
 class PlanOrigin(StrEnum):
