@@ -25,8 +25,12 @@ def forkservers(entry: str = PARSERS) -> list[int]:
 
 
 def confined(entry: str = PARSERS) -> list[int]:
-    """The children themselves."""
-    return [child for server in forkservers(entry) for child in children_of(server)]
+    """The children themselves; never a forkserver, however soon it is looked at: the first child of a process that
+    makes a process namespace is one."""
+    started = [pid for pid in children_of(os.getpid()) if _is_forkserver(pid, entry)]
+    below_started = [child for pid in started for child in children_of(pid)]
+    inner = [pid for pid in below_started if _levels(pid) > _levels(os.getpid())]
+    return [child for pid in inner for child in children_of(pid)] + [pid for pid in below_started if pid not in inner]
 
 
 def environment(pid: int) -> str:

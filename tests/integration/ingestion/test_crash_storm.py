@@ -181,7 +181,8 @@ def _meanwhile(*works: Awaitable[None]) -> Iterator[None]:
 
 
 def _left_behind(folder: Path) -> list[str]:
-    return [path.name for path in (folder / "scratch").iterdir() if path.name != "gate.lock"]
+    """Of a worker that was killed each time before it had a folder there is nothing."""
+    return [path.name for path in folder.glob("scratch/*") if path.name != "gate.lock"]
 
 
 async def _finish(url: str, folders: Sequence[Path], host: str, connection: Connection) -> None:
@@ -244,4 +245,5 @@ async def test_a_storm_of_kills_loses_and_doubles_nothing(
                 assert await recount(connection) == dict.fromkeys(FAULTS, 0)
                 assert await count(connection, READY) > 0
                 assert await count(connection, REPLACED) > 0
+    assert any((worker / "scratch").is_dir() for worker in workers)
     assert [left for worker in workers for left in _left_behind(worker)] == []
