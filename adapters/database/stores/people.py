@@ -126,7 +126,7 @@ class PeopleStore:
 
 
 class TokenStore:
-    """Meets `api.ports.Tokens`."""
+    """Meets `bot.ports.Tokens` and `api.services.Tokens`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
