@@ -341,6 +341,7 @@ async def _bring_up(connection: AsyncConnection, schema: Schema, told: Callable[
                 migrations.append(migration.version)
             if migration in (None, *pending[-1:]):
                 functions = await _apply_functions(connection, schema)
+    told(len(pending), len(pending))
     return Applied(migrations=tuple(migrations), functions=functions, altered=altered)
 
 

@@ -73,7 +73,7 @@ async def apply_migrations(settings: Settings) -> int:
             "Supabase migrates by its CLI: run `supabase db push`, or set DATABASE_URL for `baza migrate`."
         )
     async with postgres_url(settings) as url:
-        with Bar(0, "migrations") as shown:
+        with Bar(0, words.plain("cli-migrating")) as shown:
             applied = await migrate(url, told=shown.reach)
         async with open_postgres(url, pool_size=1, timeout_s=settings.database.timeout_s) as transport:
             await SearchStore(transport).ensure_index()

@@ -15,6 +15,7 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
 cli-duplicate = ✓ { $title }: in the base already
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = There is no file { $path }, it cannot be read, or the folder holds no files. Check the path.
+cli-migrating = Migrations
 cli-migrated = { $functions ->
     [none] { $count ->
         [0] The database fits this version already.

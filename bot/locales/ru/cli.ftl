@@ -16,6 +16,7 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
 cli-duplicate = ✓ { $title }: уже в базе
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = Файла { $path } нет, его нельзя прочитать, или в папке нет файлов. Проверьте путь.
+cli-migrating = Миграции
 cli-migrated = { $functions ->
     [none] { $count ->
         [0] База данных уже соответствует этой версии.

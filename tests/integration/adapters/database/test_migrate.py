@@ -75,8 +75,10 @@ def _rows(url: str, query: str) -> list[tuple[object, ...]]:
 
 
 async def test_all_is_applied_in_order_and_a_second_run_applies_nothing(url: str) -> None:
-    applied = await migrate(url)
+    heard: list[tuple[int, int]] = []
+    applied = await migrate(url, told=lambda *done: heard.append(done))
     assert (applied.migrations, applied.altered) == (_ALL, ())
+    assert heard == [(done, len(_ALL)) for done in range(len(_ALL) + 1)]
     assert await migrate(url) == module.Applied()
 
 
