@@ -4,6 +4,7 @@ In: nothing (`python -m benchmarks.steps`). Out: CPU milliseconds a step for pla
 at once, each with as many facts as a search finds: validation, order, context, budgets, judging, the person's list.
 """
 
+import argparse
 import asyncio
 import logging
 import time
@@ -73,5 +74,6 @@ async def run() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     asyncio.run(run())

@@ -30,7 +30,7 @@ BODY_BYTES = 51 * 1024 * 1024  # a file of 50 MB, as sendDocument allows, plus i
 _PAGE = Path(__file__).parent / "page"
 _LINGER_S = 0.5  # open streams end when the hub closes; the shutdown waits no longer than this
 
-_FAMILIES = (messages.METHODS, messages.FILE_METHODS, updates.METHODS, profile.METHODS)
+_FAMILIES = (messages.METHODS, updates.METHODS, profile.METHODS)
 METHODS: dict[str, Method] = {name.lower(): method for family in _FAMILIES for name, method in family.items()}
 
 

@@ -39,7 +39,7 @@ DOCUMENTS_AT_ONCE = 8  # so that the database and this process need not wait for
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measures:
+class SearchQuality:
     """Means over the judged questions, 0 to 1."""
 
     ndcg_10: float
@@ -59,14 +59,14 @@ class Measures:
         }
 
 
-def evaluate(run: Run, judgements: Judgements) -> Measures:
+def evaluate(run: Run, judgements: Judgements) -> SearchQuality:
     """Figures over every question that has a relevant document; one that the run does not name counts as 0.
 
     Gains are the judgements' scores as they are (linear), discounts log2(rank + 1), as in trec_eval's ndcg_cut.
     """
     judged = {query: gains for query, gains in judgements.items() if any(gain > 0 for gain in gains.values())}
     rows = [(list(dict.fromkeys(run.get(query, ()))), gains) for query, gains in judged.items()]
-    return Measures(
+    return SearchQuality(
         ndcg_10=_mean([_ndcg(ranked, gains, _TOP) for ranked, gains in rows]),
         recall_10=_mean([_recall(ranked, gains, _TOP) for ranked, gains in rows]),
         recall_100=_mean([_recall(ranked, gains, _DEEP) for ranked, gains in rows]),
@@ -78,17 +78,17 @@ def evaluate(run: Run, judgements: Judgements) -> Measures:
 async def retrieve(
     find: Find, queries: Mapping[str, str], name: Callable[[RankedPassage], str], *, at_once: int = 1
 ) -> dict[str, list[str]]:
-    """Run every query, `at_once` at a time; `name` gives a passage's document id, see `documents`."""
+    """Run every query, `at_once` at a time; `name` gives a passage's document id, see `ranked_documents`."""
     slots = asyncio.Semaphore(at_once)
 
     async def ask(text: str) -> list[str]:
         async with slots:
-            return documents(await find(text), name)
+            return ranked_documents(await find(text), name)
 
     return dict(zip(queries, await asyncio.gather(*map(ask, queries.values())), strict=True))
 
 
-def documents(passages: Sequence[RankedPassage], name: Callable[[RankedPassage], str]) -> list[str]:
+def ranked_documents(passages: Sequence[RankedPassage], name: Callable[[RankedPassage], str]) -> list[str]:
     """Document ids in the order of their best passages, each once."""
     return list(dict.fromkeys(map(name, passages)))
 
@@ -207,7 +207,7 @@ async def _ask_all(
         return await retrieve(rank, asked, lambda ranked: names[ranked.passage.document_id], at_once=QUESTIONS_AT_ONCE)
 
 
-def _print(measures: Measures, *, build_s: float, search_s: float, as_json: bool) -> None:
+def _print(measures: SearchQuality, *, build_s: float, search_s: float, as_json: bool) -> None:
     figures = {
         **{name: round(value, 4) for name, value in measures.to_json().items()},
         "seconds": round(build_s + search_s, 2),

@@ -234,20 +234,6 @@ async def answer_callback_query(call: Call) -> bool:
     return True
 
 
-METHODS: dict[str, Method] = {
-    "sendMessage": send_message,
-    "sendMessageDraft": send_message_draft,
-    "editMessageText": edit_message_text,
-    "editMessageCaption": edit_message_caption,
-    "editMessageReplyMarkup": edit_message_reply_markup,
-    "deleteMessage": delete_message,
-    "deleteMessages": delete_messages,
-    "sendChatAction": send_chat_action,
-    "answerCallbackQuery": answer_callback_query,
-    "setMessageReaction": set_message_reaction,
-}
-
-
 async def _send(kind: FileKind, call: Call) -> Json:
     """A new message with a file."""
     room = read_room(call)
@@ -323,7 +309,17 @@ def file_route(exchange: Exchange, token: str) -> Callable[[web.Request], Awaita
     return answer
 
 
-FILE_METHODS: dict[str, Method] = {
+METHODS: dict[str, Method] = {
+    "sendMessage": send_message,
+    "sendMessageDraft": send_message_draft,
+    "editMessageText": edit_message_text,
+    "editMessageCaption": edit_message_caption,
+    "editMessageReplyMarkup": edit_message_reply_markup,
+    "deleteMessage": delete_message,
+    "deleteMessages": delete_messages,
+    "sendChatAction": send_chat_action,
+    "answerCallbackQuery": answer_callback_query,
+    "setMessageReaction": set_message_reaction,
     "sendDocument": partial(_send, "document"),
     "sendPhoto": partial(_send, "photo"),
     "sendAudio": partial(_send, "audio"),

@@ -18,6 +18,13 @@ from tests.acceptance.test_api import ANSWER, QUESTION, events_of, fill, token_f
 from tests.servers.llm import LlmServer, Streamed
 
 
+@pytest.fixture
+async def filled(settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> tuple[str, str]:
+    """A token, and the base that it opens, which holds the contract."""
+    await fill(settings, tmp_path)
+    return await token_for(settings, capsys, "work")
+
+
 @dataclass
 class Wire:
     """A way to the database that can be cut."""
@@ -77,10 +84,9 @@ async def wire_to(database_url: str) -> AsyncIterator[tuple[Wire, str]]:
 
 
 async def test_a_database_that_is_away_is_told_as_503_and_in_the_middle_of_a_stream_as_an_event(
-    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
+    api: Open, filled: tuple[str, str], database_url: str
 ) -> None:
-    await fill(settings, tmp_path)
-    token, base = await token_for(settings, capsys, "work")
+    token, base = filled
     asked = {"question": QUESTION}
     async with (
         wire_to(database_url) as (wire, address),
@@ -164,14 +170,13 @@ async def test_what_is_asked_wrongly_is_told_with_what_would_be_right(
 
 async def test_what_a_token_may_cost_and_send_is_told_before_anything_is_done(
     api: Open,
+    filled: tuple[str, str],
     settings: Settings,
     capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
     llm: LlmServer,
     with_llm: dict[str, str],
 ) -> None:
-    await fill(settings, tmp_path)
-    token, base = await token_for(settings, capsys, "work")
+    token, base = filled
     other, _ = await token_for(settings, capsys, "work")
     llm.script(*[Streamed(text=ANSWER, cost=0.01)] * 2)
     bounds = {"API_DAILY_COST": "0.000001", "API_UPLOAD_MB_PER_DAY": "1", "MAX_FILE_MB": "2"}
@@ -198,15 +203,9 @@ async def test_what_a_token_may_cost_and_send_is_told_before_anything_is_done(
 
 
 async def test_a_hundred_questions_at_one_moment_pass_no_bound_together(
-    api: Open,
-    settings: Settings,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    llm: LlmServer,
-    with_llm: dict[str, str],
+    api: Open, filled: tuple[str, str], llm: LlmServer, with_llm: dict[str, str]
 ) -> None:
-    await fill(settings, tmp_path)
-    token, base = await token_for(settings, capsys, "work")
+    token, base = filled
     llm.reply = lambda _: Streamed(text=ANSWER, cost=0.01, pause_s=0.1)
     bounds = {"API_DAILY_COST": "0.045", "API_REQUESTS_PER_MINUTE": "1000", "ENTITY_MODEL": "false"}
     asked = {"question": QUESTION}
@@ -227,15 +226,9 @@ async def test_a_hundred_questions_at_one_moment_pass_no_bound_together(
 
 
 async def test_who_leaves_before_the_end_of_a_stream_has_spent_it(
-    api: Open,
-    settings: Settings,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    llm: LlmServer,
-    with_llm: dict[str, str],
+    api: Open, filled: tuple[str, str], llm: LlmServer, with_llm: dict[str, str]
 ) -> None:
-    await fill(settings, tmp_path)
-    token, base = await token_for(settings, capsys, "work")
+    token, base = filled
     llm.reply = lambda _: Streamed(text=ANSWER, cost=0.01, pause_s=0.05)
     asked = {"question": QUESTION}
     async with api(token, **with_llm, API_DAILY_COST="0.02", ENTITY_MODEL="false") as client:
@@ -262,14 +255,13 @@ async def status_before_the_body(place: SplitResult, token: str, size: int) -> i
 
 async def test_a_token_that_has_used_up_its_day_is_answered_without_a_model_and_uploads_no_more(
     api: Open,
+    filled: tuple[str, str],
     settings: Settings,
     capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
     llm: LlmServer,
     with_llm: dict[str, str],
 ) -> None:
-    await fill(settings, tmp_path)
-    token, base = await token_for(settings, capsys, "work")
+    token, base = filled
     other, _ = await token_for(settings, capsys, "work")
     llm.script(ANSWER)
     bounds = {"PERSON_DAILY_QUESTIONS": "1", "API_UPLOAD_MB_PER_DAY": "1", "API_KEPT_MB": "1", "MAX_FILE_MB": "1"}

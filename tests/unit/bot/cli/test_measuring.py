@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from bot.cli.measuring import Measures, documents, evaluate, retrieve
+from bot.cli.measuring import SearchQuality, evaluate, ranked_documents, retrieve
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage, rank
 
 
-def measures(*ranked: str, judged: dict[str, float] | None = None) -> Measures:
+def measures(*ranked: str, judged: dict[str, float] | None = None) -> SearchQuality:
     return evaluate({"q": ranked}, {"q": judged or {"a": 2, "b": 1}})
 
 
@@ -68,4 +68,4 @@ async def test_a_document_stands_where_its_best_passage_stands() -> None:
     run = await retrieve(find, {"q": "?"}, lambda ranked: ranked.passage.document_id)
 
     assert run == {"q": ["b", "a"]}
-    assert documents(found, lambda ranked: ranked.passage.document_id) == ["b", "a"]
+    assert ranked_documents(found, lambda ranked: ranked.passage.document_id) == ["b", "a"]
