@@ -1,6 +1,7 @@
 """Reads a letter saved by Outlook, into the same form as `eml`.
 
-In: an MSG file. Out: a `Document`. `ingestion.parsers.unpack` unpacks its attachments. A body in RTF only is read as text.
+In: an MSG file. Out: a `Document`. `ingestion.parsers.unpack` unpacks its attachments. A body in RTF only is read as
+text.
 """
 
 from pathlib import Path
