@@ -5,7 +5,7 @@ pydantic reads by their annotations: a field is the column of its name, unless i
 holds another type is a mistake of ours: ValueError, KeyError or TypeError, whose text never quotes the row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -30,7 +30,7 @@ _READERS: dict[type, TypeAdapter[Any]] = {}
 _QUIET = ConfigDict(hide_input_in_errors=True)
 
 
-def records(kind: type[R], found: Sequence[Row]) -> list[R]:
+def records(kind: type[R], found: Sequence[Mapping[str, object]]) -> list[R]:
     """The rows as records of this kind."""
     if (reader := _READERS.get(kind)) is None:
         reader = _READERS[kind] = TypeAdapter(list[kind], config=_QUIET)  # type: ignore[valid-type]
@@ -40,7 +40,7 @@ def records(kind: type[R], found: Sequence[Row]) -> list[R]:
 
 def record(kind: type[R], row: Row, **given: object) -> R:
     """One row, with `given` fields in place of its columns."""
-    return records(kind, [{**row, **given}])[0]  # type: ignore[dict-item]
+    return records(kind, [{**row, **given}])[0]
 
 
 def text(row: Row, name: str) -> str:
@@ -168,27 +168,17 @@ def document_match(row: Row) -> DocumentMatch:
 
 
 def candidates(found: Sequence[Row]) -> list[Candidate]:
-    """Rows of `search`. `rarities` are the same in all rows that have them, and are read once."""
-    rarities = next((_numbers(row, "rarities") for row in found if row["rarities"] is not None), ())
+    """Rows of `search`."""
     return [
-        Candidate(
+        record(
+            Candidate,
+            row,
             passage=passage(row),
-            similarity=_number(row, "similarity"),
-            bm25=_number(row, "bm25"),
-            rarities=() if row["rarities"] is None else rarities,
-            inherited=() if row["inherited"] is None else _numbers(row, "inherited"),
+            rarities=row["rarities"] or (),
+            inherited=row["inherited"] or (),
         )
         for row in found
     ]
-
-
-def _number(row: Row, name: str) -> float | None:
-    value = row[name]
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def _numbers(row: Row, name: str) -> tuple[float, ...]:
-    return tuple(float(value) for value in items(row, name) if isinstance(value, (int, float)))
 
 
 def past_session(row: Row) -> PastSession:
