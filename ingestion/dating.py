@@ -89,15 +89,15 @@ _LABEL = re.compile(
 _BEFORE_LINE = re.compile(rf"(?:{_PLACE})?\s*(?:{_NUMBER})?\s*(?:[Оо]т|[Dd]ated)?\s*")
 _AFTER_LINE = re.compile(rf"[.,;\s]*(?:{_NUMBER})?\s*(?:[Нн]а №.*)?(?:{_TOWN})?[.,;\s]*")
 """Also accepts «На № 3 от …», which names the letter that is answered."""
-_CAPTION_WORD = r"(?:[^\W\d_][^\W\d_-]{3,}|[A-ZА-ЯЁ][^\W\d_]{2}|[A-ZА-ЯЁ]{2}|[^\W\d_]{1,5}\.)"
-"""Neither «к» nor «по», which make what follows another document's; «Акт», «исх.» and «РФ» are."""
+_CAPTION_WORD = r"(?:[^\W\d_][^\W\d_-]{3,}|[A-ZА-ЯЁ][^\W\d_]{2}|[^\W\d_]{1,5}\.)"
+"""Neither «к» nor «по», which make what follows another document's; «Акт» and «исх.» are."""
 _CAPTION_NUMBER = r"(?:№|No\.?|N|#)?\s?(?=\S*\d)(?!\S*\d{9})[\w/.-]*\w"  # longer ones are a company's: «ОГРН … от …»
 _CAPTION = re.compile(
     rf"(?=[A-ZА-ЯЁ]|\w+\.){_CAPTION_WORD}(?: {_CAPTION_WORD}){{0,2}}:?"
     rf"(?:\s?{_CAPTION_NUMBER},?(?: (?:от|of|dated))?| (?:от|of|dated))"
 )
 """«Исх. 771 от», «Редакция от», «Our Ref: GH-771,»: a few words, of which none rules another, and a number or «от»."""
-_STAMP = re.compile(r"[^\W\d_]{4,}(?: [^\W\d_]{4,})?\. (?=[A-ZА-ЯЁ])")  # «ПРОЕКТ. Редакция от …», «Копия верна. …»
+_STAMP = re.compile(r"\A[^\W\d_]{4,}(?: [^\W\d_]{4,})?\. (?=[A-ZА-ЯЁ])")  # «ПРОЕКТ. Редакция от …», «Копия верна. …»
 
 
 @dataclass(frozen=True, kw_only=True)
