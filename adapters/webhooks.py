@@ -28,7 +28,7 @@ ANSWER_S = 15.0
 AT_ONCE = 10
 HOLD_S = 45.0  # until another process takes over what a killed one was sending
 LOOK_EVERY_S = 2.0
-BROKEN = (httpx.HTTPError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, TimeoutError)
+BROKEN = (httpx.HTTPError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError)
 _PREFIX = "whsec_"
 
 log = structlog.get_logger()
@@ -88,7 +88,7 @@ async def _problem(post: Callable[[], Awaitable[int]]) -> str | None:
             status = await post()
     except IngestionError as error:  # of the guard
         return error.code.value
-    except (*BROKEN, OSError) as error:
+    except BROKEN as error:
         return type(error).__name__
     return None if 200 <= status < 300 else f"HTTP {status}"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 else:
-    JsonValue = object  # of a type that names itself pydantic can build no reader
+    JsonValue = object  # pydantic cannot read a recursive type: where records have JSON it is taken as it is
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 In: the passages of one document. Out: `WorkQueue.add_chunks` calls, or the chunks of a document that is small enough to
 be stored together with its publication. Of a large document, chunks that an earlier attempt stored with the same text
-and model are not embedded again. It publishes nothing.
+and model are not embedded again. It publishes nothing. Pure work is computed in a thread where it is long, and one
+piece ahead of its consumer.
 """
 
 import asyncio
@@ -29,13 +30,14 @@ WINDOWS_AT_ONCE = 4  # per call of the embedder, which may split the call into s
 OPENING_BLOCKS, OPENING_CHARS = 100, 5000  # where a document gives the full form of what its name joins
 LONGEST_NAME = 3  # words
 CHUNKS_A_BATCH = 64  # 0.3 MB of vectors of 1024 numbers; 0.6 MB as text over PostgREST
+SHORT_CHARS = 5_000
+"""A few milliseconds of chunking or analysing; a Telegram message holds 4096. A hop to a thread and back costs about as
+much as splitting a note does, so what is short is computed in the event loop."""
 
 _NUMBER_CELL = re.compile(r"\|[ \xa0($€₽£+−–-]*+\d[\d \xa0.,]*+[)% \xa0]*+(?=\|)")  # of a table
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 T = TypeVar("T")
-
-SHORT_CHARS = 5_000  # a few milliseconds of chunking or analysing; a Telegram message holds 4096
 
 
 class Indexer:

@@ -80,7 +80,7 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
         held.add(Layer.FILES)
     if _done(kernel.hide_process):
         held.add(Layer.UNDUMPABLE)
-    if kernel.is_known() and _done(lambda: _filter_calls(wanted)):
+    if kernel.knows_calls() and _done(lambda: _filter_calls(wanted)):
         held.add(Layer.CALLS)
     return frozenset(held)
 
@@ -88,8 +88,8 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
 def prepare() -> None:
     """Find out before a fork what is the same for all children."""
     python_files()
-    if kernel.is_known():
-        kernel.prepare()
+    if kernel.knows_calls():
+        kernel.prepare_filter()
 
 
 def allow_reporting() -> None:

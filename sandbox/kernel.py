@@ -216,14 +216,14 @@ def _overwrite(start: int, block: bytes, names: Collection[bytes]) -> None:
         at += len(entry) + 1
 
 
-def is_known() -> bool:
+def knows_calls() -> bool:
     """Whether the numbers of this machine's system calls stand here."""
     return machine() in _AUDIT_ARCH
 
 
-def prepare() -> None:
+def prepare_filter() -> None:
     """Make the usual filter ahead of its use."""
-    _of_kind(program=False, processes=False)
+    _filter_of_kind(program=False, processes=False)
 
 
 def enter_filter(*, pid: int, program: bool, processes: bool) -> None:
@@ -232,14 +232,14 @@ def enter_filter(*, pid: int, program: bool, processes: bool) -> None:
     `program`: become another program. `processes`: start processes. `pid` is the
     caller's own, the only one to which it may send signals (abort(3) does).
     """
-    code = _of_kind(program=program, processes=processes) + _encode(_of_process(pid))
+    code = _filter_of_kind(program=program, processes=processes) + _encode(_filter_of_process(pid))
     buffer = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
     prctl(PR_SET_SECCOMP, 2, header)
 
 
 @cache
-def _of_kind(*, program: bool, processes: bool) -> bytes:
+def _filter_of_kind(*, program: bool, processes: bool) -> bytes:
     names = _NUMBERS + _PROGRAM * (program or processes) + " " + _PROCESSES * processes
     return _encode([*_beginning(), *_allowed(names), *_checked_calls(processes=processes)])
 
@@ -270,7 +270,7 @@ def _checked_calls(*, processes: bool) -> Iterator[Instruction]:
     yield from _when(missing, [(_RETURN, 0, 0, _ERROR | ENOSYS)])
 
 
-def _of_process(pid: int) -> Iterator[Instruction]:
+def _filter_of_process(pid: int) -> Iterator[Instruction]:
     """The end of the filter; all else is refused."""
     number = _numbers(_CHECKED)
     for name in ("kill", "tgkill"):

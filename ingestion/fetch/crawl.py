@@ -34,7 +34,7 @@ from ingestion.site_file import SITE_TYPE, SiteFile, SitePage
 
 ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
 LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off
-_NAME = "robots.txt"
+_ROBOTS_NAME = "robots.txt"
 _NO_HOST = frozenset(
     {FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID, FailureCode.PAGE_NOT_FOUND_HOST}
 )
@@ -66,7 +66,7 @@ SIDE_BY_SIDE = 2  # concurrent requests to one site
 TRIES_A_PAGE = 3  # addresses requested for each page wanted: many lead to no page
 FAILURES_IN_A_ROW = 6  # then the site refuses us, or has broken down
 _GONE = frozenset({404, 410})
-_NO_PAGE = frozenset({FailureCode.PAGE_TYPE, FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID})
+_NO_FAILURES = frozenset({FailureCode.PAGE_TYPE, FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,19 +90,19 @@ class RobotsRules:
 async def fetch_robots(downloader: Downloader, url: str, folder: Path) -> RobotsRules:
     """The rules of the host of `url`. Raises SourceError PAGE_ADDRESS_* and PAGE_NOT_FOUND_HOST."""
     parts = urlsplit(url)
-    target = folder / _NAME
+    target = folder / _ROBOTS_NAME
     try:
-        await downloader.download(f"{parts.scheme}://{parts.netloc}/{_NAME}", target, limits=ROBOTS_LIMITS)
+        await downloader.download(f"{parts.scheme}://{parts.netloc}/{_ROBOTS_NAME}", target, limits=ROBOTS_LIMITS)
     except ServiceError:
         return RobotsRules(rules=None, closed=True)
     except SourceError as error:
         if error.code in _NO_HOST:
             raise
         return RobotsRules(rules=None, closed=error.code not in _NO_RULES)
-    return RobotsRules(rules=await asyncio.to_thread(_parse, target))
+    return RobotsRules(rules=await asyncio.to_thread(_parse_robots, target))
 
 
-def _parse(path: Path) -> Protego:
+def _parse_robots(path: Path) -> Protego:
     return Protego.parse(path.read_bytes().decode("utf-8", errors="replace"))
 
 
@@ -380,7 +380,7 @@ class Crawl:
         try:
             visit = await self._visitor.visit(address, file_bytes=self._limits.site_bytes - self.size_bytes)
         except IngestionError as error:
-            if error.code not in _NO_PAGE and error.params.get("status") not in _GONE:
+            if error.code not in _NO_FAILURES and error.params.get("status") not in _GONE:
                 self.unread.append(UnreadPart(name=address, code=error.code))
                 self._failures += 1
             return None
