@@ -226,12 +226,13 @@ begin
   delete from answer_feedback f where f.user_id = p_user;
   delete from answer_tables t where t.user_id = p_user;
   delete from pending_questions q where q.user_id = p_user;
-  delete from reservations r where r.user_id = p_user;
+  delete from reservations r where p_user in (r.user_id, r.asker);
   delete from served s where s.person = p_user;
   delete from turn_metrics t where p_user in (t.user_id, t.asker) and t.created_at < now() - interval '24 hours';
   update turn_metrics t set base_id = null where p_user in (t.user_id, t.asker);
   update batches b set chat_id = null where b.chat_id = p_user;
-  update documents d set user_id = 0, sender = null, chat_id = nullif(d.chat_id, p_user) where d.user_id = p_user;
+  update documents d set user_id = 0, sender = null, chat_id = nullif(d.chat_id, p_user)
+  where p_user in (d.user_id, d.person); -- also what a token of theirs has sent
   return next;
 end $$;
 comment on function forget_person is
