@@ -10,6 +10,11 @@ language sql immutable set search_path = public, baza_internal, extensions, pg_t
 as $$ select 8000 $$;
 comment on function baza_internal.posting_segment_size is 'Passages in a segment; a vector has at most 16,000 numbers.';
 
+create or replace function baza_internal.passages_without_segments() returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 20000 $$;
+comment on function baza_internal.passages_without_segments is 'A base of up to this many passages has no segments.';
+
 create or replace function baza_internal.in_segments_up_to(p_base uuid) returns bigint
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -58,7 +63,7 @@ as $$
   select begin_writing(p_held.base_id);
   insert into renamed_documents (document_id, base_id)
   select p_held.id, b.id from bases b
-  where b.id = p_held.base_id and (b.passages > counted_passages() or in_segments_up_to(b.id) is not null
+  where b.id = p_held.base_id and (b.passages > passages_without_segments() or in_segments_up_to(b.id) is not null
     or exists (select from posting_segment_plans p where p.base_id = b.id))
   on conflict do nothing
 $$;
@@ -136,7 +141,8 @@ as $$
   cross join lateral (
     select count(*) as passages from (
       select from documents_chunks c where c.base_id = b.id and c.id > placed.last
-        and (b.passages > counted_passages() or placed.passages > 0) order by c.id limit posting_segment_size()) c) late
+        and (b.passages > passages_without_segments() or placed.passages > 0)
+      order by c.id limit posting_segment_size()) c) late
   cross join lateral ( -- their passages are in segments, too
     select coalesce(sum(d.chunks), 0) as passages from hidden_documents h join documents d on d.id = h.id
     where h.base_id = b.id) hidden
@@ -144,10 +150,10 @@ as $$
     select coalesce(sum(d.chunks), 0) as passages from renamed_documents r join documents d on d.id = r.document_id
     where r.base_id = b.id) renamed
   cross join lateral (
-    select placed.passages > 0 and (placed.emptied or 1.25 * b.passages <= counted_passages()
+    select placed.passages > 0 and (placed.emptied or 1.25 * b.passages <= passages_without_segments()
       or b.passages > 1.5 * placed.least or placed.passages > 1.25 * (b.passages + hidden.passages - late.passages)
       or renamed.passages > 0.25 * placed.passages) as out) worn
-  where worn.out or (b.passages > counted_passages() and late.passages = posting_segment_size())
+  where worn.out or (b.passages > passages_without_segments() and late.passages = posting_segment_size())
   order by b.passages desc
 $$;
 comment on function baza_internal.posting_segment_wanted is

@@ -200,8 +200,9 @@ begin
 end $$;
 comment on function claim_documents is
   'Leases to a worker the documents whose turn it is in these lanes, if any (`next_documents`), all under one lease; '
-  '`p_person_places` is how many of its places in each lane one person, and one base, may hold. `p_only`: these, which are of one base, also '
-  'before `run_after`. What an earlier attempt stored is hidden. `is_known`, `full_at`: see `known_reading`, `full_at`.';
+  '`p_person_places` is how many of its places in each lane one person, and one base, may hold. `p_only`: these, which '
+  'are of one base, also before `run_after`. What an earlier attempt stored is hidden. `is_known`, `full_at`: see '
+  '`known_reading`, `full_at`.';
 
 create or replace function baza_internal.touch_batch(p_batch uuid)
 returns void

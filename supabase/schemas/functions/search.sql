@@ -169,7 +169,8 @@ begin
   order by best.score desc, d.id limit p_limit;
 end $$;
 comment on function find_documents is
-  'The documents that these terms choose, by their best passage, each with how it begins; `passages` is how many of theirs can be found.';
+  'The documents that these terms choose, by their best passage, each with how it begins; `passages` is how many of '
+  'theirs can be found.';
 
 create or replace function documents_saying_first(p_base text, p_terms text[], p_limit int, p_offset int default 0,
   p_person bigint default null)

@@ -2,12 +2,6 @@
 -- Needs no extension. The terms are made by the analyzer that made the postings (adapters/lexical); what each setting
 -- is for, and what it brings, is in docs/retrieval.md.
 
-create or replace function baza_internal.counted_passages() returns int
-language sql immutable set search_path = public, baza_internal, extensions, pg_temp
-as $$ select 20000 $$;
-comment on function baza_internal.counted_passages is
-  'A base of up to this many passages has no segments of postings.';
-
 create or replace function baza_internal.counted_anew() returns int
 language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$ select 2000 $$;

@@ -1,5 +1,6 @@
 -- Whose turn it is. In: documents that wait, with who sent them. Out: the ones to be read next, so that nobody waits for
 -- what somebody else has sent, in however many bases and by however many tokens.
+
 create or replace function baza_internal.lane_of(p_lane text, p_type text, p_identifier text, p_text text, p_size bigint)
 returns text
 language sql immutable set search_path = public, baza_internal, extensions, pg_temp
@@ -24,6 +25,7 @@ begin
   return new;
 end $$;
 comment on function baza_internal.note_sender is 'However many bases and tokens somebody has, they are one person.';
+
 create or replace trigger documents_sender before insert or update of user_id on documents
   for each row execute function baza_internal.note_sender();
 

@@ -24,7 +24,7 @@ def every_base_is_large(database_url: str) -> None:
     """From one passage on, a base gets a segment and blocks."""
     for function, number in (
         ("exact_scan_limit", 0),
-        ("counted_passages", 0),
+        ("passages_without_segments", 0),
         ("counted_anew", 0),
         ("posting_segment_size", 1),
     ):

@@ -28,7 +28,7 @@ COUNTED = (
 
 @pytest.fixture(autouse=True)
 def small_is_large(database_url: str) -> None:
-    for function in ("counted_passages", "counted_anew", "posting_segment_size"):
+    for function in ("passages_without_segments", "counted_anew", "posting_segment_size"):
         set_number(database_url, function, SIZE)
 
 
