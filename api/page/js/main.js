@@ -56,7 +56,7 @@ function setTheme(theme) {
 function leave(reason = "") {
   asking?.abort();
   net.setToken("");
-  if (base) sessionStorage.removeItem(openKey());
+  sessionStorage.clear(); // the dialogue of each base that was opened
   base = session = null;
   bases = [];
   $("uploads").replaceChildren();
