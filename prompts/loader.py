@@ -65,7 +65,8 @@ class QuestionFromDialogue:
 
 @dataclass(frozen=True, kw_only=True)
 class MoreItems:
-    """`rules/more_*.md`, the line at the end of a list that was cut (seed 4, section 8.3)."""
+    """`rules/more_*.md`, the line at the end of a list that was cut (seed 4, section 8.3); `rules/left_out.md`, what
+    the model is told of it."""
 
     left: int
     total: int
@@ -241,6 +242,7 @@ class Prompts:
     entities: str
     entities_part: Template[EntitiesPart]
     forms: Mapping[str, str]  # by render style; `{items}` stands for the plan's limit
+    left_out: Template[MoreItems]  # behind the form
 
     @cached_property
     def version(self) -> str:
@@ -288,6 +290,7 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         entities=_read(place, "entities.md"),
         entities_part=_template(place, "entities_part.md", EntitiesPart),
         forms={name: _read(place, f"rules/form_{name.lower()}.md") for name in RENDER_STYLES},
+        left_out=_template(place, "rules/left_out.md", MoreItems),
     )
 
 

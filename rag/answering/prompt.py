@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
-from prompts.loader import AnswerRules, Earlier, Prompts, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
+from prompts.loader import (
+    AnswerRules,
+    Earlier,
+    MoreItems,
+    Prompts,
+    QuestionAlone,
+    QuestionFromDialogue,
+    QuestionWithMaterials,
+)
 from rag.answering.facts_block import FactsBlock, build_block
 from rag.dialogue import excerpt, fit_window, likest, size_of
 from rag.execution.facts import Fact, FactsPayload
@@ -178,13 +186,13 @@ def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompt
 def _form(assignment: Assignment, prompts: Prompts) -> str:
     """The form with the plan's limits in it."""
     form, limits = prompts.forms[assignment.style.value], assignment.limits
-    if left := assignment.facts.left_out:
-        total = limits.skip + assignment.facts.listed + left
-        form += f" Besides these materials the program found {left} more: {total} in all."
     for name, value in (
         ("items", limits.max_items),
         ("groups", limits.max_groups),
         ("paragraphs", limits.max_paragraphs),
     ):
         form = form.replace(f"{{{name}}}", str(value))
+    if left := assignment.facts.left_out:
+        total = limits.skip + assignment.facts.listed + left
+        form += " " + prompts.left_out.fill(MoreItems(left=left, total=total))
     return form
