@@ -156,7 +156,6 @@ async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout
         structlog.get_logger().warning("tesseract.too_slow", seconds=timeout_s, bytes=len(picture))
         return ""
     except PoolDied as error:
-        await pool.end_process()
         raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=repr(error)) from error
     except (ConnectionError, ValueError) as error:  # it died over its picture, or printed what is no table
         structlog.get_logger().warning("tesseract.failed", reason=repr(error), bytes=len(picture))

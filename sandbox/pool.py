@@ -108,23 +108,28 @@ class Pool(Closing):
 
     @contextlib.asynccontextmanager
     async def child(self, confinement: Confinement) -> AsyncIterator[Line]:
-        """A line to a child of one's own, which ends with the block. Raises PoolDied."""
-        line = await self.start(confinement)
+        """A line to a child of one's own, which ends with the block. Raises PoolDied; a block that raises it has seen
+        the process die, and the next child has a new one."""
+        line, running = await self._connect()
         try:
+            line.write(confinement)
             yield line
+        except PoolDied:
+            await self._end(running)
+            raise
         finally:
             line.close()
 
     async def start(self, confinement: Confinement) -> Line:
         """The same for a caller that closes the line itself."""
-        line = await self._connect()
+        line, _ = await self._connect()
         line.write(confinement)
         return line
 
     async def end_process(self) -> None:
         """End the process and its children; the next child has a new one."""
         if self._running is not None:
-            await self._forget(self._running)
+            await self._end(self._running)
 
     async def close(self) -> None:
         """End the process and its children, also a process that is just being started, and start no more."""
@@ -132,7 +137,7 @@ class Pool(Closing):
         async with self._starting:
             await self.end_process()
 
-    async def _connect(self) -> Line:
+    async def _connect(self) -> tuple[Line, _Running]:
         async with self._starting:
             if self._is_closed:
                 raise PoolDied("it is closed")
@@ -146,20 +151,21 @@ class Pool(Closing):
                 socket.send_fds(running.control, [b"."], [theirs.fileno()])
             except OSError as error:
                 ours.close()
-                await self._forget(running)
+                await self._end(running)
                 raise PoolDied from error
         try:
             reader, writer = await asyncio.open_connection(sock=ours, limit=BUFFERED_BYTES)
         except BaseException:  # cancelled: the child waits for nobody
             ours.close()
             raise
-        return Line(socket=ours, reader=reader, writer=writer)
+        return Line(socket=ours, reader=reader, writer=writer), running
 
-    async def _forget(self, running: _Running) -> None:
+    async def _end(self, running: _Running) -> None:
+        """End this process, and not one that was started after it."""
         if self._running is running:
             self._running = None
         running.control.close()
-        await _end(running.process)
+        await _wait_for(running.process)
 
     async def _start(self) -> _Running:
         ours, theirs = socket.socketpair()
@@ -197,7 +203,7 @@ async def _read_ready(control: socket.socket) -> Ready:
     return from_line(line, Ready)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _wait_for(process: asyncio.subprocess.Process) -> None:
     try:
         await asyncio.wait_for(process.wait(), CLOSING_S)
     except TimeoutError:

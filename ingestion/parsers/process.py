@@ -116,7 +116,6 @@ class ParseProcess(Closing):
         try:
             return await self._ask_once(request, receive)
         except PoolDied:  # once may be bad luck, such as a system short of memory
-            await self._pool.end_process()
             return await self._ask_once(request, receive)
 
     async def _ask_once(self, request: Request, receive: "Receive[Result]") -> Result:

@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,20 @@ async def test_a_pool_that_died_is_started_anew(parser: ParseProcess, tmp_path: 
     (server,) = forkservers()
     os.kill(server, signal.SIGKILL)
     assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Договор"
+
+
+async def test_who_learns_late_that_a_process_died_leaves_the_next_one_alone() -> None:
+    async with Pool(entry=process.ENTRY) as children:
+        with suppress(PoolDied):
+            async with children.child(Confinement()):
+                with suppress(PoolDied):
+                    async with children.child(Confinement()):
+                        raise PoolDied
+                async with children.child(Confinement()):
+                    following = forkservers()
+                raise PoolDied
+        assert len(following) == 1
+        assert forkservers() == following
 
 
 async def test_no_secret_of_the_environment_reaches_the_parsers(
