@@ -144,11 +144,6 @@ def _place_of(offset: int, places: Sequence[tuple[int, int]]) -> int:
     return place + offset - begins
 
 
-def own_slice(window: Window) -> slice:
-    """Which of the window's chunks get their vectors from it."""
-    return slice(window.own_start, window.own_end)
-
-
 class LocalEncoder:
     """One encoder. It sees at most `context_tokens` at once, even if the model allows more.
 
@@ -217,7 +212,7 @@ class LocalEncoder:
         text, spans = window_text(window.chunks, window.line)
         reading = await asyncio.to_thread(self._read, text)
         outputs = await self._graph.run(reading.rows, task=self._layout.passage.task)
-        return await asyncio.to_thread(reading.pool, outputs, spans, own=own_slice(window))
+        return await asyncio.to_thread(reading.pool, outputs, spans, own=slice(window.own_start, window.own_end))
 
     async def _embed_alone(self, window: Window) -> Array:
         """One vector for each chunk by itself, under its headings and the line that says whose it is."""

@@ -42,6 +42,8 @@ _NETWORKS = (
     "fec0::/10",  # site-local, RFC 3879
 )
 NEVER = tuple(ipaddress.ip_network(network) for network in _NETWORKS)
+"""Ranges that the IANA special-purpose registries (as Python's `ipaddress` has them) call global although they lead
+inside; unclear cases are refused."""
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """(host, port) -> its IP addresses. Raises `socket.gaierror`."""

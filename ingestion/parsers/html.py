@@ -1,10 +1,10 @@
 """Reads web pages: the main text without menus, advertisements and comments.
 
 In: an HTML file. Out: a `Document` with the page's own title, author and day, from its markup only: a guessed date is
-worse than none. Hidden text, where pages put words for machines, goes first; trafilatura extracts the main text; where
-it finds too little, the page's noscript content and summary are tried. Pages that show no text without scripts or a
-login are refused with that reason. trafilatura needs about 27 bytes of memory per byte, so pages longer than any
-article are read whole, like a book.
+worse than none. Hidden text, where pages put words for machines, goes first; a page that has nothing around its text is
+read whole; of others trafilatura extracts the main text; where it finds too little, the page's noscript content and
+summary are tried. Pages that show no text without scripts or a login are refused with that reason. trafilatura needs
+about 27 bytes of memory per byte, so pages longer than any article are read whole, like a book.
 """
 
 import re
@@ -32,7 +32,7 @@ HIDDEN_SHARE = 0.5
 """A hidden element with more than this share of the page's text is the page itself, hidden until a script has run."""
 FOLDS = 3
 """This many hidden elements of one class are tabs, slides or answers that open on a tap: the page's own text."""
-FURNISHED = "//script | //nav | //aside | //header | //footer | //form | //iframe | //noscript"
+SURROUNDINGS = "//script | //nav | //aside | //header | //footer | //form | //iframe | //noscript"
 LINKED_SHARE = 0.3
 """A page with none of these, and with less than this share of its words in links, is a document that somebody saved as
 HTML: there is nothing around its text, and extraction would lose short lists and headings."""
@@ -311,7 +311,7 @@ def read_page(text: str, *, name: str) -> Document:
 
 
 def _main_text(tree: HtmlElement, text: str, facts: PageFacts, *, name: str) -> tuple[Block, ...]:
-    whole = () if _is_furnished(tree) else _whole(tostring(tree, encoding="unicode"))
+    whole = () if _has_surroundings(tree) else _whole(tostring(tree, encoding="unicode"))
     blocks = whole or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
     if _length(blocks) < REMARK_CHARACTERS:
         blocks = _scarce_text(blocks, tree, text, facts, name=name)
@@ -334,9 +334,9 @@ def _scarce_text(
     return blocks
 
 
-def _is_furnished(tree: HtmlElement) -> bool:
+def _has_surroundings(tree: HtmlElement) -> bool:
     linked = sum(len(words_of(link)) for link in tree.iter("a"))
-    return bool(tree.xpath(FURNISHED)) or linked >= LINKED_SHARE * len(words_of(tree))
+    return bool(tree.xpath(SURROUNDINGS)) or linked >= LINKED_SHARE * len(words_of(tree))
 
 
 def _whole(text: str) -> tuple[Block, ...]:

@@ -36,7 +36,7 @@ from ingestion.spool import Spool
 LARGER = 1.12  # times the size of body text
 SAME_LEVEL = 0.05  # relative difference of sizes on one level
 LONGEST_HEADING_CHARS = 160
-MOST_LINES = 3
+MOST_HEADING_LINES = 3
 DEEPEST_LEVEL = 6
 MOST_HEADINGS_SHARE = 0.45  # of all characters; a short list of questions and answers has 0.4
 ENDS = frozenset(".,;")  # ends of a sentence, or of a line that PDFium has cut
@@ -110,7 +110,7 @@ def _may_be_heading(paragraph: Paragraph) -> bool:
     return (
         not paragraph.is_table
         and len(text) <= LONGEST_HEADING_CHARS
-        and paragraph.lines <= MOST_LINES
+        and paragraph.lines <= MOST_HEADING_LINES
         and any(character.isalpha() for character in text)
         and text[0] not in ENDS
         and text[-1] not in ENDS
