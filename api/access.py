@@ -19,7 +19,7 @@ from api.services import ApiServices
 from domain.bases import Role
 from domain.ids import BaseId
 from domain.people import Caller, act_for, token_hash
-from rag.allowance import LEASE_S, Allowance, Refused
+from rag.reservations import LEASE_S, Refused, Reservation
 
 BUSY_S = 5  # most answers are there by then
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -88,18 +88,18 @@ async def require_means(caller: Caller, services: ApiServices) -> None:
         raise _spent(until)
 
 
-async def allowance_for(caller: Caller, services: ApiServices) -> Allowance:
+async def reservation_for(caller: Caller, services: ApiServices) -> Reservation:
     """What a question of the caller may spend. Raises Problem 429 while the token has used up API_DAILY_COST, or
     answers that are being written may take what is left of a bound."""
     bounds = services.bounds_of(caller)
     if not bounds:
-        return Allowance()
-    allowance = await services.library.reserve_question(caller.token, caller.payer, bounds=bounds, lease_s=LEASE_S)
-    if allowance.refused is Refused.TOKEN_SPENT and allowance.until:
-        raise _spent(allowance.until)
-    if allowance.refused is Refused.BUSY:
+        return Reservation()
+    reservation = await services.library.reserve_question(caller.token, caller.payer, bounds=bounds, lease_s=LEASE_S)
+    if reservation.refused is Refused.TOKEN_SPENT and reservation.until:
+        raise _spent(reservation.until)
+    if reservation.refused is Refused.BUSY:
         raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="busy", retry_s=BUSY_S)
-    return allowance
+    return reservation
 
 
 def _spent(until: datetime) -> Problem:

@@ -14,16 +14,16 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, JsonValue
 
-from api.access import Language, Reader, Services, allowance_for
+from api.access import Language, Reader, Services, reservation_for
 from api.bases import Strict, Text
 from api.problems import problem_json, problem_of
 from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp, showable
 from domain.ids import SessionId
 from domain.people import Caller
-from rag.allowance import Allowance
 from rag.progress import StepShown
 from rag.records import Answer, Answered, AnswerKind, Citation, Question, StepsChanged, TextGrew
+from rag.reservations import Reservation
 
 MOST_MESSAGES = 200
 EVENT_STREAM = "text/event-stream"
@@ -96,7 +96,7 @@ class Session(BaseModel):
 @router.post("", response_model=Reply, responses=EVENTS)
 async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfApp, language: Language) -> object:
     """Ask the base. With `stream` the reply comes as server-sent events."""
-    allowance = await allowance_for(caller, services)
+    reservation = await reservation_for(caller, services)
     question = Question(
         text=asked.question,
         user_id=caller.token,
@@ -105,9 +105,9 @@ async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfAp
         language=language,
     )
     if asked.stream:
-        events = _server_sent(turns, caller, question, allowance)
+        events = _server_sent(turns, caller, question, reservation)
         return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
-    answer = await turns.answer(caller, question, allowance)
+    answer = await turns.answer(caller, question, reservation)
     return reply(services, answer, question, await turns.message_id(caller, question.session_id, answer))
 
 
@@ -172,11 +172,13 @@ def _source(number: int, citation: Citation) -> Source:
     )
 
 
-async def _server_sent(turns: Turns, caller: Caller, question: Question, allowance: Allowance) -> AsyncIterator[bytes]:
+async def _server_sent(
+    turns: Turns, caller: Caller, question: Question, reservation: Reservation
+) -> AsyncIterator[bytes]:
     """The turn as events. A `delta` holds the new words; where the answer was written anew, all of them in `text`."""
     services, shown = turns.services, ""
     try:
-        async for event in turns.events(caller, question, allowance):
+        async for event in turns.events(caller, question, reservation):
             if isinstance(event, TextGrew):
                 yield _event("delta", growth(shown, showable(event)))
                 shown = showable(event)

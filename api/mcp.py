@@ -17,7 +17,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from api.access import AnyCaller, Language, Services, allowance_for
+from api.access import AnyCaller, Language, Services, reservation_for
 from api.bases import Search, Strict, Text, callers, names_of, of_base
 from api.chat import sources_of
 from api.documents import NewDocument, added, content_of
@@ -188,8 +188,8 @@ async def _ask(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str
         language=context.language,
         dialogue=(),  # the client keeps the dialogue
     )
-    allowance = await allowance_for(context.caller, context.services)
-    answer = await context.turns.answer(context.caller, question, allowance)
+    reservation = await reservation_for(context.caller, context.services)
+    answer = await context.turns.answer(context.caller, question, reservation)
     sources: JsonValue = [source.model_dump(mode="json") for source in sources_of(answer)]
     return {"answer": context.services.worded(answer, context.language), "sources": sources}
 

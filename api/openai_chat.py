@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from api.access import AnyCaller, Language, Services, allowance_for
+from api.access import AnyCaller, Language, Services, reservation_for
 from api.bases import QUERY_CHARACTERS, callers, names_of, of_base
 from api.chat import EVENT_STREAM, EVENTS, Source, sources_of
 from api.problems import Problem, problem_json, problem_of
@@ -25,9 +25,9 @@ from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp, showable
 from domain.ids import SessionId
 from domain.people import Caller
-from rag.allowance import Allowance
 from rag.metering import Usage
 from rag.records import Answer, Answered, Exchange, Question, TextGrew
+from rag.reservations import Reservation
 
 MOST_MESSAGES = 200
 
@@ -90,12 +90,12 @@ async def complete(
     """Answers the last message, which must be the person's."""
     caller = await of_base(caller, services, asked.model)
     question = _question(asked, caller, language)
-    allowance = await allowance_for(caller, services)
+    reservation = await reservation_for(caller, services)
     reply = _Reply(asked)
     if asked.stream:
-        events = _chunks(turns, caller, question, allowance, reply)
+        events = _chunks(turns, caller, question, reservation, reply)
         return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
-    answer = await turns.answer(caller, question, allowance)
+    answer = await turns.answer(caller, question, reservation)
     text, sources = services.worded(answer, language), sources_of(answer)
     message: dict[str, JsonValue] = {"role": "assistant", "content": text, "annotations": _annotations(text, sources)}
     return {
@@ -124,14 +124,14 @@ class _Reply:
 
 
 async def _chunks(
-    turns: Turns, caller: Caller, question: Question, allowance: Allowance, reply: _Reply
+    turns: Turns, caller: Caller, question: Question, reservation: Reservation, reply: _Reply
 ) -> AsyncIterator[bytes]:
     """The turn as chunks. Words that were sent cannot be taken back: an answer that was written anew follows them as a
     whole."""
     services, shown = turns.services, ""
     yield reply.chunk({"role": "assistant", "content": ""})
     try:
-        async for event in turns.events(caller, question, allowance):
+        async for event in turns.events(caller, question, reservation):
             if isinstance(event, TextGrew) and (text := showable(event)).startswith(shown):
                 yield reply.chunk({"content": text[len(shown) :]})
                 shown = text

@@ -16,9 +16,9 @@ from domain.documents import Added, Choice, DocumentCard, Once, Removed, Webhook
 from domain.ids import BaseId, DocumentId, FileId, SessionId, UserId
 from domain.people import Caller
 from ingestion.records import Batch, Block
-from rag.allowance import DayBounds, Reservations
 from rag.metering import TurnMetrics, Usage
 from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent
+from rag.reservations import DayBounds, Reservations
 
 Say = Callable[[str, str], str]
 """The sentence of a problem in a language: (language, problem) -> text."""

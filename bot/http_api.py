@@ -20,8 +20,8 @@ from bot.texts import Texts
 from domain.people import Caller
 from ingestion.fetch.guard import AddressGuard
 from rag.addresses import defanged
-from rag.allowance import DayBounds
 from rag.records import Answer
+from rag.reservations import DayBounds
 
 
 @asynccontextmanager

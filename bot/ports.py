@@ -12,9 +12,9 @@ from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, S
 from domain.people import Mode, PendingQuestion, Token, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
-from rag.allowance import Reservations
 from rag.ports import Dialogue
 from rag.records import PastSession
+from rag.reservations import Reservations
 
 
 class PeopleStore(Protocol):

@@ -3,7 +3,7 @@
 In: the work on documents. Out: rows of `reading_costs`, as far as the servers of the models tell; once the day is
 spent, what would cost more is not asked, and the document waits until there is room again. What a call has cost is kept
 before the next one is made, so a large document stops within its day, and a worker that is killed forgets one call.
-`rag.allowance` is about questions.
+`rag.reservations` is about questions.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence

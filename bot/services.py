@@ -20,9 +20,9 @@ from domain.ids import BaseId, ChatId, ThreadId, UserId
 from domain.people import PendingQuestion, UserState
 from domain.statistics import Spending
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
-from rag.allowance import DayBounds
 from rag.ports import PassageSearch
 from rag.records import Question, TurnEvent
+from rag.reservations import DayBounds
 from rag.small_talk import SmallTalkRule
 
 Room = tuple[UserId, ThreadId | None]

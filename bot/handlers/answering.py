@@ -32,7 +32,6 @@ from bot.services import Room, Services, Talk
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import UserId
-from rag.allowance import Allowance, allowance_of, holding
 from rag.records import (
     Answer,
     Answered,
@@ -45,6 +44,7 @@ from rag.records import (
     TextGrew,
     TurnEvent,
 )
+from rag.reservations import Reservation, await_reservation, holding
 
 log = structlog.get_logger()
 
@@ -150,15 +150,15 @@ async def answer_question(text: str, answering: Answering, *, chosen: DocumentCh
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
     async with dialogues.order(talk.room), streamed_answer(bot, talk.place, stop=stopping) as shown:
         bounds = services.bounds.of_day(talk.person)
-        allowance = await allowance_of(services.library, talk.state.user_id, talk.person, bounds)
-        conversation = services.frugal_conversation if allowance.is_spent else services.conversation
-        async with holding(services.library, allowance):
+        reservation = await await_reservation(services.library, talk.state.user_id, talk.person, bounds)
+        conversation = services.frugal_conversation if reservation.is_spent else services.conversation
+        async with holding(services.library, reservation):
             with dialogues.stoppable(talk.room, asker=talk.person) as stop:
                 answer = await _follow(conversation.answer(question, stop=stop), bot, talk, shown)
             try:
-                await _show(answer, shown, services, talk, asked=text, only=only, spent_until=allowance.until)
+                await _show(answer, shown, services, talk, asked=text, only=only, spent_until=reservation.until)
             finally:  # the cost counts even if showing failed, and before the next question is weighed
-                await _note(services, talk, answer, allowance)
+                await _note(services, talk, answer, reservation)
     if answer.asks_which:
         await expect(services, talk, about=WHICH, subject=question_key(text))
     elif answer.choices:
@@ -260,13 +260,13 @@ async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | N
         return None
 
 
-async def _note(services: Services, talk: Talk, answer: Answer, allowance: Allowance) -> None:
+async def _note(services: Services, talk: Talk, answer: Answer, reservation: Reservation) -> None:
     """Record the turn's metrics. The person has the answer already, so a database failure is only logged."""
     turn = answer.metrics()
     services.measures.turn_ended(turn)
     try:
         await services.library.save_turn(
-            talk.state.user_id, talk.base_id, turn, asker=talk.person, reservation=allowance.id
+            talk.state.user_id, talk.base_id, turn, asker=talk.person, reservation=reservation.id
         )
     except DatabaseTrouble as trouble:
         log.warning("query.not_saved", user=talk.person, reason=trouble.reason)

@@ -16,10 +16,10 @@ from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import Spending
 from domain.tables import SourcedTable
 from ingestion.records import Batch, Block, EnqueuedDocument, Source
-from rag.allowance import Allowance, DayBounds, Refused
 from rag.metering import TurnMetrics
 from rag.ports import Dialogue
 from rag.records import Candidate, Exchange, Passage, PastSession, SearchQuery
+from rag.reservations import DayBounds, Refused, Reservation
 
 DAY = timedelta(hours=24)
 
@@ -287,10 +287,10 @@ class FakeLibrary:
     ) -> None:
         self.turns.append((asker or user, now(), turn))
 
-    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Allowance:
+    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
         """Of what is spent; what is being answered holds nothing here."""
         spent = await self.spent_in_a_day(asker, questions=bounds.questions, cost=bounds.cost)
-        return Allowance(id="1") if spent.until is None else Allowance(refused=Refused.SPENT, until=spent.until)
+        return Reservation(id="1") if spent.until is None else Reservation(refused=Refused.SPENT, until=spent.until)
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
         """Nothing ends here."""

@@ -14,8 +14,8 @@ from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.locator import JsonValue
 from domain.statistics import Spending
-from rag.allowance import Allowance, DayBounds
 from rag.metering import TurnMetrics
+from rag.reservations import DayBounds, Reservation
 
 REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
 
@@ -141,7 +141,7 @@ class LibraryStore:
             "save_turn", p_user=user, p_base=base, p_turn=row, p_asker=asker, p_reservation=reservation
         )
 
-    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Allowance:
+    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
         """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
         (row,) = await self._transport.call(
             "reserve_question",
@@ -152,7 +152,7 @@ class LibraryStore:
             p_token_cost=bounds.token_cost,
             p_lease_s=lease_s,
         )
-        return rows.record(Allowance, row, cost=row["cost"] or 0.0)
+        return rows.record(Reservation, row, cost=row["cost"] or 0.0)
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
         """It is still being answered."""

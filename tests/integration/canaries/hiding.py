@@ -19,8 +19,8 @@ from domain.bases import Role
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, ThreadId, UserId
 from domain.people import acting_for, token_hash
 from domain.tables import SourcedTable
-from rag.allowance import DayBounds
 from rag.records import Exchange, KeptReading
+from rag.reservations import DayBounds
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     MODEL,

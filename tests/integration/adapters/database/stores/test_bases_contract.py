@@ -12,8 +12,8 @@ from domain.bases import Role
 from domain.errors import BaseClosed, BaseReadOnly
 from domain.ids import BaseId, ChatId, ThreadId, UserId
 from domain.people import NobodyActs, acting_for, new_token, token_hash
-from rag.allowance import DayBounds
 from rag.records import Exchange
+from rag.reservations import DayBounds
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,

@@ -16,8 +16,8 @@ from domain.documents import DocumentCard
 from domain.ids import ChatId, ThreadId, UserId
 from domain.people import token_hash
 from ingestion.records import Failure
-from rag.allowance import Allowance, DayBounds, Refused
 from rag.metering import TurnMetrics, Usage
+from rag.reservations import DayBounds, Refused, Reservation
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,
@@ -188,7 +188,7 @@ async def test_a_token_that_has_spent_its_day_reads_nothing_more_that_costs(stor
     assert await figures.sender_spent_until(base, other, cost=None, token_cost=0.5, exempt=()) is None
 
 
-async def reserve(stores: Stores, bounds: DayBounds, user: UserId = ANNA, *, lease_s: float = 60) -> Allowance:
+async def reserve(stores: Stores, bounds: DayBounds, user: UserId = ANNA, *, lease_s: float = 60) -> Reservation:
     """For one question in Anna's day."""
     return await stores.library.reserve_question(user, ANNA, bounds=bounds, lease_s=lease_s)
 

@@ -1,6 +1,6 @@
 """What one question may spend: asked for before a model is, held while it is answered, given back with what it took.
 
-In: whose day it counts in, and the bounds. Out: an `Allowance`, from the database, where asking and counting are one
+In: whose day it counts in, and the bounds. Out: a `Reservation`, from the database, where asking and counting are one
 step, so that a hundred questions at one moment do not pass a bound together. `holding` keeps it while the process
 lives; what a killed process held is free again after `LEASE_S`.
 """
@@ -49,8 +49,8 @@ class DayBounds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allowance:
-    """What one question may spend."""
+class Reservation:
+    """What one question may spend, or why it may not."""
 
     id: str | None = None  # None: nothing bounds it, or it was refused
     cost: float = 0.0  # US dollars that are held for it; 0 where nobody knows what a question costs
@@ -66,7 +66,7 @@ class Allowance:
 class Reservations(Protocol):
     """Where it is counted. Raises DatabaseAway."""
 
-    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Allowance:
+    async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
         """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
         ...
 
@@ -88,7 +88,7 @@ class Reservations(Protocol):
         ...
 
 
-async def allowance_of(reservations: Reservations, user: UserId, asker: UserId, bounds: DayBounds) -> Allowance:
+async def await_reservation(reservations: Reservations, user: UserId, asker: UserId, bounds: DayBounds) -> Reservation:
     """For one question. It waits while other questions of the same day may take what is left: each of them ends, or its
     lease does."""
     while bounds:
@@ -96,16 +96,16 @@ async def allowance_of(reservations: Reservations, user: UserId, asker: UserId, 
         if found.refused is not Refused.BUSY:
             return found
         await asyncio.sleep(LOOK_AGAIN_S)
-    return Allowance()
+    return Reservation()
 
 
 @asynccontextmanager
-async def holding(reservations: Reservations, allowance: Allowance) -> AsyncIterator[None]:
+async def holding(reservations: Reservations, reservation: Reservation) -> AsyncIterator[None]:
     """Renews the lease while the block runs."""
-    if allowance.id is None:
+    if reservation.id is None:
         yield
         return
-    renewing = asyncio.create_task(_renew(reservations, allowance.id))
+    renewing = asyncio.create_task(_renew(reservations, reservation.id))
     try:
         yield
     finally:
