@@ -54,7 +54,7 @@ def forkservers() -> Iterator[Forkservers]:
 def _few_forkservers(forkservers: Forkservers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever opens a pool here takes one that is there."""
     monkeypatch.setattr(Pool, "_start", lambda pool: forkservers.start(pool))
-    monkeypatch.setattr(Pool, "_forget", lambda pool, running: forkservers.forget(pool, running))
+    monkeypatch.setattr(Pool, "_end", lambda pool, running: forkservers.forget(pool, running))
 
 
 @pytest.fixture
