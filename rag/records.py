@@ -73,6 +73,14 @@ class SaidMessage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A stored passage inside one that was merged."""
+
+    chunk_id: ChunkId
+    start: int  # where its text begins in the merged one
+
+
+@dataclass(frozen=True, kw_only=True)
 class Passage:
     """A piece of the person's own material."""
 
@@ -92,7 +100,17 @@ class Passage:
     searchable: int = 0  # passages of its document that can be found now
     progress_total: int = 0  # passages that its document will have
     opening: str = ""  # how its document begins, in one line; empty in the first passage itself
-    parts: int = 1  # neighbours that were merged into it
+    pieces: tuple[Piece, ...] = ()  # of one that was merged from neighbours, in reading order
+
+    @property
+    def parts(self) -> int:
+        """How many stored passages it is."""
+        return max(len(self.pieces), 1)
+
+    def piece_at(self, place: int) -> Piece:
+        """The stored passage that holds this place of the text."""
+        whole = Piece(chunk_id=self.chunk_id, start=0)
+        return next((piece for piece in reversed(self.pieces) if piece.start <= place), whole)
 
     @property
     def name(self) -> str:
@@ -219,7 +237,8 @@ class Citation:
     source_identifier: str
     locator: Locator
     quote: str  # the passage's own words that carry the answer, or else the closest to it
-    carrying: tuple[Span, ...] = ()  # where these words stand in the passage's text, if they are known
+    shown: ChunkId | None = None  # of a passage that was merged, the stored one with the first of these words
+    carrying: tuple[Span, ...] = ()  # where these words stand in its text, if they are known
 
     def to_json(self) -> dict[str, JsonValue]:
         """A source as `baza ask --json`, the HTTP API and stored answers show it."""

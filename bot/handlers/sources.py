@@ -91,7 +91,7 @@ def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKe
 
 def source_shown(citation: Citation) -> ShowSource:
     """What the button of a source carries: the passage, and as many places in it as Telegram's 64 bytes hold."""
-    place = f"{citation.chunk_id}"
+    place = f"{citation.shown or citation.chunk_id}"
     for span in citation.carrying:
         longer = f"{place}.{span.start}-{span.end}"
         if len(f"{ShowSource.__prefix__}:{longer}") > MAX_CALLBACK_BYTES:

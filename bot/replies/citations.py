@@ -81,11 +81,14 @@ def _line(group: Sequence[Citation], words: Words) -> str:
 
 
 def passage_quote(passage: Passage, words: Words, *, bold: Sequence[Span] = ()) -> RichText:
-    """The passage word for word, as a folded quote under its title and place; in bold its parts `bold`."""
+    """The passage word for word, as a folded quote under its title and place; in bold its parts `bold`. A table's rows
+    among these stand above it: the answering row may be the twentieth of what is folded."""
     title = source_title(passage.source_type, passage.title, passage.source_identifier, passage.locator)
     place = places([passage.locator], words, title=passage.title)
     heading = rich(f"{title}, {place}" if place else title, BOLD)
-    return heading + rich("\n") + _emphasised(passage.text, bold).stripped().wrapped(FOLDED_QUOTE)
+    rows = (line.said for line in lines_in_words(passage.text) if line.row and _parts_of(line, bold))
+    answering = rich("".join(f"\n{row}" for row in rows), BOLD)
+    return heading + answering + rich("\n") + _emphasised(passage.text, bold).stripped().wrapped(FOLDED_QUOTE)
 
 
 def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
@@ -93,7 +96,7 @@ def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
     shown = RichText()
     for line in lines_in_words(text):
         shown += rich("\n") if shown else RichText()
-        parts = [_clipped(span, line) for span in bold if span.start < line.end and span.end > line.start]
+        parts = _parts_of(line, bold)
         if line.row:
             shown += rich(line.said, *([BOLD] if parts else []))
             continue
@@ -104,6 +107,11 @@ def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
                 at = part.end
         shown += rich(line.said[at:])
     return shown
+
+
+def _parts_of(line: Line, bold: Sequence[Span]) -> list[Span]:
+    """The parts of a line that are bold."""
+    return [_clipped(span, line) for span in bold if span.start < line.end and span.end > line.start]
 
 
 def _clipped(span: Span, line: Line) -> Span:

@@ -117,6 +117,8 @@ def cite(passage: Passage, *, about: str, carrying: Sequence[str] = ()) -> Citat
     the sentences closest to `about` (the answer, or the question)."""
     spans = _merged([span for words in carrying if (span := find(words, passage.text))])
     words = " … ".join(passage.text[span.start : span.end] for span in spans)
+    piece = passage.piece_at(spans[0].start if spans else 0)
+    in_piece = [span for span in spans if passage.piece_at(span.start) == piece]
     return Citation(
         document_id=passage.document_id,
         chunk_id=passage.chunk_id,
@@ -125,7 +127,8 @@ def cite(passage: Passage, *, about: str, carrying: Sequence[str] = ()) -> Citat
         source_identifier=passage.source_identifier,
         locator=passage.locator,
         quote=words or quote(passage.text, about=about),
-        carrying=spans,
+        shown=piece.chunk_id if spans else None,
+        carrying=tuple(Span(start=span.start - piece.start, end=span.end - piece.start) for span in in_piece),
     )
 
 

@@ -32,6 +32,7 @@ from rag.small_talk import SmallTalkRule
 from rag.words import folded
 
 PRICE = {"ru": "цена", "en": "price"}  # the word of the column that «дешевле» means
+LONGEST_QUESTION = 1000  # characters, as in `QueryPlan`
 SHORT_QUESTION_WORDS = 5  # «перечисли их все»: in a longer one a pronoun may mean what the question itself names
 
 _QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: its words are not part of the request
@@ -131,7 +132,8 @@ class PlainPlanner:
 
     def plan(self, request: PlanningRequest) -> QueryPlan:
         """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
-        it, first in the documents that answered that."""
+        it, first in the documents that answered that. The plan's question is then the person's own, with these words
+        behind it: what it leaves open, they decide (`rag.quoting`)."""
         rest = rest_of(request.question, request.window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
             return _from(listing, rest)
@@ -140,11 +142,14 @@ class PlainPlanner:
             return self._plan_for_more(before) if before else default_plan(request.question)
         if listing := self._documents(request.question):
             return listing
-        sought, answered = self._small_talk.sought(request.question), tuple[str, ...]()
+        sought, before, answered = self._small_talk.sought(request.question), "", tuple[str, ...]()
         if request.has_dialogue and self._breadth.leans(sought):
-            sought = f"{sought} {self._small_talk.subject(asked_before(request.window, self._small_talk))}".strip()
+            before = self._small_talk.subject(asked_before(request.window, self._small_talk))
+            sought = f"{sought} {before}".strip()
             answered = _documents_of(request.window)
         plan = _first_in(answered, self._with_request(default_plan(request.question, sought), sought))
+        if before:
+            plan = plan.model_copy(update={"question": f"{request.question} {before}"[:LONGEST_QUESTION]})
         if self._breadth.names_nothing_else(request.question):
             before = asked_before(request.window, self._small_talk)
             return self._plan_for_all(default_plan(before, self._small_talk.sought(before))) if before else plan
@@ -202,7 +207,7 @@ class PlainPlanner:
 def default_plan(question: str, sought: str = "") -> QueryPlan:
     """The emergency plan of seed 4, section 6.4: one search for `sought`, or for the question as it stands."""
     return QueryPlan(
-        question=question[:1000] or "?",
+        question=question[:LONGEST_QUESTION] or "?",
         intents=(GENERAL,),
         tool_calls=(ToolCall(tool=SEARCH, args={"query": sought or question}),),
         fallback=Fallback(enabled=False),

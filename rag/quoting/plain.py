@@ -49,6 +49,7 @@ def render(
     style: RenderStyle,
     limits: Limits,
     question: str,
+    before: str = "",
     marked: Sequence[Fact] = (),
     asked: str = "",
     requests: PlainRequests | None = None,
@@ -57,7 +58,8 @@ def render(
     sources, or, if none was, of those that are `certain`.
 
     What the question, as it was `asked`, requests of code (`plain_requests`) goes before quotes. Quotes next to a list
-    would repeat it. A fact without a title is a remark for the model and is not shown.
+    would repeat it. A fact without a title is a remark for the model and is not shown. `before`: words of the question
+    before, where this one leans on it.
     """
     facts = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
     if facts:
@@ -78,7 +80,7 @@ def render(
     if not passages:
         return Rendered(text="")
     asks_price = requests is not None and requests.asks_price(asked)
-    text, citations = quote_passages(passages, question, asks_price=asks_price)
+    text, citations = quote_passages(passages, question, before=before, asks_price=asks_price)
     return Rendered(text=text, citations=citations, is_weak=not judged and not any(each.certain for each in passages))
 
 
@@ -207,11 +209,13 @@ class PlainAnswers:
             return self._more(assignment)
         if assignment.small_talk:
             return _small_talk(assignment, assignment.small_talk)
+        question, before = _leaning(assignment)
         answer = render(
             assignment.facts,
             style=assignment.style,
             limits=assignment.limits,
-            question=assignment.understood or assignment.question,
+            question=question,
+            before=before,
             marked=marked,
             asked=assignment.question,
             requests=self._requests,
@@ -282,6 +286,14 @@ def _ranks(assignment: Assignment, citations: Sequence[Citation]) -> tuple[int, 
 
 def _is_quoted(passage: RankedPassage, question: str, said: str) -> bool:
     return quote_passages([passage], question)[0] in said
+
+
+def _leaning(assignment: Assignment) -> tuple[str, str]:
+    """The question whose words choose the quotes, and the words that the plain planner put behind it, which decide
+    between equals: in «а стамеска?» the new word counts, and in «а сколько это стоит?» the old ones do."""
+    asked, understood = assignment.question, assignment.understood
+    is_own = understood.startswith(asked)
+    return (asked, understood.removeprefix(asked)) if is_own else (understood or asked, "")
 
 
 def _small_talk(assignment: Assignment, kind: SmallTalk) -> Draft:

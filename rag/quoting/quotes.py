@@ -100,6 +100,15 @@ class _Word:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What the sentences are chosen by."""
+
+    words: Sequence[_Word]
+    before: Sequence[_Word]  # of the question before, where this one leans on it
+    forms: Sequence[str]  # see `_forms`
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Excerpt:
     lead: str
     rest: str  # what follows the lead, then what precedes it
@@ -116,19 +125,24 @@ def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
 
 
 def quote_passages(
-    passages: Sequence[RankedPassage], question: str, *, asks_price: bool = False
+    passages: Sequence[RankedPassage], question: str, *, before: str = "", asks_price: bool = False
 ) -> tuple[str, tuple[Citation, ...]]:
-    """Markdown with the quotes, and a citation for each. A question that `asks_price` wants a sum of money, too.
+    """Markdown with the quotes, and a citation for each. A question that `asks_price` wants a sum of money, too. Of
+    sentences that fit it equally well, the words of the question `before` it choose.
 
     Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
     the sources.
     """
     told = [_Told.of(each) for each in passages]
-    words = _words(question, told, passages[0].asked, asks_price=asks_price) if passages else ()
-    forms = _forms(question)
+    searched = passages[0].asked if passages else AskedWords()
+    asked = _Asked(
+        words=_words(question, told, searched, asks_price=asks_price),
+        before=_words(before, told, searched, asks_price=False) if before else (),
+        forms=_forms(question),
+    )
     excerpts: list[_Excerpt] = []
     for each, said in zip(passages, told, strict=True):
-        excerpt = _excerpt(each.passage, said, words, forms)
+        excerpt = _excerpt(each.passage, said, asked)
         if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
             excerpts.append(excerpt)
     is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
@@ -167,9 +181,9 @@ def _forms(question: str) -> tuple[str, ...]:
     return tuple(word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS)
 
 
-def _excerpt(passage: Passage, told: _Told, words: Sequence[_Word], forms: Sequence[str]) -> _Excerpt:
-    parts, text = _sentences(told), told.text
-    first = _lead(parts, words, told, forms)
+def _excerpt(passage: Passage, told: _Told, asked: _Asked) -> _Excerpt:
+    parts, text, words = _sentences(told), told.text, asked.words
+    first = _lead(parts, asked, told)
     first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, words))
     lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
@@ -183,30 +197,32 @@ def _excerpt(passage: Passage, told: _Told, words: Sequence[_Word], forms: Seque
     return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
-def _lead(parts: Sequence[_Sentence], words: Sequence[_Word], told: _Told, forms: Sequence[str]) -> int:
+def _lead(parts: Sequence[_Sentence], asked: _Asked, told: _Told) -> int:
     """The place of the sentence that carries most of the question; the first one below a heading or a question that
     asks the same.
 
     What stands under a heading belongs to it, and the first words of a numbered clause may head it: «3.1. Арендная
     плата …» is about the rent, and «… штраф в размере арендной платы» is not. Words of the document's names
     (`told.about`) count nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two
-    that carry as much the one with more of its own words, then with nearer forms of them, then the earlier."""
+    that carry as much the one with more words of the question before, then with more of its own, then with nearer forms
+    of them, then the earlier."""
+    words = asked.words
     left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
 
     def above(heading: frozenset[str]) -> float:
         """All that the heading has of the question, if it is more than the document's names."""
         return HEADING_SHARE * _carried(words, heading) if _carried(left, heading) else 0.0
 
-    def carried(place: int) -> tuple[float, float, int, int]:
+    def carried(place: int) -> tuple[float, float, float, int, int]:
         part = parts[place]
         own, said = _carried(left, part.words), folded(part.text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
         total = 0.0 if has_body else own + above(part.heading) + above(_headed_by(part.text, told, words))
-        return (total, own, sum(form in said for form in forms), -place)
+        return (total, _carried(asked.before, part.words), own, sum(form in said for form in asked.forms), -place)
 
-    asked = union(frozenset(word.forms) for word in left)
+    wanted = union(frozenset(word.forms) for word in left)
     same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
-    alike = {place: len(parts[place].words & asked) / len(parts[place].words | asked) for place in same}
+    alike = {place: len(parts[place].words & wanted) / len(parts[place].words | wanted) for place in same}
     asking = max(alike, key=alike.__getitem__, default=-1)
     if asking >= 0 and alike[asking] >= SAME_SHARE:
         return asking + 1

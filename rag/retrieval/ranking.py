@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from domain.ids import DocumentId
 from domain.locator import Locator
-from rag.records import Candidate, Fit, Passage, RankedPassage, Spelling
+from rag.records import Candidate, Fit, Passage, Piece, RankedPassage, Spelling
 from rag.retrieval.spelling import SHORTEST_TRANSCRIBED, exactly
 
 # With a model: a passage is dropped only if it has no query word and hardly any similarity; the model judges the rest.
@@ -217,11 +217,12 @@ def _part(passage: Passage) -> tuple[object, ...]:
 
 
 def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
-    text = run[0].text
-    for passage in run[1:]:
-        text = _append(text, passage.text)
+    text, pieces = "", list[Piece]()
+    for passage in run:
+        text = _append(text, passage.text) if pieces else passage.text
+        pieces.append(Piece(chunk_id=passage.chunk_id, start=len(text) - len(passage.text)))
     locator = _cover(best.locator, [passage.locator for passage in run])
-    return replace(best, text=text, locator=locator, parts=len(run))
+    return replace(best, text=text, locator=locator, pieces=tuple(pieces))
 
 
 def _append(text: str, more: str) -> str:

@@ -4,12 +4,14 @@ from typing import Any
 
 from bot.handlers.sources import answer_keyboard, source_buttons
 from bot.replies.answers import finished_answer, growing_answer
-from bot.replies.citations import source_block
+from bot.replies.citations import passage_quote, source_block
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from rag.records import AnswerKind, Citation, TextGrew
+from rag.words import Span
 from tests.fakes.bot import plain_answer, texts
+from tests.fakes.rag import make_passage
 
 WORDS = texts().for_language("ru")
 
@@ -110,6 +112,14 @@ def test_buttons_of_one_document_stand_in_the_order_of_its_pages() -> None:
 def test_there_are_at_most_six_buttons() -> None:
     many = [citation(chunk_id=ChunkId(page), locator=Locator(page=page)) for page in range(1, 20)]
     assert len(labels(*many)) == 6
+
+
+def test_the_row_that_answers_stands_above_its_table_with_the_names_of_its_columns() -> None:
+    table = "| Товар | Цена, ₽ |\n| --- | --- |\n| Клей | 280 |\n| Шкурка | 950 |"
+    at = table.index("| Шкурка")
+    quote = passage_quote(make_passage(table), WORDS, bold=(Span(start=at, end=len(table)),))
+    assert quote.text.splitlines()[1:] == ["Шкурка: цена 950 ₽", "Клей: цена 280 ₽", "Шкурка: цена 950 ₽"]
+    assert passage_quote(make_passage(table), WORDS).text.count("Шкурка") == 1
 
 
 def test_general_knowledge_is_labelled_and_has_no_sources() -> None:

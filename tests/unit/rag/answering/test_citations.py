@@ -24,6 +24,7 @@ from rag.answering.prompt import AnswerPrompt, Assignment
 from rag.execution.facts import Fact, FactKind
 from rag.execution.search_tool import passages_payload
 from rag.records import AnswerKind, Claim, Conflict, Passage
+from rag.retrieval.ranking import merge_neighbours
 from tests.fakes.rag import make_passage, rank
 
 LONG = (
@@ -146,6 +147,17 @@ def test_a_source_is_quoted_by_the_words_that_carry_the_answer() -> None:
     (cited,) = citations_of(reading, prompt, {1: ["Штраф 0,1 %", "Срок - 14 дней", "Срок — 14", "нет"]})
     assert cited.quote == "Срок — 14 дней … Штраф 0,1 %"
     assert [passage.text[span.start : span.end] for span in cited.carrying] == ["Срок — 14 дней", "Штраф 0,1 %"]
+
+
+def test_of_a_merged_passage_the_stored_one_that_holds_the_words_is_shown() -> None:
+    first, best = make_passage("Стамеска: 540 ₽.", number=1), make_passage("Фанера: 1850 ₽.", number=2)
+    (found,) = merge_neighbours(rank(replace(best, ordinal=1), replace(first, ordinal=0)))
+    cited = cite(found.passage, about="x", carrying=["Стамеска: 540 ₽"])
+    assert (cited.chunk_id, cited.shown) == (best.chunk_id, first.chunk_id)
+    cited = cite(found.passage, about="x", carrying=["Фанера: 1850 ₽"])
+    assert cited.shown == best.chunk_id
+    assert [best.text[span.start : span.end] for span in cited.carrying] == ["Фанера: 1850 ₽"]
+    assert cite(found.passage, about="x").shown is None
 
 
 def _claim(value: str, title: str, *, number: int) -> Claim:

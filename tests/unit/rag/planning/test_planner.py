@@ -251,6 +251,7 @@ def test_without_any_model_a_follow_up_looks_first_where_the_answer_was() -> Non
     inside, everywhere = rule.plan(request).tool_calls
     assert inside.args == {**everywhere.args, "documents": ["d"]}
     assert "аренду" in str(everywhere.args["query"])
+    assert rule.plan(request).question == "А сколько это стоит? платить аренду?"  # its quotes are chosen by both
     assert len(rule.plan(replace(request, question="Какая площадь склада?")).tool_calls) == 1
 
 

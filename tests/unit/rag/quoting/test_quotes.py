@@ -135,6 +135,21 @@ def test_the_clause_that_is_about_it_comes_first(question: str, clause: str) -> 
     assert quote_passages([found], question, asks_price=asks_price)[0].startswith(f"**{clause}")
 
 
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        # every row has a price: the words of the question before choose
+        ("а сколько это стоит?", "Эфиопия: вес 1 кг; цена 1 890 ₽"),
+        # its own word chooses, though the other row has that of the question before
+        ("а бразилия?", "Бразилия: вес 1 кг; цена 990 ₽"),
+    ],
+)
+def test_what_a_follow_up_leaves_open_the_question_before_decides(question: str, row: str) -> None:
+    asks_price = PlainRequests(load_breadth(), load_wordings()).asks_price(question)
+    shown, _ = quote_passages(rank(make_passage(PRICES)), question, before="есть ли эфиопия", asks_price=asks_price)
+    assert row in shown.partition("\n\n")[0]
+
+
 def test_what_only_begins_like_a_word_for_a_price_asks_for_none() -> None:
     asks = PlainRequests(load_breadth(), load_wordings()).asks_price
     assert [asks(said) for said in ("Почём ясень?", "где центр города", "What is the costume made of?")] == [
