@@ -17,7 +17,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.metering import CheckCounts
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.quoting.plain_requests import PlainRequests, Request, RequestKind, outline, sides
-from rag.quoting.quotes import MAX_QUOTES, choose, escaped, quote_passages
+from rag.quoting.quotes import MAX_QUOTES, choose, escaped, naming_price, quote_passages
 from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
 from rag.small_talk import is_said_by
 
@@ -79,8 +79,10 @@ def render(
     passages = judged or choose(found)
     if not passages:
         return Rendered(text="")
-    asks_price = requests is not None and requests.asks_price(asked)
-    text, citations = quote_passages(passages, question, before=before, asks_price=asks_price)
+    priced = requests.price_words(asked) if requests else ()
+    if priced and not judged and (named := naming_price(passages[0], found, question, priced)) not in passages:
+        passages = (named,)
+    text, citations = quote_passages(passages, question, before=before, asks_price=bool(priced))
     return Rendered(text=text, citations=citations, is_weak=not judged and not any(each.certain for each in passages))
 
 

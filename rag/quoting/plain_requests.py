@@ -132,16 +132,12 @@ class PlainRequests:
         named = [name for name in numeric if stems(name) & wanted]
         return named[0] if named else None
 
-    def asks_price(self, question: str) -> bool:
-        """Whether a sum of money would answer the question."""
-        return _has(self._asking_price, question)
+    def price_words(self, question: str) -> tuple[str, ...]:
+        """The words that say that a sum of money would answer the question."""
+        return tuple(word for word in folded(question).split() if self._asking_price.match(word))
 
     def _names_price(self, name: str) -> bool:
-        return _has(self._prices, name)
-
-
-def _has(words: re.Pattern[str], text: str) -> bool:
-    return any(words.match(word) for word in folded(text).split())
+        return any(self._prices.match(word) for word in folded(name).split())
 
 
 def outline(found: Sequence[RankedPassage]) -> Done | None:

@@ -124,6 +124,28 @@ def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
     return tuple(takewhile(lambda each: each.score >= NEARLY_AS_GOOD * certain[0].score, certain))
 
 
+def naming_price(
+    quoted: RankedPassage, found: Sequence[RankedPassage], question: str, priced: Sequence[str]
+) -> RankedPassage:
+    """For a question about a price, told by its words `priced` («стоит»): instead of `quoted` the passage of `found`
+    that names it, if one of its sentences with a sum of money carries more of the question than any of `quoted`. A sum
+    says as much as these words: of linseed oil an advice speaks, too, and «стоит» may tell another thing's price."""
+    told = [_Told.of(each) for each in (quoted, *found)]
+    subject = " ".join(word for word in folded(question).split() if word not in priced)
+    words = _words(subject, told, quoted.asked, asks_price=False)
+    if not words:
+        return quoted
+    stems = union(map(quoted.asked.stems, priced))
+    price = _Word(weight=max(word.weight for word in words), forms=dict.fromkeys((MONEY, *stems), 1.0))
+    carried = [
+        [(_carried([*words, price], part.words | part.heading | said.about), MONEY in part.words) for part in parts]
+        for said, parts in zip(told, map(_sentences, told), strict=True)
+    ]
+    named = [max((weight for weight, is_sum in each if is_sum), default=0.0) for each in carried[1:]]
+    most = max(weight for weight, _ in carried[0])
+    return max(zip(found, named, strict=True), key=lambda pair: pair[1])[0] if max(named) > most else quoted
+
+
 def quote_passages(
     passages: Sequence[RankedPassage], question: str, *, before: str = "", asks_price: bool = False
 ) -> tuple[str, tuple[Citation, ...]]:

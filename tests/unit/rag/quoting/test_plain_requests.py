@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.lexical import RussianEnglishAnalyzer
 from prompts.wordings import load_breadth, load_wordings
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
 from rag.quoting.plain import Rendered, render
 from rag.quoting.plain_requests import PlainRequests, RequestKind, outline, sides
 from rag.records import Piece, RankedPassage
+from rag.words import AskedWords
 from tests.fakes.rag import make_passage, rank
 
 REQUESTS = PlainRequests(load_breadth(), load_wordings())
@@ -85,6 +87,38 @@ def test_what_a_part_of_a_long_table_says_is_said_to_be_a_part() -> None:
         "больше"
         not in asked("дешевле 500", rank(replace(part, pieces=(Piece(chunk_id=part.chunk_id, start=0),) * 9))).text
     )  # merged, it is all of it
+
+
+@pytest.mark.parametrize(
+    ("question", "lead"),
+    [
+        # the advice speaks of it, the price list names its price
+        ("сколько стоит масло льняное", "Масло льняное"),
+        # «стоит» tells the price of another thing; the contract's name and its clause have the other words
+        ("сколько стоит аренда мастерской", "2.1. Арендная плата"),
+        # no price of it is named: what was found best stays
+        ("сколько стоит доставка масла", "Столешницу покройте"),
+        # the best passage holds the word beside no sum, and no sum stands beside more
+        ("размер мастерской", "Размер мастерской"),
+        # no price is asked for
+        ("чем покрыть маслом", "Столешницу покройте"),
+    ],
+)
+def test_the_passage_that_names_the_price_is_quoted(question: str, lead: str) -> None:
+    texts = {
+        "Советы": "Столешницу покройте льняным маслом. Доставка масла бесплатна.",
+        "Планёрка": "Станок стоит 640 тысяч рублей. Размер мастерской 64 метра.",
+        "Прайс": "| Товар | Цена, ₽ |\n| --- | --- |\n| Масло льняное | 690 |",
+        "Договор аренды мастерской": "2.1. Арендная плата составляет 38 500 рублей.",
+    }
+    terms = AskedWords(terms_of=RussianEnglishAnalyzer().terms)
+    found = [
+        replace(make_passage(text, number=number, document=title, title=title), searchable=2)
+        for number, (title, text) in enumerate(texts.items())
+    ]
+    first = texts["Планёрка"] if "мастерской" in question else texts["Советы"]
+    ranked = rank(*sorted(found, key=lambda each: each.text != first))
+    assert lead in asked(question, tuple(replace(each, asked=terms) for each in ranked)).text.partition("\n\n")[0]
 
 
 def test_an_outline_has_each_heading_with_its_first_sentence_in_the_document_s_order() -> None:

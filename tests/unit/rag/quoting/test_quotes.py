@@ -131,7 +131,7 @@ CLAUSES = """Договор аренды
 def test_the_clause_that_is_about_it_comes_first(question: str, clause: str) -> None:
     lease = replace(make_passage(CLAUSES, title="Договор аренды"), searchable=3)
     found = replace(rank(lease)[0], asked=AskedWords(terms_of=RussianEnglishAnalyzer().terms))
-    asks_price = PlainRequests(load_breadth(), load_wordings()).asks_price(question)
+    asks_price = bool(PlainRequests(load_breadth(), load_wordings()).price_words(question))
     assert quote_passages([found], question, asks_price=asks_price)[0].startswith(f"**{clause}")
 
 
@@ -145,14 +145,14 @@ def test_the_clause_that_is_about_it_comes_first(question: str, clause: str) -> 
     ],
 )
 def test_what_a_follow_up_leaves_open_the_question_before_decides(question: str, row: str) -> None:
-    asks_price = PlainRequests(load_breadth(), load_wordings()).asks_price(question)
+    asks_price = bool(PlainRequests(load_breadth(), load_wordings()).price_words(question))
     shown, _ = quote_passages(rank(make_passage(PRICES)), question, before="есть ли эфиопия", asks_price=asks_price)
     assert row in shown.partition("\n\n")[0]
 
 
 def test_what_only_begins_like_a_word_for_a_price_asks_for_none() -> None:
-    asks = PlainRequests(load_breadth(), load_wordings()).asks_price
-    assert [asks(said) for said in ("Почём ясень?", "где центр города", "What is the costume made of?")] == [
+    asks = PlainRequests(load_breadth(), load_wordings()).price_words
+    assert [bool(asks(said)) for said in ("Почём ясень?", "где центр города", "What is the costume made of?")] == [
         True,
         False,
         False,
