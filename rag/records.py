@@ -73,14 +73,6 @@ class SaidMessage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
-    """A stored passage inside one that was merged."""
-
-    chunk_id: ChunkId
-    start: int  # where its text begins in the merged one
-
-
-@dataclass(frozen=True, kw_only=True)
 class Passage:
     """A piece of the person's own material."""
 
@@ -100,17 +92,7 @@ class Passage:
     searchable: int = 0  # passages of its document that can be found now
     progress_total: int = 0  # passages that its document will have
     opening: str = ""  # how its document begins, in one line; empty in the first passage itself
-    pieces: tuple[Piece, ...] = ()  # of one that was merged from neighbours, in reading order
-
-    @property
-    def parts(self) -> int:
-        """How many stored passages it is."""
-        return max(len(self.pieces), 1)
-
-    def piece_at(self, place: int) -> Piece:
-        """The stored passage that holds this place of the text."""
-        whole = Piece(chunk_id=self.chunk_id, start=0)
-        return next((piece for piece in reversed(self.pieces) if piece.start <= place), whole)
+    pieces: tuple[tuple[ChunkId, int], ...] = ()  # of one merged from neighbours: each, and where its text begins
 
     @property
     def name(self) -> str:

@@ -172,7 +172,7 @@ def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeybo
     refresh = [button(words.plain("button-refresh"), Refresh(document=card.id))]
     versions = [button(words.plain("button-versions", count=card.version), ShowVersions(document=card.id))]
     return rows(
-        choice_buttons(card, words) if card.status is DocumentStatus.CHOOSING else [],
+        *(choice_buttons(card, words) if card.status is DocumentStatus.CHOOSING else []),
         read if is_ready else [],
         [button(words.plain("button-stay"), KeepDocument(document=card.id, page=page))] if card.expires_at else [],
         [*(original if is_ready or card.message_id else []), *(versions if card.version > 1 else [])],

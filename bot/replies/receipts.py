@@ -130,7 +130,7 @@ def _total(documents: Sequence[DocumentCard], words: Words) -> str:
 def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardButton]]:
     """The buttons of a document that is alone in its message."""
     if document.status is DocumentStatus.CHOOSING:
-        return [choice_buttons(document, words)]
+        return choice_buttons(document, words)
     if not document.status.is_final:
         return [[button(words.plain("button-cancel"), CancelDocument(document=document.id))]]
     if document.status is DocumentStatus.READY:
@@ -163,20 +163,22 @@ def _section(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]
     return [button(words.plain("button-section"), AddSection(document=document.id))] if is_page else []
 
 
-def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False) -> list[InlineKeyboardButton]:
-    """The choices for a CHOOSING document; when `named` (in a list) the first button names the document."""
+def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False) -> list[list[InlineKeyboardButton]]:
+    """The choices for a CHOOSING document in two lines, since three in one are cut off on a phone; when `named` (in a
+    list) the first button names the document."""
     labels = {choice: words.plain(f"button-{choice.value.replace('_', '-')}") for choice in Choice}
     if named:
-        name = shortened(name_of(document), BUTTON_CHARACTERS // 2)
+        name = shortened(name_of(document), BUTTON_CHARACTERS)
         labels[Choice.REPLACE] = f"{labels[Choice.REPLACE]}: {name}"
-    return [button(label, ChooseVersion(document=document.id, choice=choice)) for choice, label in labels.items()]
+    first, *others = (button(label, ChooseVersion(document=document.id, choice=each)) for each, label in labels.items())
+    return [[first], others]
 
 
 def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
     """Questions first; then buttons to cancel unfinished documents, one by one or all at once."""
     asking = [document for document in documents if document.status is DocumentStatus.CHOOSING]
     if asking:
-        return rows(*(choice_buttons(document, words, named=True) for document in asking[:QUESTIONS]))
+        return rows(*(line for document in asking[:QUESTIONS] for line in choice_buttons(document, words, named=True)))
     working = [document for document in documents if not document.status.is_final]
     single = [[_cancel_button(document, words)] for document in working[:CANCEL_BUTTONS]]
     batch = working[0].batch_id if len(working) > 1 else None

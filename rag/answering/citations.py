@@ -117,8 +117,8 @@ def cite(passage: Passage, *, about: str, carrying: Sequence[str] = ()) -> Citat
     the sentences closest to `about` (the answer, or the question)."""
     spans = _merged([span for words in carrying if (span := find(words, passage.text))])
     words = " … ".join(passage.text[span.start : span.end] for span in spans)
-    piece = passage.piece_at(spans[0].start if spans else 0)
-    in_piece = [span for span in spans if passage.piece_at(span.start) == piece]
+    stored, start = _piece_at(passage, spans[0].start if spans else 0)
+    held = [span for span in spans if _piece_at(passage, span.start) == (stored, start)]
     return Citation(
         document_id=passage.document_id,
         chunk_id=passage.chunk_id,
@@ -127,9 +127,14 @@ def cite(passage: Passage, *, about: str, carrying: Sequence[str] = ()) -> Citat
         source_identifier=passage.source_identifier,
         locator=passage.locator,
         quote=words or quote(passage.text, about=about),
-        shown=piece.chunk_id if spans else None,
-        carrying=tuple(Span(start=span.start - piece.start, end=span.end - piece.start) for span in in_piece),
+        shown=stored if spans else None,
+        carrying=tuple(Span(start=span.start - start, end=span.end - start) for span in held),
     )
+
+
+def _piece_at(passage: Passage, place: int) -> tuple[ChunkId, int]:
+    """The stored passage that holds this place of one that may have been merged, and where its text begins."""
+    return next((piece for piece in reversed(passage.pieces) if piece[1] <= place), (passage.chunk_id, 0))
 
 
 def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -115,7 +115,7 @@ class PlainRequests:
                 continue
             fitting = [row for row in rows if (value := _value(row, column)) is not None and condition.holds(value)]
             words = self._wordings[language]
-            is_whole = passages[0].searchable <= sum(each.parts for each in passages)
+            is_whole = passages[0].searchable <= sum(len(each.pieces) or 1 for each in passages)
             told = (words.rows_fit if is_whole else words.rows_fit_found).format(fit=len(fitting), total=len(rows))
             lines = [f"**{escaped(told)}**", *(f"- {escaped(row.words)}" for row in fitting[:FILTERED_ROWS])]
             used = [each for each in passages if any(row in fitting for row in rows_of(each.text))] or passages[:1]

@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from domain.ids import DocumentId
+from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
-from rag.records import Candidate, Fit, Passage, Piece, RankedPassage, Spelling
+from rag.records import Candidate, Fit, Passage, RankedPassage, Spelling
 from rag.retrieval.spelling import SHORTEST_TRANSCRIBED, exactly
 
 # With a model: a passage is dropped only if it has no query word and hardly any similarity; the model judges the rest.
@@ -217,10 +217,10 @@ def _part(passage: Passage) -> tuple[object, ...]:
 
 
 def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
-    text, pieces = "", list[Piece]()
+    text, pieces = "", list[tuple[ChunkId, int]]()
     for passage in run:
         text = _append(text, passage.text) if pieces else passage.text
-        pieces.append(Piece(chunk_id=passage.chunk_id, start=len(text) - len(passage.text)))
+        pieces.append((passage.chunk_id, len(text) - len(passage.text)))
     locator = _cover(best.locator, [passage.locator for passage in run])
     return replace(best, text=text, locator=locator, pieces=tuple(pieces))
 

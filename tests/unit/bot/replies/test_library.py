@@ -65,7 +65,8 @@ def test_a_card_of_what_is_still_being_read_says_so() -> None:
 def test_a_card_of_what_waits_for_a_choice_offers_it() -> None:
     keyboard = card_keyboard(card(status=DocumentStatus.CHOOSING), WORDS, page=0)
     assert keyboard
-    assert [button.text for button in keyboard.inline_keyboard[0]] == ["Заменить", "Оставить оба", "Пропустить"]
+    first, second = keyboard.inline_keyboard[:2]  # three in one line are cut off on a phone
+    assert [[each.text for each in line] for line in (first, second)] == [["Заменить"], ["Оставить оба", "Пропустить"]]
 
 
 def test_earlier_versions_are_not_said_to_hold_nothing() -> None:

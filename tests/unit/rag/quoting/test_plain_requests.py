@@ -10,7 +10,7 @@ from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
 from rag.quoting.plain import Rendered, render
 from rag.quoting.plain_requests import PlainRequests, RequestKind, outline, sides
-from rag.records import Piece, RankedPassage
+from rag.records import RankedPassage
 from rag.words import AskedWords
 from tests.fakes.rag import make_passage, rank
 
@@ -84,8 +84,7 @@ def test_what_a_part_of_a_long_table_says_is_said_to_be_a_part() -> None:
     part = replace(make_passage(PRICES), searchable=9)
     assert "в документе их больше" in asked("дешевле 500", rank(part)).text
     assert (
-        "больше"
-        not in asked("дешевле 500", rank(replace(part, pieces=(Piece(chunk_id=part.chunk_id, start=0),) * 9))).text
+        "больше" not in asked("дешевле 500", rank(replace(part, pieces=((part.chunk_id, 0),) * 9))).text
     )  # merged, it is all of it
 
 

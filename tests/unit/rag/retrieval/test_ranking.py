@@ -196,7 +196,7 @@ def test_neighbours_become_one_in_reading_order_in_the_place_of_the_better() -> 
     first, second = merged(later, between, earlier)
 
     assert (first.text, first.chunk_id, first.ordinal) == ("начало\n\nконец", later.chunk_id, 5)
-    assert [first.piece_at(first.text.index(word)).chunk_id for word in ("начало", "конец")] == [4, 5]
+    assert first.pieces == ((4, 0), (5, first.text.index("конец")))
     assert second == between
 
 
