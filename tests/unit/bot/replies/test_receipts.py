@@ -259,7 +259,7 @@ def test_a_choice_has_three_buttons_and_is_not_the_end() -> None:
 
 def test_in_a_list_questions_come_before_cancelling() -> None:
     asking, working = card(status=DocumentStatus.CHOOSING), card(id=DocumentId("b"))
-    assert buttons(asking, working) == ["Заменить: Договор…", "Оставить оба", "Пропустить"]
+    assert buttons(asking, working) == ["Заменить: Договор аренды.pdf", "Оставить оба", "Пропустить"]
 
 
 def test_a_whole_batch_can_be_cancelled() -> None:
