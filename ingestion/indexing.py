@@ -63,14 +63,14 @@ class Indexer:
 
     async def index_whole(self, passages: Passages, *, names: Sequence[NameLine]) -> Sequence[IndexedChunk]:
         """All indexed chunks, for the caller to store. Raises ServiceError."""
-        windows = [place.window(passages.chunks) for place in passages.windows]
+        windows = [passages.window(place) for place in passages.windows]
         return [chunk for group in in_groups(windows) for chunk in await self._index(group, names)]
 
     async def index_together(
         self, documents: Sequence[tuple[Source, Document, Passages]]
     ) -> list[tuple[Document, list[IndexedChunk]]]:
         """Of several small documents each with its names, and all its indexed chunks. Raises ServiceError."""
-        windows = [[place.window(passages.chunks) for place in passages.windows] for _, _, passages in documents]
+        windows = [[passages.window(place) for place in passages.windows] for _, _, passages in documents]
         every = [window for own in windows for window in own]
         embedded = iter([vectors for group in in_groups(every) for vectors in await embed(self._embedder, group)])
         vectors = [[vector for _ in own for vector in next(embedded)] for own in windows]
@@ -101,7 +101,7 @@ class Indexer:
         kept = await self._keep(document, chunks) if stored else ()
         missing = [place for place in passages.windows if not all(own in kept for own in range(place.own, place.end))]
         done = len(chunks) - sum(place.end - place.own for place in missing)
-        made = (self._index([place.window(chunks) for place in group], names) for group in in_groups(missing))
+        made = (self._index([passages.window(place) for place in group], names) for group in in_groups(missing))
         async with aclosing(one_ahead(made)) as groups:
             async for indexed in groups:
                 done += await self._store(document, indexed)

@@ -8,12 +8,13 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from domain.locator import Locator
 from ingestion.chunking.chunker import cut_chunks
-from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
-from ingestion.records import Block, Chunk, Span
+from ingestion.chunking.windows import WindowPlace, cost_of, opening_line, plan_windows
+from ingestion.records import Block, Chunk, Span, Window
 from ingestion.spool import Spool, Writing, in_portions
 
 BATCH_CHUNKS = 64  # about 70 kB at the default chunk size: a millisecond to read
@@ -25,6 +26,15 @@ class Passages:
 
     chunks: Sequence[Chunk]
     windows: Sequence[WindowPlace]
+
+    def window(self, place: WindowPlace) -> Window:
+        """The window at a place of `windows`."""
+        return place.window(self.chunks, line=self._line)
+
+    @cached_property
+    def _line(self) -> str:
+        """Kept: looking at the first chunk for each window would read its batch again and again."""
+        return opening_line(self.chunks[0].text)
 
 
 @dataclass(frozen=True, kw_only=True)

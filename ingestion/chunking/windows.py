@@ -90,13 +90,13 @@ class WindowPlace:
     end: int
     reach: int
 
-    def window(self, chunks: Sequence[Chunk]) -> Window:
-        """The window over `chunks`, which are all chunks of the document."""
+    def window(self, chunks: Sequence[Chunk], *, line: str) -> Window:
+        """The window over `chunks`, which are all chunks of the document; `line` is its `opening_line`."""
         return Window(
             chunks=tuple(chunks[self.start : self.reach]),
             own_start=self.own - self.start,
             own_end=self.end - self.start,
-            line=opening_line(chunks[0].text),
+            line=line,
         )
 
 
@@ -110,8 +110,9 @@ def split_into_windows(
 ) -> tuple[Window, ...]:
     """Windows in order; see `plan_windows`."""
     costs = [cost_of(chunk) for chunk in chunks]
+    line = opening_line(chunks[0].text) if chunks else ""
     return tuple(
-        place.window(chunks)
+        place.window(chunks, line=line)
         for place in plan_windows(costs, window_tokens=window_tokens, context_chunks=context_chunks)
     )
 

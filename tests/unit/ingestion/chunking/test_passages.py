@@ -21,7 +21,7 @@ WINDOW_TOKENS = 300
 def test_windows_are_those_of_the_chunks(tmp_path: Path, document: Document) -> None:
     chunks = chunk_document(document, chunk_tokens=40, overlap_tokens=10)
     passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
-    windows = tuple(place.window(passages.chunks) for place in passages.windows)
+    windows = tuple(map(passages.window, passages.windows))
     assert windows == split_into_windows(chunks, window_tokens=WINDOW_TOKENS)
 
 
@@ -30,7 +30,7 @@ def test_a_book_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
     blocks = tuple(paragraph(f"{number}. {words}", "Договор", page=number + 1) for number in range(1400))
     chunks = chunk_document(Document(title="t", blocks=blocks), chunk_tokens=300, overlap_tokens=50)
     passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS * 10, folder=tmp_path)
-    windows = tuple(place.window(passages.chunks) for place in passages.windows)
+    windows = tuple(map(passages.window, passages.windows))
     assert sum(len(chunk.text) for chunk in chunks) > HELD_BYTES
     assert isinstance(passages.chunks, Spooled)
     assert tuple(passages.chunks) == chunks

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.locator import Locator
+from ingestion.chunking.passages import Passages
 from ingestion.chunking.windows import WindowPlace, estimate_tokens, split_into_windows, split_window
 from ingestion.errors import WindowTooLarge
 from ingestion.records import Chunk, Span, Window
@@ -79,7 +80,8 @@ def test_passages_that_stand_without_the_beginning_are_told_whose_they_are() -> 
         Chunk(ordinal=at, text=text, span=span, locator=Locator(headings=("Условия",) * (at == 2)))
         for at, (text, span) in enumerate(zip(words, spans, strict=True))
     ]
-    first, last = (WindowPlace(start=at, own=at, end=at + 2, reach=at + 2).window(chunks) for at in (0, 2))
+    places = (WindowPlace(start=at, own=at, end=at + 2, reach=at + 2) for at in (0, 2))
+    first, last = map(Passages(chunks=chunks, windows=()).window, places)
     assert first.texts_alone[0] == first.texts_together[0] == words[0]
     assert last.texts_alone == ["Договор № 7, Лазурит\nУсловия\nСрок", "Договор № 7, Лазурит\nПеня"]
     assert last.texts_together == ["Договор № 7, Лазурит\nУсловия\nСрок", "Пеня"]
