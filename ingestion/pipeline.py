@@ -169,7 +169,9 @@ class IngestionPipeline:
         time, and spares nothing but its embedding.
         """
         note_hash = hash_note(document.source) if document.source.type is SourceType.NOTE else None
-        passages = await self._cut(document, parsed)
+        passages = await _cut(parsed.blocks, self._sizes, self._cutter, self._scratch)
+        if not passages.chunks:
+            raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
         chunks = len(passages.chunks)
         parsed = self._indexer.with_names(parsed, document.source)
         if chunks <= CHUNKS_A_BATCH:
@@ -253,16 +255,13 @@ class IngestionPipeline:
         )
         return stopped is not None
 
-    async def _cut(self, document: ClaimedDocument, parsed: Document) -> Passages:
-        """A note is cut here; a long text elsewhere, where neither its length nor what is written in it can stop us."""
-        beginning = islice(parsed.blocks, SHORT_CHARS)  # no block is empty
-        if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
-            passages = cut_passages(parsed.blocks, self._sizes, folder=self._scratch)
-        else:
-            passages = await self._cutter.cut(parsed.blocks, self._sizes, self._scratch)
-        if not passages.chunks:
-            raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
-        return passages
+
+async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: Cut | SharedParser, folder: Path) -> Passages:
+    """A note is cut here; a long text elsewhere, where neither its length nor what is written in it can stop us."""
+    beginning = islice(blocks, SHORT_CHARS)  # no block is empty
+    if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
+        return cut_passages(blocks, sizes, folder=folder)
+    return await cutter.cut(blocks, sizes, folder)
 
 
 async def _hash_page(parsed: Document) -> str:
@@ -360,17 +359,11 @@ class SmallDocuments:
             if parsed is None:
                 return None
             parsed = with_source(parsed, document.source)
-            passages = await self._cut(parsed, parser)
+            passages = await _cut(parsed.blocks, self._sizes, parser, self._scratch)
         except (SourceError, ServiceError):
             return None
         is_small = 0 < len(passages.chunks) <= CHUNKS_A_BATCH
         return _Cut(document=document, parsed=parsed, passages=passages) if is_small else None
-
-    async def _cut(self, parsed: Document, parser: SharedParser) -> Passages:
-        beginning = islice(parsed.blocks, SHORT_CHARS)  # no block is empty
-        if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
-            return cut_passages(parsed.blocks, self._sizes, folder=self._scratch)
-        return await parser.cut(parsed.blocks, self._sizes, self._scratch)
 
     async def _index(self, cut: Sequence[_Cut]) -> list[WholeDocument]:
         indexed = await self._indexer.index_together(
