@@ -17,7 +17,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.metering import CheckCounts
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.quoting.plain_requests import PlainRequests, Request, RequestKind, outline, sides
-from rag.quoting.quotes import MAX_QUOTES, choose, escaped, naming_price, quote_passages
+from rag.quoting.quotes import MAX_QUOTES, choose, escaped, naming_price, quote_passages, with_sum
 from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
 from rag.small_talk import is_said_by
 
@@ -76,10 +76,10 @@ def render(
     request = requests.of(asked) if requests and not judged else None
     if requests and request and (done := _requested(request, requests, asked, found)):
         return done
-    passages = judged or choose(found)
+    priced = requests.price_words(asked) if requests else ()
+    passages = judged or choose(found) or (with_sum(found, priced) if priced else ())
     if not passages:
         return Rendered(text="")
-    priced = requests.price_words(asked) if requests else ()
     if priced and not judged and (named := naming_price(passages[0], found, question, priced)) not in passages:
         passages = (named,)
     text, citations = quote_passages(passages, question, before=before, asks_price=bool(priced))

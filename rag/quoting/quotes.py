@@ -15,6 +15,7 @@ from domain.documents import known_as
 from rag.answering.citations import cite
 from rag.records import Citation, Fit, Passage, RankedPassage
 from rag.retrieval.alike import BETWEEN, telling
+from rag.retrieval.ranking import fit_of
 from rag.table_rows import in_words
 from rag.words import STEM_LETTERS, AskedWords, Span, akin, folded, rarity, sentences, stem_of, union
 
@@ -122,6 +123,19 @@ def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
     if not certain:
         return tuple(each for each in passages if each.fit is Fit.RELATED)[:1]
     return tuple(takewhile(lambda each: each.score >= NEARLY_AS_GOOD * certain[0].score, certain))
+
+
+def with_sum(found: Sequence[RankedPassage], priced: Sequence[str]) -> tuple[RankedPassage, ...]:
+    """The first passage that has a sum of money and certainly fits the question without the words `priced` that ask for
+    one: a contract names the rent, and «стоит» stands nowhere in the base."""
+    for each in found:
+        asking = union(frozenset(each.asked.terms_of(word)) for word in priced)
+        asked = {term: rarity for term, rarity in each.asked.rarities.items() if term not in asking}
+        held = frozenset(each.asked.terms_of(each.passage.with_names))
+        is_sure = fit_of(asked, held, similarity=None, model=None) is Fit.CERTAIN
+        if is_sure and _SUM.search(in_words(each.passage.text)[0]):
+            return (each,)
+    return ()
 
 
 def naming_price(

@@ -10,7 +10,7 @@ from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
 from rag.quoting.plain import Rendered, render
 from rag.quoting.plain_requests import PlainRequests, RequestKind, outline, sides
-from rag.records import RankedPassage
+from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
 from tests.fakes.rag import make_passage, rank
 
@@ -118,6 +118,29 @@ def test_the_passage_that_names_the_price_is_quoted(question: str, lead: str) ->
     first = texts["Планёрка"] if "мастерской" in question else texts["Советы"]
     ranked = rank(*sorted(found, key=lambda each: each.text != first))
     assert lead in asked(question, tuple(replace(each, asked=terms) for each in ranked)).text.partition("\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_found"),
+    [
+        # «стоит» weighs most, and a contract that names the rent does not say it
+        ("сколько стоит аренда", "2.1. Арендная плата составляет 38 500 рублей.", True),
+        # no sum
+        ("сколько стоит аренда", "2.1. Арендная плата вносится пятого числа.", False),
+        # no price is asked for
+        ("когда откроется аренда", "2.1. Арендная плата составляет 38 500 рублей.", False),
+        # the word that is left stands nowhere
+        ("сколько стоит дератизация", "2.1. Арендная плата составляет 38 500 рублей.", False),
+    ],
+)
+def test_a_sum_stands_for_the_word_that_asks_for_it_where_nothing_fits(
+    question: str, text: str, is_found: bool
+) -> None:
+    terms = RussianEnglishAnalyzer().terms
+    words = AskedWords(terms_of=terms, rarities={term: 0.2 if term == "аренда" else 2.0 for term in terms(question)})
+    (lease,) = rank(make_passage(text, title="Договор аренды"))
+    answer = asked(question, (replace(lease, asked=words, judge=lambda: Fit.CHANCE),))
+    assert (bool(answer.text), answer.is_weak) == (is_found, is_found)
 
 
 def test_an_outline_has_each_heading_with_its_first_sentence_in_the_document_s_order() -> None:
