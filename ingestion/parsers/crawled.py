@@ -19,7 +19,7 @@ from ingestion.parsers.html import read_page
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import chapter
 from ingestion.records import Block, Document
-from ingestion.site_file import SITE_TYPE, SitePage, Unread, read_site
+from ingestion.site_file import SitePage, Unread, read_site
 
 SHINGLE_WORDS = 5
 ALIKE = 0.9  # share of common shingles: the same page with another date or counter
@@ -34,11 +34,6 @@ class ReadPage:
 
     url: str
     document: Document
-
-
-def accepts(file: FileInfo) -> bool:
-    """Only the media type of our own crawler."""
-    return file.media_type == SITE_TYPE
 
 
 def parse(path: Path, info: FileInfo) -> Document:

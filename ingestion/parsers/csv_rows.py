@@ -11,16 +11,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
-from ingestion.language import language_of
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import text_lines
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.sheets import SheetRow, add_sheet
 from ingestion.records import Document
 
-ENDINGS = frozenset({".csv", ".tsv", ".tab", ".xls"})  # .xls: many programs name their CSV so
-MEDIA_TYPES = frozenset({"text/csv", "text/tab-separated-values", "application/csv"})
 DELIMITERS = (";", "\t", ",", "|")  # on a tie the first wins: commas also occur in decimals and sentences
 SAMPLE_CHARACTERS = 64 * 1024
 SAMPLE_ROWS = 200
@@ -28,11 +25,6 @@ LARGEST_FIELD_CHARACTERS = 10_000_000
 
 _STATED_DELIMITER = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)
 _VALUE = re.compile(r"[-+(]?[\s\u00a0\d.,:/-]*\d[\s\u00a0\d.,:/-]*\)?\s?(?:%|\u20bd|\$|€|руб\.?|р\.)?")
-
-
-def accepts(file: FileInfo) -> bool:
-    """Text that is declared a table."""
-    return file.kind is FileKind.TEXT and (file.ending in ENDINGS or file.media_type in MEDIA_TYPES)
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -46,8 +38,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         return plain_text.read_lines(content, name=info.name)
     outline = Outline()
     add_sheet(outline, _rows(content, delimiter))
-    blocks = outline.finish()
-    return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=language_of(blocks))
+    return outline.document(info.name)
 
 
 def _beginning(lines: Iterator[str]) -> Iterator[str]:

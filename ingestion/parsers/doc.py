@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
-from ingestion.records import Block, BlockKind, Document
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.records import BlockKind, Document
 
 MAGIC = 0xA5EC  # 2.5.2 FibBase.wIdent
 FIRST_UNICODE_VERSION = 193  # 2.5.14 nFib: Word 97
@@ -208,11 +207,6 @@ def _sprms(data: bytes) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def accepts(file: FileInfo) -> bool:
-    """An OLE2 file with Word's stream."""
-    return file.kind is FileKind.DOC
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (also for Word 95 and older)."""
     # Imported here: few files are of this kind.
@@ -226,12 +220,7 @@ def parse(path: Path, info: FileInfo) -> Document:
             text = read_doc(document, container.openstream(table_name(document)).read())
         except (BadDoc, OSError) as error:
             raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
-    blocks = _Reader(text).read()
-    return Document(
-        title=choose_title(None, blocks, name=info.name),
-        blocks=blocks,
-        language=language_of(blocks),
-    )
+    return _Reader(text).read().document(info.name)
 
 
 class _Reader:
@@ -244,15 +233,15 @@ class _Reader:
         self._row: list[str] = []
         self._rows: list[list[str]] = []
 
-    def read(self) -> Sequence[Block]:
-        """All blocks."""
+    def read(self) -> Outline:
+        """All of it."""
         for words, mark, position in _paragraphs(self._source.body):
             self._read_paragraph(words, mark, self._source.facts(position))
         self._end_table()
         for part in (self._source.notes, self._source.end_notes, self._source.boxes):
             for words, _, _ in _paragraphs(part):
                 self._outline.add(BlockKind.PARAGRAPH, words)
-        return self._outline.finish()
+        return self._outline
 
     def _read_paragraph(self, words: str, mark: str, facts: ParagraphFacts) -> None:
         if facts.ends_row:

@@ -9,7 +9,7 @@ numbers are unknown: Word computes pages when it displays the file.
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,10 @@ from docx.oxml.text.parfmt import CT_PPr
 from lxml import etree  # type: ignore[import-untyped] # python-docx's elements are lxml's, which brings no types
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
 from ingestion.parsers.docx_package import open_docx
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
-from ingestion.records import Block, BlockKind, Document
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.records import BlockKind, Document
 
 Element = Any  # lxml's
 Rows = list[list[str]]  # texts of cells
@@ -322,11 +321,6 @@ def _list_definitions(numbering: Element | None) -> dict[int, Element | None]:
     return {number.numId: shared.get(str(number.abstractNumId.val)) for number in numbering.num_lst}
 
 
-def accepts(file: FileInfo) -> bool:
-    """An archive that contains a Word document."""
-    return file.kind is FileKind.DOCX
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY."""
     try:
@@ -343,45 +337,36 @@ def _read(path: Path, info: FileInfo) -> Document:
         for element in read_body(opened.main, opened.parts):
             reader.read(element)
         stated = opened.parts.core_properties
-    blocks = reader.finish()
-    return Document(
-        title=choose_title(stated.title, blocks, name=info.name),
-        blocks=blocks,
-        language=language_of(blocks),
-        author=stated.author.strip() or None,  # the creation date is often the template's, so it is ignored
-    )
+    # The creation date is often the template's, so it is ignored.
+    return reader.outline.document(info.name, stated.title, author=stated.author.strip() or None)
 
 
 class _Reader:
     """Reads paragraphs and tables; adjacent list items or code lines become one block."""
 
     def __init__(self, styles: DocxStyles) -> None:
-        self._outline = Outline()
+        self.outline = Outline()
         self._styles = styles
         self._counts: dict[int, dict[int, int]] = {}  # by list and depth
 
     def read(self, element: CT_P | Rows) -> None:
         """Add the next child of the body."""
         if isinstance(element, list):
-            self._outline.add(BlockKind.TABLE, render_table(element))
+            self.outline.add(BlockKind.TABLE, render_table(element))
             return
         text = words(element)
         if text.strip():
             self._read_paragraph(self._styles.role(element), text)
 
-    def finish(self) -> Sequence[Block]:
-        """All blocks, after the last element."""
-        return self._outline.finish()
-
     def _read_paragraph(self, role: Role, text: str) -> None:
         if role.heading_level is not None:
-            self._outline.add_heading(text, role.heading_level)
+            self.outline.add_heading(text, role.heading_level)
         elif role.is_code:
-            self._outline.add_line(BlockKind.CODE, text)
+            self.outline.add_line(BlockKind.CODE, text)
         elif role.list_id != NO_LIST:
-            self._outline.add_line(BlockKind.LIST, self._bullet(role.list_id, role.depth) + text.strip())
+            self.outline.add_line(BlockKind.LIST, self._bullet(role.list_id, role.depth) + text.strip())
         else:
-            self._outline.add(BlockKind.PARAGRAPH, text)
+            self.outline.add(BlockKind.PARAGRAPH, text)
 
     def _bullet(self, list_id: int, depth: int) -> str:
         """Numbers continue through the document for each list; deeper levels restart below each item."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text, tidy_text
-from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup
 from ingestion.parsers.mime import Letter, Part, open_letter
 from ingestion.parsers.outline import Outline, choose_title
@@ -106,11 +106,6 @@ def _name(part: Part) -> str:
         return part.headers.get_content_type().replace("/", ".")
     subject = " ".join(str(part.head().get("Subject") or "letter").split())
     return f"{subject}.eml"
-
-
-def accepts(file: FileInfo) -> bool:
-    """A text that begins with the headers of a letter."""
-    return file.kind is FileKind.EMAIL
 
 
 def parse(path: Path, info: FileInfo) -> Document:

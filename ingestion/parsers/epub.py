@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
-from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup, decode_markup
-from ingestion.parsers.outline import Outline, choose_title
-from ingestion.parsers.xml import Element, Package, child, read_tree, resolve, words_of
+from ingestion.parsers.outline import Outline
+from ingestion.parsers.xml import Element, Package, child, read_tree, resolve, stated_in, words_of
 from ingestion.records import BlockKind, Document
 
 CONTAINER = "META-INF/container.xml"
@@ -32,11 +31,6 @@ class _Item:
     properties: str
 
 
-def accepts(file: FileInfo) -> bool:
-    """An archive that declares itself an EPUB."""
-    return file.kind is FileKind.EPUB
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no package document), FILE_TOO_HEAVY."""
     with Package(path, name=info.name) as package:
@@ -49,13 +43,8 @@ def parse(path: Path, info: FileInfo) -> Document:
         outline = Outline()
         for chapter in chapters:
             _add_chapter(outline, decode_markup(package.read(chapter.part)), contents.get(chapter.part))
-    blocks = outline.finish()
-    return Document(
-        title=choose_title(_stated(opf, "title"), blocks, name=info.name),
-        blocks=blocks,
-        language=language_of(blocks),
-        author=", ".join(dict.fromkeys(map(words_of, opf.iter("{*}creator")))) or None,
-    )
+    authors = dict.fromkeys(map(words_of, opf.iter("{*}creator")))
+    return outline.document(info.name, stated_in(opf, "title"), author=", ".join(authors) or None)
 
 
 def _find_opf(package: Package, name: str) -> str:
@@ -81,10 +70,6 @@ def _manifest(opf: Element, opf_part: str) -> Mapping[str, _Item]:
 
 def _spine(opf: Element) -> list[str]:
     return list(dict.fromkeys(entry.get("idref", "") for entry in opf.iter("{*}itemref")))
-
-
-def _stated(opf: Element, field: str) -> str | None:
-    return words_of(next(opf.iter("{*}" + field), None)) or None
 
 
 def _check_open(package: Package, chapters: list[_Item], name: str) -> None:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, choose_title, render_table
-from ingestion.parsers.xml import Element, attribute, child, local_name, read_tree, spell_entities, words_of
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import Outline, render_table
+from ingestion.parsers.xml import Element, attribute, child, local_name, read_tree, spell_entities, stated_in, words_of
 from ingestion.records import BlockKind, Document
 
 DEEPEST_HEADING = 6
@@ -22,11 +21,6 @@ NOTES = "notes"
 _PICTURE = re.compile(rb"<binary\b[^>]*>[^<]*</binary\s*>")
 _END = re.compile(rb"</\s*(?:\w+:)?FictionBook\s*>\s*\Z")
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
-
-
-def accepts(file: FileInfo) -> bool:
-    """XML whose root is a FictionBook."""
-    return file.kind is FileKind.FB2
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -39,18 +33,8 @@ def parse(path: Path, info: FileInfo) -> Document:
     for body in root.iterchildren("{*}body"):
         if body.get("name") not in (NOTES, "comments"):
             reader.read_children(body, level=0)
-    blocks = reader.outline.finish()
     about = next(root.iter("{*}title-info"), None)
-    return Document(
-        title=choose_title(words_of(_about(about, "book-title")), blocks, name=info.name),
-        blocks=blocks,
-        language=language_of(blocks),
-        author=_authors(about),
-    )
-
-
-def _about(about: Element | None, field: str) -> Element | None:
-    return None if about is None else child(about, field)
+    return reader.outline.document(info.name, stated_in(about, "book-title"), author=_authors(about))
 
 
 def _authors(about: Element | None) -> str | None:

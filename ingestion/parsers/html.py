@@ -22,7 +22,7 @@ from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
-from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup
 from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.page_body import read_body
@@ -87,7 +87,6 @@ POSTS = (
 SITES_OF_POSTS = frozenset({"Telegram"})  # if a page lacks the post itself, its summary has it
 _VOCABULARY = {"br": "lb", "pre": "code", "blockquote": "quote"}
 """HTML tags -> trafilatura's, which `page_body` reads."""
-MEDIA_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer pages are exports of chats and one-page manuals
 ENOUGH_CHARACTERS = 250  # shorter main texts are compared with the page's other text
 STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
@@ -268,11 +267,6 @@ def _blocks_of(post: HtmlElement) -> Iterator[Block]:
     yield from read_body(body)
 
 
-def accepts(file: FileInfo) -> bool:
-    """Pages by their beginning, or text that the server declares a page."""
-    return file.kind is FileKind.HTML or (file.kind is FileKind.TEXT and file.media_type in MEDIA_TYPES)
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT, FILE_NEEDS_SCRIPT, FILE_NEEDS_LOGIN."""
     text, size_bytes = _decode(path)
@@ -288,9 +282,7 @@ def _decode(path: Path) -> tuple[str, int]:
 def _read_whole(text: str, *, name: str) -> Document:
     """Read without extraction; the menus are negligible in so much text."""
     stated = _TITLE.search(text[:TITLE_WITHIN_CHARS])
-    blocks = _whole(text)
-    title = choose_title(unescape(stated.group(1)) if stated else None, blocks, name=name)
-    return Document(title=title, blocks=blocks, language=language_of(blocks))
+    return _outline_of(text).document(name, unescape(stated.group(1)) if stated else None)
 
 
 def read_page(text: str, *, name: str) -> Document:
@@ -311,8 +303,8 @@ def read_page(text: str, *, name: str) -> Document:
 
 
 def _main_text(tree: HtmlElement, text: str, facts: PageFacts, *, name: str) -> tuple[Block, ...]:
-    whole = () if _has_surroundings(tree) else _whole(tostring(tree, encoding="unicode"))
-    blocks = whole or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
+    whole = () if _has_surroundings(tree) else _outline_of(tostring(tree, encoding="unicode")).finish()
+    blocks = tuple(whole) or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
     if _length(blocks) < REMARK_CHARACTERS:
         blocks = _scarce_text(blocks, tree, text, facts, name=name)
     return _with_standfirst(blocks, tree, facts.summary or "")
@@ -339,10 +331,10 @@ def _has_surroundings(tree: HtmlElement) -> bool:
     return bool(tree.xpath(SURROUNDINGS)) or linked >= LINKED_SHARE * len(words_of(tree))
 
 
-def _whole(text: str) -> tuple[Block, ...]:
+def _outline_of(text: str) -> Outline:
     outline = Outline()
     add_markup(outline, text)
-    return tuple(outline.finish())
+    return outline
 
 
 def _extract(tree: HtmlElement) -> tuple[Block, ...]:

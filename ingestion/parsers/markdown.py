@@ -19,10 +19,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from ingestion.language import language_of
 from ingestion.parsers.encodings import text_lines
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, choose_title, render_table
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import Outline, render_table
 from ingestion.records import BlockKind, Document
 
 TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^>]*>|<![^>]*>", re.DOTALL)
@@ -52,8 +51,6 @@ _CUT_ANYWHERE = frozenset({"paragraph_open", "blockquote_open"})
 _HEADER_LINES = 2  # of a table: the column names, and the rule under them
 Lines = Callable[[], Iterable[str]]
 """Returns the text from its beginning at each call; lines have their ends."""
-ENDINGS = frozenset({".md", ".markdown", ".mdown", ".mkd"})
-MEDIA_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 INDENT = "  "
 FRONT_MATTER_CHARS = 64 * 1024  # longer front matter is not recognised
 
@@ -254,11 +251,6 @@ def _line(token: Token) -> int:
     return token.map[0] if token.map else 0
 
 
-def accepts(file: FileInfo) -> bool:
-    """Text whose name or sender says Markdown."""
-    return file.kind is FileKind.TEXT and (file.ending in ENDINGS or file.media_type in MEDIA_TYPES)
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Front matter gives title, author and date."""
     return _read(lambda: text_lines(path), name=info.name)
@@ -276,14 +268,7 @@ def _read(lines: Lines, *, name: str) -> Document:
     reader = _Reader(parser, env)
     for portion in read_portions(lambda: map(unwrap_template_marks, _split(lines)[1]), parser, env):
         reader.read(portion)
-    blocks = reader.outline.finish()
-    return Document(
-        title=choose_title(stated.title, blocks, name=name),
-        blocks=blocks,
-        language=language_of(blocks),
-        author=stated.author,
-        published_at=stated.published_at,
-    )
+    return reader.outline.document(name, stated.title, author=stated.author, published_at=stated.published_at)
 
 
 def _split(lines: Lines) -> tuple[FrontMatter, Iterator[str]]:

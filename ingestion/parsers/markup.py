@@ -10,10 +10,9 @@ from pathlib import Path
 
 from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings no types
 
-from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import INDENT, Outline, render_table
 from ingestion.parsers.xml import Element, local_name
 from ingestion.records import BlockKind, Document
 
@@ -33,7 +32,6 @@ _BLANKS = re.compile(r"[ \t\r\n\f\u200b]+")
 _SPACES = re.compile(r" {2,}")
 _AROUND_BREAKS = re.compile(r" *\n *")
 _UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|pt|em)?\s*(?:;|$)", re.I)
-ENDINGS = frozenset({".doc", ".docx", ".rtf", ".odt", ".xls", ".xlsx"})
 
 
 def decode_markup(data: bytes) -> str:
@@ -205,15 +203,8 @@ def _is_unseen(element: Element) -> bool:
     return element.get("hidden") is not None or bool(_UNSEEN.search(element.get("style", "")))
 
 
-def accepts(file: FileInfo) -> bool:
-    """HTML with the extension of an Office file."""
-    return file.kind is FileKind.HTML and file.ending in ENDINGS
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises no errors of its own."""
     outline = Outline()
     add_markup(outline, decode_markup(path.read_bytes()))
-    blocks = outline.finish()
-    language = language_of(blocks)
-    return Document(title=choose_title(None, blocks, name=info.name), blocks=blocks, language=language)
+    return outline.document(info.name)

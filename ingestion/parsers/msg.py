@@ -10,15 +10,10 @@ from typing import Any
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.eml import Bodies, letter_document
 from ingestion.parsers.encodings import decode_text
-from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.kinds import FileInfo
 from ingestion.records import Document
 
 TEXT_ENCODING_FAILURES = (UnicodeDecodeError, LookupError)
-
-
-def accepts(file: FileInfo) -> bool:
-    """An OLE2 file with the properties of a message."""
-    return file.kind is FileKind.OUTLOOK
 
 
 def parse(path: Path, info: FileInfo) -> Document:

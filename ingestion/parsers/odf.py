@@ -10,11 +10,10 @@ from pathlib import Path
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
+from ingestion.parsers.outline import INDENT, Outline, render_table
 from ingestion.parsers.sheets import MOST_COLUMNS, SheetRow, add_sheet
-from ingestion.parsers.xml import Element, Package, attribute, child, local_name, words_of
+from ingestion.parsers.xml import Element, Package, attribute, child, local_name, stated_in, words_of
 from ingestion.records import BlockKind, Document
 
 _UNREAD_TEXT = (
@@ -34,7 +33,6 @@ UNREAD_IN_CELL = "annotation"
 CONTENT = "content.xml"
 META = "meta.xml"
 MANIFEST = "META-INF/manifest.xml"
-KINDS = frozenset({FileKind.ODT, FileKind.ODS, FileKind.ODP})
 
 
 class OdfReader:
@@ -217,11 +215,6 @@ def _count(element: Element, name: str) -> int:
     return int(stated) if stated.isdecimal() and len(stated) < 10 else 1
 
 
-def accepts(file: FileInfo) -> bool:
-    """An archive that declares itself an OpenDocument."""
-    return file.kind in KINDS
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no content), FILE_TOO_HEAVY."""
     with Package(path, name=info.name) as package:
@@ -233,13 +226,12 @@ def parse(path: Path, info: FileInfo) -> Document:
         outline = Outline()
         slides = _read_body(outline, content, body)
         meta = package.tree(META)
-    blocks = outline.finish()
-    return Document(
-        title=choose_title(_stated(meta, "title"), blocks if info.kind is not FileKind.ODS else (), name=info.name),
-        blocks=blocks,
+    return outline.document(
+        info.name,
+        stated_in(meta, "title"),
+        is_sheets=info.kind is FileKind.ODS,
+        author=stated_in(meta, "initial-creator") or stated_in(meta, "creator"),
         pages=slides or None,
-        language=language_of(blocks),
-        author=_stated(meta, "initial-creator") or _stated(meta, "creator"),
     )
 
 
@@ -247,10 +239,6 @@ def _check_open(package: Package, name: str) -> None:
     manifest = package.tree(MANIFEST)
     if manifest is not None and next(manifest.iter("{*}encryption-data"), None) is not None:
         raise SourceError(FailureCode.FILE_ENCRYPTED, name=name)
-
-
-def _stated(meta: Element | None, field: str) -> str | None:
-    return None if meta is None else words_of(next(meta.iter("{*}" + field), None)) or None
 
 
 def _read_body(outline: Outline, content: Element, body: Element) -> int:

@@ -11,11 +11,13 @@ format.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import PurePath
 
 from domain.locator import Locator
 from ingestion.chunking.pieces import HEADER
 from ingestion.errors import FailureCode, SourceError
+from ingestion.language import language_of
 from ingestion.parsers.codec import BLOCKS, written_chars
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Spool
@@ -184,6 +186,28 @@ class Outline:
         self.flush()
         self._release(0)
         return self._blocks.finish()
+
+    def document(
+        self,
+        name: str,
+        title: str | None = None,
+        *,
+        is_sheets: bool = False,
+        author: str | None = None,
+        published_at: datetime | None = None,
+        pages: int | None = None,
+    ) -> Document:
+        """The whole document, after the last block; its name, title and author as the file states them. The headings
+        of a book's sheets do not name it."""
+        blocks = self.finish()
+        return Document(
+            title=choose_title(title, () if is_sheets else blocks, name=name),
+            blocks=blocks,
+            language=language_of(blocks),
+            author=author,
+            published_at=published_at,
+            pages=pages,
+        )
 
     def _append(self, kind: BlockKind, text: str, *, level: int | None, is_name: bool = False) -> None:
         headings = tuple(heading for _, heading in self._path)

@@ -24,7 +24,7 @@ from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.codec import report_pages
-from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.pdf_layout import BULLET, Paragraph
 from ingestion.parsers.pdf_lines import PageLine, plain_lines
@@ -199,11 +199,6 @@ class _Text:
             if not page.has_text:
                 self.pages_without.append(self.pages)
             yield page.lines
-
-
-def accepts(file: FileInfo) -> bool:
-    """Content with the mark of a PDF."""
-    return file.kind is FileKind.PDF
 
 
 def parse(path: Path, info: FileInfo) -> Document:

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.locator import Locator
-from ingestion.language import language_of
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import INDENT, Outline, render_table
 from ingestion.parsers.sheets import plain_number
-from ingestion.parsers.xml import Element, Package, Relation, attribute, child, local_name, words_of
+from ingestion.parsers.xml import Element, Package, Relation, attribute, child, local_name, stated_in, words_of
 from ingestion.records import BlockKind, Document
 
 MOST_POINTS = 10_000
@@ -203,11 +202,6 @@ def _in_bands(shapes: list[Shape]) -> list[Shape]:
     return ordered + sorted(band, key=lambda shape: shape.corner.left)
 
 
-def accepts(file: FileInfo) -> bool:
-    """An archive that contains a presentation."""
-    return file.kind is FileKind.PPTX
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Includes hidden slides. Raises SourceError FILE_TOO_HEAVY."""
     with Package(path, name=info.name) as package:
@@ -217,18 +211,7 @@ def parse(path: Path, info: FileInfo) -> Document:
             outline.place = Locator(slide=number)
             _SlideReader(package, part, outline).read()
         core = package.tree("docProps/core.xml")
-    blocks = outline.finish()
-    return Document(
-        title=choose_title(_stated(core, "title"), blocks, name=info.name),
-        blocks=blocks,
-        pages=len(slides),
-        language=language_of(blocks),
-        author=_stated(core, "creator"),
-    )
-
-
-def _stated(core: Element | None, field: str) -> str | None:
-    return None if core is None else words_of(child(core, field)) or None
+    return outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"), pages=len(slides))
 
 
 def _slides(package: Package) -> Iterator[str]:

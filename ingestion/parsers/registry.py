@@ -1,9 +1,8 @@
-"""The formats that Baza reads, in the order in which their parsers are tried, and the process that reads them.
+"""The formats that Baza reads, each with its parser, and the process that reads them.
 
-In: a file on disk; lines with a `Request`, one after the other. Out: its `Document`, by the first parser that accepts
-it; lines of JSON on the same socket (`codec`), for a picture followed by its bytes, for an archive a `Listing`. A new
-format is one module and one line. `sandbox.forkserver` has confined the process before; the other side decides how long
-it may take.
+In: a file on disk; lines with a `Request`, one after the other. Out: its `Document`; lines of JSON on the same socket
+(`codec`), for a picture followed by its bytes, for an archive a `Listing`. A new format is one module and one line.
+`sandbox.forkserver` has confined the process before; the other side decides how long it may take.
 """
 
 import contextlib
@@ -12,11 +11,10 @@ import math
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
 
 import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
 
@@ -49,64 +47,70 @@ from ingestion.parsers import (
 )
 from ingestion.parsers.codec import Request, Task, Tell, reported_to
 from ingestion.parsers.drawing import draw_page, open_picture
-from ingestion.parsers.kinds import FileInfo, inspect_file
+from ingestion.parsers.kinds import FileInfo, FileKind, inspect_file
 from ingestion.parsers.unpack import unpack
 from ingestion.records import Document
+from ingestion.site_file import SITE_TYPE
 from sandbox.confinement import Layer, allow_reporting
 from sandbox.records import LINE_BYTES, from_line, to_line
 
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
-class Parser(Protocol):
-    """The interface of a format's module."""
+Parser = Callable[[Path, FileInfo], Document]
+"""Reads a file. Raises SourceError, and anything on a damaged file: the caller runs it in its own process."""
 
-    def accepts(self, file: FileInfo) -> bool:
-        """Whether this parser reads such a file."""
-        ...
-
-    def parse(self, path: Path, info: FileInfo) -> Document:
-        """Read it. Raises SourceError, and anything on a damaged file: the caller runs it in its own process."""
-        ...
-
-
-PARSERS: tuple[Parser, ...] = (
-    crawled,
-    pdf,
-    docx,
-    doc,
-    xlsx,
-    xls,
-    pptx,
-    odf,
-    epub,
-    fb2,
-    rtf,
-    eml,
-    msg,
-    subtitles,
-    markup,
-    html,
-    xml,
-    csv_rows,
-    markdown,
-    text,
+PARSERS: Mapping[FileKind, Parser] = {
+    FileKind.PDF: pdf.parse,
+    FileKind.DOCX: docx.parse,
+    FileKind.DOC: doc.parse,
+    FileKind.XLSX: xlsx.parse,
+    FileKind.XLS: xls.parse,
+    FileKind.PPTX: pptx.parse,
+    FileKind.ODT: odf.parse,
+    FileKind.ODS: odf.parse,
+    FileKind.ODP: odf.parse,
+    FileKind.EPUB: epub.parse,
+    FileKind.FB2: fb2.parse,
+    FileKind.RTF: rtf.parse,
+    FileKind.EMAIL: eml.parse,
+    FileKind.OUTLOOK: msg.parse,
+    FileKind.HTML: html.parse,
+    FileKind.XML: xml.parse,
+    FileKind.TEXT: text.parse,
+}
+DECLARED: Sequence[tuple[FileKind, str, Parser]] = (
+    (FileKind.TEXT, ".srt .vtt text/vtt application/x-subrip", subtitles.parse),
+    (FileKind.TEXT, "text/html application/xhtml+xml", html.parse),
+    (FileKind.TEXT, ".csv .tsv .tab .xls text/csv text/tab-separated-values application/csv", csv_rows.parse),
+    (FileKind.TEXT, ".md .markdown .mdown .mkd text/markdown text/x-markdown", markdown.parse),
+    (FileKind.HTML, ".doc .docx .rtf .odt .xls .xlsx", markup.parse),
 )
+"""What an extension or the sender's media type says where the content says too little (many programs name their CSV or
+HTML .xls); the first one counts."""
 
 
 def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
-    """Raises SourceError: FILE_UNSUPPORTED when no parser accepts the file, FILE_WITHOUT_TEXT when it has neither text
-    nor pages without text, and whatever the format's parser raises."""
+    """Raises SourceError: FILE_UNSUPPORTED when there is no parser, FILE_WITHOUT_TEXT when it has neither text nor
+    pages without text, and whatever the format's parser raises."""
     info = inspect_file(path, name=name, media_type=media_type)
-    for parser in PARSERS:
-        if parser.accepts(info):
-            return _require_pages(_parse(parser, path, info), name)
-    raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail=f"no parser for {info.kind}")
+    parser = _parser_of(info)
+    if parser is None:
+        raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail=f"no parser for {info.kind}")
+    return _require_pages(_parse(parser, path, info), name)
+
+
+def _parser_of(info: FileInfo) -> Parser | None:
+    if info.media_type == SITE_TYPE:
+        return crawled.parse
+    says = {info.ending, info.media_type}
+    declared = (parser for kind, names, parser in DECLARED if kind is info.kind and not says.isdisjoint(names.split()))
+    return next(declared, PARSERS.get(info.kind))
 
 
 def _parse(parser: Parser, path: Path, info: FileInfo) -> Document:
     try:
-        return parser.parse(path, info)
+        return parser(path, info)
     except SourceError as error:
         if "name" in error.params:
             raise

@@ -6,16 +6,15 @@ charset to the whole file, stops at characters beyond the BMP and knows no headi
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import INDENT, Outline, choose_title, render_table
-from ingestion.records import Block, BlockKind, Document
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.records import BlockKind, Document
 
 HIGH_SURROGATES = range(0xD800, 0xDC00)
 LOW_SURROGATES = range(0xDC00, 0xE000)
@@ -240,11 +239,10 @@ class RtfFlow:
         self._rows.append(self._row)
         self._row = []
 
-    def finish(self) -> Sequence[Block]:
-        """All blocks, after the last piece of text."""
+    def end(self) -> None:
+        """Finish the last paragraph, after the last piece of text."""
         self.in_table = False
         self.end_paragraph()
-        return self.outline.finish()
 
     def _end_table(self) -> None:
         if self._row:
@@ -270,11 +268,6 @@ class _Group:
     is_hidden: bool = False
 
 
-def accepts(file: FileInfo) -> bool:
-    """Content that begins as RTF."""
-    return file.kind is FileKind.RTF
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_DAMAGED for a truncated file."""
     reader = _Reader()
@@ -283,12 +276,9 @@ def parse(path: Path, info: FileInfo) -> Document:
     open_groups = reader.finish()
     if open_groups > 1:  # some programs omit the last brace, which loses nothing
         raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=f"{open_groups} groups are not closed")
-    blocks = reader.flow.finish()
-    return Document(
-        title=choose_title(reader.stated["title"], blocks, name=info.name),
-        blocks=blocks,
-        language=language_of(blocks),
-        author=reader.stated["author"].strip() or None,
+    reader.flow.end()
+    return reader.flow.outline.document(
+        info.name, reader.stated["title"], author=reader.stated["author"].strip() or None
     )
 
 

@@ -13,15 +13,13 @@ from pathlib import Path
 
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text
-from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.text import read_text
 from ingestion.ports import Utterance
 from ingestion.records import Document
 from ingestion.speech import to_paragraphs
 
-ENDINGS = frozenset({".srt", ".vtt"})
-MEDIA_TYPES = frozenset({"text/vtt", "application/x-subrip"})
 SKIPPED_BLOCKS = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP-MAP")
 ROLLING_SHARE = 1 / 3  # of cues that repeat the end of the cue before; in speech hardly any do
 
@@ -39,11 +37,6 @@ class Cue:
     start_s: float
     end_s: float
     lines: tuple[str, ...]
-
-
-def accepts(file: FileInfo) -> bool:
-    """Text that its name or sender declares subtitles."""
-    return file.kind is FileKind.TEXT and (file.ending in ENDINGS or file.media_type in MEDIA_TYPES)
 
 
 def parse(path: Path, info: FileInfo) -> Document:

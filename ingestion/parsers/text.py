@@ -9,21 +9,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from ingestion.language import language_of
 from ingestion.parsers.encodings import text_lines
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
 EMPTY_LINES = re.compile(r"\n\s*\n|\f")
 LONG_PARAGRAPH_CHARS = 100_000  # logs and some books have no empty lines: a longer paragraph ends with a sentence
 LONGEST_PARAGRAPH_CHARS = 1_000_000  # a still longer one ends with a line
 SENTENCE_ENDS = (".", "!", "?", "…", ".»", '."', "!»", "?»")
-
-
-def accepts(file: FileInfo) -> bool:
-    """Any text that no earlier parser accepts."""
-    return file.kind is FileKind.TEXT
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -41,8 +35,7 @@ def read_lines(lines: Iterable[str], *, name: str) -> Document:
     outline = Outline()
     for paragraph in _paragraphs(lines):
         outline.add(BlockKind.PARAGRAPH, _trim(paragraph))
-    blocks = outline.finish()
-    return Document(title=choose_title(None, (), name=name), blocks=blocks, language=language_of(blocks))
+    return outline.document(name)
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:

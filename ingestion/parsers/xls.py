@@ -9,18 +9,12 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.sheets import SheetRow, add_sheet, plain_number
 from ingestion.records import Document
 
 Cell = int | float | str | bool | time | date | datetime | timedelta
-
-
-def accepts(file: FileInfo) -> bool:
-    """A binary workbook."""
-    return file.kind is FileKind.XLS
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -42,9 +36,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         raise SourceError(FailureCode.FILE_ENCRYPTED, name=info.name, detail=str(error)) from error
     except CalamineError as error:
         raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
-    blocks = outline.finish()
-    language = language_of(blocks)
-    return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=language)
+    return outline.document(info.name, is_sheets=True)
 
 
 def _rows(rows: Iterable[list[Cell]], first_column: int) -> Iterator[SheetRow]:

@@ -14,9 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-from ingestion.language import language_of
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.sheets import (
     BUILT_IN,
     GENERAL,
@@ -28,8 +27,8 @@ from ingestion.parsers.sheets import (
     read_format,
     show_number,
 )
-from ingestion.parsers.xml import Element, Package, attribute, child, read_tree, stream_elements, words_of
-from ingestion.records import Block, Document
+from ingestion.parsers.xml import Element, Package, attribute, child, read_tree, stated_in, stream_elements
+from ingestion.records import Document
 
 WORKBOOK = "xl/workbook.xml"
 MOST_MERGES = 100_000
@@ -54,11 +53,6 @@ class _Book:
     epoch_1904: bool
 
 
-def accepts(file: FileInfo) -> bool:
-    """An archive that contains a workbook."""
-    return file.kind is FileKind.XLSX
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_TOO_HEAVY."""
     with Package(path, name=info.name) as package:
@@ -70,22 +64,8 @@ def parse(path: Path, info: FileInfo) -> Document:
             relation = relations.get(attribute(sheet, "id") or "")
             if relation is not None and relation.kind == "worksheet" and relation.target in package.names:
                 _add_worksheet(outline, package, relation.target, name=sheet.get("name", ""), book=book)
-        stated = package.tree("docProps/core.xml")
-    blocks = outline.finish()
-    return Document(
-        title=choose_title(_stated(stated, "title"), (), name=info.name),
-        blocks=blocks,
-        language=_language(blocks),
-        author=_stated(stated, "creator"),
-    )
-
-
-def _language(blocks: Sequence[Block]) -> str | None:
-    return language_of(blocks)
-
-
-def _stated(core: Element | None, field: str) -> str | None:
-    return None if core is None else words_of(child(core, field)) or None
+        core = package.tree("docProps/core.xml")
+    return outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"), is_sheets=True)
 
 
 def _read_book(package: Package, workbook: Element) -> _Book:

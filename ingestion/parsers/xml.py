@@ -22,11 +22,10 @@ from urllib.parse import unquote
 from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import decode_text
-from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.kinds import FileInfo
+from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
 Element = Any  # lxml's
@@ -106,6 +105,11 @@ def words_of(element: Element | None) -> str:
     return "" if element is None else " ".join("".join(element.itertext()).split())
 
 
+def stated_in(about: Element | None, field: str) -> str | None:
+    """What a part about the file says of it in the first element with this local name."""
+    return None if about is None else words_of(next(about.iter("{*}" + field), None)) or None
+
+
 def _explain(error: Exception) -> Exception:
     if getattr(error, "code", None) == OUT_OF_MEMORY:
         return MemoryError("libxml2")
@@ -181,11 +185,6 @@ def resolve(part: str, target: str) -> str:
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), path)).lstrip("/")
 
 
-def accepts(file: FileInfo) -> bool:
-    """XML that no other parser accepts."""
-    return file.kind is FileKind.XML
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises MemoryError when the tree is too large; SourceError only for too much text (see `Outline`)."""
     data = path.read_bytes()
@@ -196,9 +195,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     outline = Outline()
     for line in _lines(root):
         outline.add(BlockKind.PARAGRAPH, line)
-    blocks = outline.finish()
-    language = language_of(blocks)
-    return Document(title=choose_title(None, blocks, name=info.name), blocks=blocks, language=language)
+    return outline.document(info.name)
 
 
 def _lines(root: Element) -> Iterator[str]:
