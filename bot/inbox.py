@@ -23,8 +23,8 @@ from aiogram.methods.base import TelegramMethod
 from aiohttp import web
 from pydantic import ValidationError
 
+from adapters.database.stores.intake import InboxStore
 from adapters.database.transport import DatabaseAway
-from bot.ports import InboxKeeper
 from domain.ending import end
 
 log = structlog.get_logger()
@@ -70,7 +70,7 @@ class Inbox:
         self,
         bot: Bot,
         dispatcher: Dispatcher,
-        keeper: InboxKeeper,
+        keeper: InboxStore,
         *,
         lease_s: float = LEASE_S,
         look_every_s: float = LOOK_EVERY_S,

@@ -23,8 +23,8 @@ from aiogram.exceptions import (
     TelegramRetryAfter,
 )
 
+from adapters.database.stores.intake import NoticeStore
 from adapters.database.transport import DatabaseAway, DatabaseError
-from bot.ports import Notices
 from bot.replies.bases import name_of_base
 from bot.replies.receipts import LiveMessage, changes_line, live_message
 from bot.replies.sending import Place, edit, send
@@ -54,7 +54,7 @@ class NoticeLoop:
     def __init__(
         self,
         bot: Bot,
-        notices: Notices,
+        notices: NoticeStore,
         texts: Texts,
         *,
         changes: Comparison | None = None,

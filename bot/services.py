@@ -6,13 +6,14 @@ is read, or when it cannot be) and how much a person may use models within 24 ho
 build nothing.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from adapters.database.stores.dialogue import DialogueStore, TableStore
+from adapters.database.stores.library import LibraryStore
+from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
+from adapters.database.stores.statistics import StatisticsStore
 from bot.measures import Measures
-from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics, Tokens
 from bot.replies.sending import Place
 from bot.settings import Settings
 from bot.texts import Texts, Words
@@ -20,8 +21,8 @@ from domain.ids import BaseId, ChatId, ThreadId, UserId
 from domain.people import PendingQuestion, UserState
 from domain.statistics import Spending
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
+from rag.conversation import Conversation
 from rag.ports import PassageSearch
-from rag.records import Question, TurnEvent
 from rag.reservations import DayBounds
 from rag.small_talk import SmallTalkRule
 
@@ -87,7 +88,7 @@ class Bounds:
             return DayBounds()
         return DayBounds(questions=self.questions or None, cost=self.cost or None)
 
-    async def spending(self, person: UserId, library: Library) -> Spending | None:
+    async def spending(self, person: UserId, library: LibraryStore) -> Spending | None:
         """The person's spending; None, without a database call, for a person without bounds. Raises DatabaseAway."""
         if not self.of_people or person in self.exempt:
             return None
@@ -105,31 +106,23 @@ def bounds_of(settings: Settings) -> Bounds:
     )
 
 
-class Conversation(Protocol):
-    """One turn, start to end (`rag.conversation`)."""
-
-    def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncIterator[TurnEvent]:
-        """Events of the turn; the last one is `Answered`. Once `stop` is set it answers from the facts found so far."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Services:
     """Everything outside Telegram that handlers and middlewares use."""
 
     people: PeopleStore
-    bases: Bases
-    tokens: Tokens
-    library: Library
+    bases: BaseStore
+    tokens: TokenStore
+    library: LibraryStore
     intake: IntakeQueue
     conversation: Conversation
     frugal_conversation: Conversation  # calls no model: for people who have used up their daily bounds
-    dialogues: PastDialogues
+    dialogues: DialogueStore
     passages: PassageSearch
     text: DocumentText
     kept_files: KeptFiles
-    answer_tables: AnswerTables
-    statistics: Statistics
+    answer_tables: TableStore
+    statistics: StatisticsStore
     texts: Texts
     count_terms: Callable[[str], Mapping[str, int]]  # lexical terms of a document's name, term -> count
     small_talk: SmallTalkRule

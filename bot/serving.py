@@ -18,7 +18,7 @@ from typing import Any, cast
 import structlog
 from pydantic import BaseModel
 
-from adapters.database.stores.library import KeptFileStore
+from adapters.database.stores.library import KeptFileStore, LibraryStore
 from adapters.database.transport import DatabaseError
 from adapters.kept_files import FolderFiles, SupabaseFiles
 from bot.app import Parts, open_parts
@@ -27,7 +27,6 @@ from bot.cli.output import print_line
 from bot.home import show_life
 from bot.measures import serve_measures
 from bot.models import describe_recognition
-from bot.ports import Library
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from bot.watchdog import Watchdog, memory_bound
@@ -89,7 +88,7 @@ def _keep(rebuild: "classmethod[BaseModel, ..., bool | None]") -> None:
 
 
 async def remove_expired(
-    library: Library,
+    library: LibraryStore,
     stop: asyncio.Event,
     *,
     also: Callable[[], Awaitable[None]] | None = None,

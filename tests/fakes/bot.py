@@ -5,21 +5,23 @@ In: what the person says, sends and presses, as raw updates. Out: what the bot d
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from adapters.database.stores.people import BaseStore, TokenStore
 from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
 from bot.inbox import TICKET, Ticket
-from bot.ports import Bases, Tokens
 from bot.services import Services
 from bot.texts import Texts, load_texts
 from domain.people import Mode
 from prompts.wordings import load_small_talk
+from rag.conversation import Conversation
+from rag.metering import Usage
 from rag.records import Answer, Answered, AnswerKind, Question, TextGrew, TurnEvent
 from rag.small_talk import SmallTalkRule
 from tests.fakes.statistics import ScriptedStatistics
@@ -43,7 +45,7 @@ def plain_answer(text: str, **changes: Any) -> Answer:
     return replace(answer, **changes)
 
 
-class ScriptedConversation:
+class ScriptedConversation(Conversation):
     """Gives `events`, or raises `error`; remembers what was asked."""
 
     def __init__(self) -> None:
@@ -56,7 +58,9 @@ class ScriptedConversation:
         self.stop: asyncio.Event | None = None  # of the last turn
         self.pause: asyncio.Event | None = None  # the turn waits for it
 
-    async def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncIterator[TurnEvent]:
+    async def answer(
+        self, question: Question, *, stop: asyncio.Event | None = None, usage: Usage | None = None
+    ) -> AsyncGenerator[TurnEvent, None]:
         self.questions.append(question)
         self.stop = stop
         if self.pause:
@@ -84,8 +88,8 @@ class Person:
     def __post_init__(self) -> None:
         self.services = Services(
             people=self.stores.people,
-            tokens=cast("Tokens", None),
-            bases=cast("Bases", None),  # tests/acceptance/test_bases.py has the database's
+            tokens=cast("TokenStore", None),
+            bases=cast("BaseStore", None),  # tests/acceptance/test_bases.py has the database's
             library=self.stores.library,
             intake=self.stores.library,
             conversation=self.conversation,

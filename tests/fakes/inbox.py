@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from adapters.database.stores.intake import InboxStore
 
-class MemoryInboxKeeper:
-    """Meets `bot.ports.InboxKeeper`; `waiting` are the updates that were not handled yet, `begun` what began again,
+
+class MemoryInboxKeeper(InboxStore):
+    """`waiting` are the updates that were not handled yet, `begun` what began again,
     `held` what a process is handling: clear it, and the process has died."""
 
     def __init__(self) -> None:

@@ -1,8 +1,9 @@
-"""Figures that a test writes. In and out: what `bot.ports.Statistics` says."""
+"""Figures that a test writes. In and out: what `StatisticsStore` says."""
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
+from adapters.database.stores.statistics import StatisticsStore
 from domain.ids import BaseId
 from domain.statistics import (
     ActionFigures,
@@ -52,8 +53,8 @@ EVERYBODY = OverallStatistics(
 
 
 @dataclass
-class ScriptedStatistics:
-    """Meets `bot.ports.Statistics`."""
+class ScriptedStatistics(StatisticsStore):
+    """Says what it is given."""
 
     held: BaseStatistics = field(default_factory=BaseStatistics)
     everybody: OverallStatistics = EVERYBODY

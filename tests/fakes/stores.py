@@ -1,7 +1,7 @@
 """What the bot keeps, in memory: just enough for tests of its handlers, which look at what was asked for and said.
 
-In and out: what `bot.ports`, `IntakeQueue` and `PassageSearch` say, of documents that wait, are ready or have ended.
-What workers do, how versions follow each other and what is found is the database's, and is tested there.
+In and out: what the stores of the database, `IntakeQueue` and `PassageSearch` say, of documents that wait, are ready or
+have ended. What workers do, how versions follow each other and what is found is the database's, and is tested there.
 """
 
 import uuid
@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import inf
 
+from adapters.database.stores.dialogue import DialogueStore, TableStore
+from adapters.database.stores.library import LibraryStore
+from adapters.database.stores.people import PeopleStore
 from domain.documents import Choice, DocumentCard, DocumentStatus, Removed, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, PendingQuestion, UserState
@@ -82,8 +85,8 @@ class Sent:
         )
 
 
-class FakePeople:
-    """Meets `bot.ports.PeopleStore` and `bot.ports.PastDialogues`."""
+class FakePeople(PeopleStore, DialogueStore):
+    """`people` and `dialogues`."""
 
     def __init__(self) -> None:
         self.bases: dict[object, BaseId] = {}  # by (chat, thread) or by name
@@ -174,8 +177,8 @@ class FakePeople:
         return self.states[user]
 
 
-class FakeLibrary:
-    """Meets `bot.ports.Library`, `AnswerTables`, `ingestion.ports.IntakeQueue`, `DocumentText` and `PassageSearch`."""
+class FakeLibrary(LibraryStore, TableStore):
+    """`library` and `answer_tables`; also meets `ingestion.ports.IntakeQueue`, `DocumentText` and `PassageSearch`."""
 
     def __init__(self) -> None:
         self.sent: dict[DocumentId, Sent] = {}
@@ -296,7 +299,12 @@ class FakeLibrary:
         """Nothing ends here."""
 
     async def spent_in_a_day(
-        self, person: UserId, *, questions: int | None = None, cost: float | None = None
+        self,
+        person: UserId,
+        *,
+        questions: int | None = None,
+        cost: float | None = None,
+        token: UserId | None = None,
     ) -> Spending:
         """Of turns that called a model. All are of today."""
         mine = [(at, turn.usage.cost) for asker, at, turn in self.turns if asker == person and turn.usage.calls]

@@ -105,7 +105,7 @@ class DialogueStore:
 
 
 class TableStore:
-    """Meets `bot.ports.AnswerTables`."""
+    """Tables of answers, stored until a button asks for one as a file."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

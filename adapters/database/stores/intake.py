@@ -115,7 +115,11 @@ def source_key(source: Source) -> str | None:
 
 
 class InboxStore:
-    """Meets `bot.ports.InboxKeeper`."""
+    """Keeps updates from the moment they are acknowledged until they have been handled, each by one process at a time.
+
+    An update is the Bot API's own JSON object and is passed on unread, hence the `Any`. A holder is a process, and
+    holds an update until its lease of `lease_s` seconds runs out. All calls raise DatabaseAway.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -123,7 +127,8 @@ class InboxStore:
     async def receive(
         self, bot_id: int, update_id: int, payload: Mapping[str, Any], *, chat_id: int, holder: str, lease_s: float
     ) -> bool:
-        """Keep it; whether this holder is to handle it."""
+        """Store the update; whether this holder is to handle it. False when it is stored already (redelivered), or when
+        others hold earlier updates of its chat: `hold` gives it out later."""
         found = await self._transport.call(
             "receive_update",
             p_bot=bot_id,
@@ -138,8 +143,9 @@ class InboxStore:
     async def hold(
         self, bot_id: int, holder: str, held: Collection[int], *, lease_s: float, takes_more: bool
     ) -> Mapping[int, Mapping[str, Any] | None]:
-        """Renew what is held, and take what nobody holds: the number of each, oldest first, with the body of what is
-        new."""
+        """Renew the leases of `held`, and take updates that nobody holds (any more), in order within each chat: the
+        numbers of all that are held now, with the bodies of those that were taken. One of `held` that is missing is
+        another holder's by now."""
         found = await self._transport.call(
             "hold_updates",
             p_bot=bot_id,
@@ -168,7 +174,7 @@ class InboxStore:
 
 
 class NoticeStore:
-    """Meets `bot.ports.Notices`."""
+    """The live messages of batches. They survive restarts: a change that was not shown is shown later."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -183,5 +189,5 @@ class NoticeStore:
         return [rows.notice(row) for row in found]
 
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
-        """Record that the batch is shown up to this revision."""
+        """The batch has been shown up to this revision; the lease ends."""
         await self._transport.call("confirm_notice", p_batch=batch, p_revision=revision)

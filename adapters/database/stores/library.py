@@ -21,7 +21,7 @@ REMOVAL_S = 30 * 60  # a million passages have forty million postings, which tak
 
 
 class LibraryStore:
-    """Meets `bot.ports.Library`."""
+    """What a base holds."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -62,7 +62,8 @@ class LibraryStore:
         )
 
     async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
-        """Rename a document, which is found by these `terms` from now on; False when there is none."""
+        """Give a document another name; False when there is none. In the same transaction the lexical `terms` of the
+        new name (term -> count) replace those of the old name for all its passages."""
         name = storable(title)
         found = await self._transport.call(
             "rename_document",
@@ -166,8 +167,8 @@ class LibraryStore:
         cost: float | None = None,
         token: UserId | None = None,
     ) -> Spending:
-        """What the person (by this token of theirs) has asked of models in the last 24 hours, compared with these
-        bounds (None: no bound)."""
+        """What the person (by this token of theirs) has asked of models in the last 24 hours, over all chats, compared
+        with these bounds (None: no bound)."""
         (row,) = await self._transport.call(
             "spent_in_a_day", p_user=person, p_questions=questions, p_cost=cost, p_token=token
         )

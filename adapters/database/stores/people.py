@@ -18,7 +18,7 @@ MOST_OWN = 50
 
 
 class PeopleStore:
-    """Meets `bot.ports.PeopleStore`."""
+    """Modes, dialogues and bases of people and groups."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -32,7 +32,8 @@ class PeopleStore:
         name: str | None = None,
         topic: str | None = None,
     ) -> BaseId:
-        """The first base of a private chat, a group or a topic; made when it is not there yet."""
+        """The first base of a private chat (`chat` is the person), a group or a topic; made when it is not there yet.
+        `name` is the chat's, `topic` the topic's."""
         found = await self._transport.call(
             "open_base",
             p_chat=chat,
@@ -49,19 +50,19 @@ class PeopleStore:
         return BaseId(rows.text(found[0], "id"))
 
     async def named_bases(self, name: str) -> list[str]:
-        """Some bases of the command line that something was added to, `name` first where it is one."""
+        """Names of command-line bases that hold documents (20 at most); `name` comes first if it is one of them."""
         found = await self._transport.call("named_bases", p_name=storable(name))
         return [rows.text(row, "name") for row in found]
 
     async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
-        """The state in this topic; a new one is made with these values."""
+        """The state in this topic. Where there is none it is created: these values, no mode, a fresh dialogue."""
         found = await self._transport.call(
             "read_or_create_state", p_user=user, p_home=base, p_language=language, p_thread=thread or 0
         )
         return rows.user_state(found[0])
 
     async def set_mode(self, user: UserId, mode: Mode | None, *, thread: ThreadId | None = None) -> UserState:
-        """Upserts on `user_id` and topic."""
+        """Upserts on `user_id` and topic (seed 1, section 4.1.1)."""
         found = await self._transport.call(
             "set_mode", p_user=user, p_mode=mode.value if mode else None, p_thread=thread or 0
         )
@@ -104,7 +105,7 @@ class PeopleStore:
     async def put_question(
         self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int
     ) -> None:
-        """Remember what the person was asked in this chat; an earlier question there is forgotten."""
+        """Remember what the person was asked in this chat, for so long; an earlier question there is forgotten."""
         await self._transport.call(
             "put_pending_question",
             p_chat=chat,
@@ -118,7 +119,8 @@ class PeopleStore:
     async def take_question(
         self, chat: ChatId, *, thread: ThreadId | None, person: UserId, update: int
     ) -> PendingQuestion | None:
-        """What the person was asked there, once; again only for the same `update`."""
+        """What the person was asked there. It is given to the first `update` that comes, and again only to the same
+        one, which is replayed after a crash."""
         found = await self._transport.call(
             "take_pending_question", p_chat=chat, p_thread=thread, p_user=person, p_update=update
         )
@@ -126,7 +128,7 @@ class PeopleStore:
 
 
 class TokenStore:
-    """Meets `bot.ports.Tokens` and `api.services.Tokens`."""
+    """Tokens of the HTTP API; also meets `api.services.Tokens`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -169,7 +171,8 @@ def _token(row: Row) -> Token:
 
 
 class BaseStore:
-    """Meets `bot.ports.Bases` and `api.services.Bases`."""
+    """Bases of people and groups, who else is in them, and links to join; also meets `api.services.Bases`. All but
+    `all`, `accept` and what Telegram says of groups raise BaseClosed or BaseReadOnly where who acts may not."""
 
     def __init__(
         self, transport: Transport, *, base_passages: int | None = None, kept_bytes: int | None = None

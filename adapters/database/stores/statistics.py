@@ -24,7 +24,7 @@ FAILURES_SHOWN = 10
 
 
 class StatisticsStore:
-    """Meets `bot.ports.Statistics`."""
+    """Figures for people, and what reading costs."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from aiohttp import web
 
+from adapters.database.stores import Stores
 from adapters.database.stores.library import KeptFileStore
 from adapters.database.transport import Transport
 from adapters.kept_files import BUCKET, FolderFiles, SupabaseFiles, open_supabase_files
@@ -18,7 +19,6 @@ from domain.documents import SourceType
 from domain.ids import BaseId, FileId, UserId
 from ingestion.errors import ServiceError, SourceError
 from ingestion.records import Batch, Source
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import ANNA, hash_of, open_base
 
 KEY = "sb_secret_key"
@@ -128,7 +128,7 @@ async def test_a_storage_that_is_away_is_told_from_a_file_that_is_gone(tmp_path:
 async def test_a_file_stays_while_a_document_has_it_and_no_crash_leaves_one_behind(
     transport: Transport, database_url: str, tmp_path: Path
 ) -> None:
-    stores, listed, files = DatabaseStores(transport), KeptFileStore(transport), FolderFiles(tmp_path / "files")
+    stores, listed, files = Stores.over(transport), KeptFileStore(transport), FolderFiles(tmp_path / "files")
     base, other = await open_base(stores), await open_base(stores, BORIS)
     content = tmp_path / "content"
     content.write_bytes(b"x" * 60)

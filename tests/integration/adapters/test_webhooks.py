@@ -15,12 +15,13 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores import Stores
 from adapters.database.stores.webhooks import WebhookStore
+from adapters.database.transport import Transport
 from adapters.webhooks import new_secret, tell_webhooks
 from domain.ids import BaseId
 from ingestion.fetch.guard import AddressGuard
 from tests import waiting
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import open_base, publish
 
 AND_LATER = """
@@ -72,22 +73,22 @@ async def teller(url: str, place: str) -> AsyncIterator[asyncio.subprocess.Proce
         await process.wait()
 
 
-async def webhook(stores: DatabaseStores, place: str) -> tuple[BaseId, str]:
+async def webhook(stores: Stores, place: str) -> tuple[BaseId, str]:
     """A base with one, and its secret."""
     base, secret = await open_base(stores), new_secret()
-    await WebhookStore(stores.transport).add(base, url=f"http://{place}/told", secret=secret, most=1)
+    await stores.webhooks.add(base, url=f"http://{place}/told", secret=secret, most=1)
     return base, secret
 
 
-async def is_over(stores: DatabaseStores) -> bool:
+async def is_over(transport: Transport) -> bool:
     """Whether nothing is to be told any more, now or later."""
-    return await stores.transport.call("due_webhook_messages", p_limit=9, p_hold_s=0) == []
+    return await transport.call("due_webhook_messages", p_limit=9, p_hold_s=0) == []
 
 
 async def test_who_is_killed_between_telling_and_noting_it_has_it_told_again(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     running: list[asyncio.subprocess.Process] = []
 
     async def kill_once(before: int) -> web.Response:
@@ -124,10 +125,10 @@ def is_signed(secret: str, headers: dict[str, str], body: str) -> bool:
 
 
 @asynccontextmanager
-async def telling(stores: DatabaseStores, guard: AddressGuard) -> AsyncIterator[None]:
+async def telling(stores: Stores, guard: AddressGuard) -> AsyncIterator[None]:
     """In this process; whatever it meets, it goes on."""
     stop = asyncio.Event()
-    task = asyncio.create_task(tell_webhooks(WebhookStore(stores.transport), guard, stop, every_s=0.05))
+    task = asyncio.create_task(tell_webhooks(stores.webhooks, guard, stop, every_s=0.05))
     try:
         yield
         assert not task.done()
@@ -139,7 +140,7 @@ async def telling(stores: DatabaseStores, guard: AddressGuard) -> AsyncIterator[
 async def test_a_receiver_that_is_slow_broken_or_cut_off_is_told_again_later_each_time(
     postgres_transport: PostgresTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     monkeypatch.setattr("adapters.webhooks.ANSWER_S", 0.3)
     monkeypatch.setattr("adapters.webhooks.AGAIN_S", (0.1, 0.2, 0.4, 0.8))
     at: list[float] = []
@@ -161,13 +162,13 @@ async def test_a_receiver_that_is_slow_broken_or_cut_off_is_told_again_later_eac
     assert len(set(receiver.ids)) == 1
     waits = [later - before for before, later in pairwise(at[1:])]
     assert waits == sorted(waits)
-    assert await is_over(stores)
+    assert await is_over(postgres_transport)
 
 
 async def test_what_happened_to_a_document_is_told_in_order(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     store = WebhookStore(postgres_transport)
     base, _ = await webhook(stores, "example.com")
     document = await publish(stores, base, "слова")
@@ -186,7 +187,7 @@ async def test_what_happened_to_a_document_is_told_in_order(
 
 @pytest.mark.parametrize("inside", ["127.0.0.1", "10.0.0.8", "169.254.169.254", "::1", "fd00::1"])
 async def test_a_name_that_leads_inside_is_never_told(postgres_transport: PostgresTransport, inside: str) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
 
     async def resolve(_host: str, _port: int) -> list[str]:
         return ["93.184.215.14", inside]

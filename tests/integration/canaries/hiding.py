@@ -11,17 +11,14 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from adapters.database.stores.library import KeptFileStore
-from adapters.database.stores.search import NextVectorStore
-from adapters.database.stores.webhooks import WebhookStore
-from adapters.database.transport import ActingTransport
+from adapters.database.stores import Stores
+from adapters.database.transport import ActingTransport, Transport
 from domain.bases import Role
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, ThreadId, UserId
 from domain.people import acting_for, token_hash
 from domain.tables import SourcedTable
 from rag.records import Exchange, KeptReading
 from rag.reservations import DayBounds
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     MODEL,
     NORTH,
@@ -92,13 +89,13 @@ class Canary:
         )
 
 
-async def hide_canary(stores: DatabaseStores, contents: Content, owner: UserId | None = None) -> Canary:
+async def hide_canary(transport: Transport, contents: Content, owner: UserId | None = None) -> Canary:
     """A base with these documents, a question about a file, notes that wait in the queue, a dialogue and a thumb; of a
     person of its own, or in a new topic of the owner's chat.
 
     It is being moved to another model, too.
     """
-    number = next(people)
+    stores, number = Stores.over(transport), next(people)
     person, word = owner or UserId(number), f"канарейка{number}"
     topic = ThreadId(number) if owner else None
     base = await stores.people.open_base(ChatId(person), thread=topic, member=person, topic=word)
@@ -114,9 +111,9 @@ async def hide_canary(stores: DatabaseStores, contents: Content, owner: UserId |
     await _keep_entities(stores, base, word)
     reading = KeptReading(key=word, documents=(ready[0],), content=word)
     await stores.kept_readings.keep(base, word, reading)
-    webhook = await WebhookStore(stores.transport).add(base, url=f"https://{word}.example", secret=word, most=1)
+    webhook = await stores.webhooks.add(base, url=f"https://{word}.example", secret=word, most=1)
     chunk = (await find(stores, base, word))[texts[0][0]].passage.chunk_id
-    await NextVectorStore(stores.transport).store(base, NEXT_MODEL, [(chunk, NORTH)])
+    await stores.next_vectors.store(base, NEXT_MODEL, [(chunk, NORTH)])
     return Canary(
         base=base,
         person=person,
@@ -127,9 +124,9 @@ async def hide_canary(stores: DatabaseStores, contents: Content, owner: UserId |
         table=await stores.answer_tables.save_table(person, base, table),
         archived=await _talk(stores, person, base, word),
         content_hash=hash_of(*texts[0]),
-        file=await KeptFileStore(stores.transport).keep(base, sha256=hash_of(*texts[0]), size_bytes=1, most_bytes=1),
+        file=await stores.kept_files.keep(base, sha256=hash_of(*texts[0]), size_bytes=1, most_bytes=1),
         webhook=webhook.id if webhook else "",
-        token=await _token(stores, person, base, word),
+        token=await _token(transport, person, base, word),
         invitation=(await stores.bases.invite(base, token_hash(word), role=Role.READER, once=False, days=None)).id,
         reservation=(
             await stores.library.reserve_question(person, person, bounds=DayBounds(questions=99), lease_s=3600)
@@ -138,27 +135,27 @@ async def hide_canary(stores: DatabaseStores, contents: Content, owner: UserId |
     )
 
 
-async def _token(stores: DatabaseStores, person: UserId, base: BaseId, word: str) -> UserId:
+async def _token(transport: Transport, person: UserId, base: BaseId, word: str) -> UserId:
     """One that the person has made."""
     with acting_for(person):
-        own = DatabaseStores(ActingTransport(stores.transport))
+        own = Stores.over(ActingTransport(transport))
         return await own.tokens.add(base, token_hash(word), is_read_only=False, days=None)
 
 
-async def _join(stores: DatabaseStores, member: UserId, word: str) -> UserId:
+async def _join(stores: Stores, member: UserId, word: str) -> UserId:
     """By the base's link."""
     await stores.bases.accept(member, token_hash(word), name="кто-то")
     return member
 
 
-async def hide(stores: DatabaseStores, bases: list[Content], owner: UserId | None = None) -> list[Canary]:
+async def hide(transport: Transport, bases: list[Content], owner: UserId | None = None) -> list[Canary]:
     """A canary for each, and segments where they are due."""
-    canaries = [await hide_canary(stores, base, owner) for base in bases]
-    await stores.search.ensure_index()
+    canaries = [await hide_canary(transport, base, owner) for base in bases]
+    await Stores.over(transport).search.ensure_index()
     return canaries
 
 
-async def _talk(stores: DatabaseStores, person: UserId, base: BaseId, word: str) -> int:
+async def _talk(stores: Stores, person: UserId, base: BaseId, word: str) -> int:
     """Two exchanges, of which the first leaves the window; its last message."""
     await stores.people.state(person, base=base, language="ru")
     said = Exchange(question=word, answer=word)
@@ -169,7 +166,7 @@ async def _talk(stores: DatabaseStores, person: UserId, base: BaseId, word: str)
     return (await stores.dialogue.unsummarised(person, SESSION, limit=9)).up_to
 
 
-async def _keep_entities(stores: DatabaseStores, base: BaseId, word: str) -> None:
+async def _keep_entities(stores: Stores, base: BaseId, word: str) -> None:
     """One entity of the canary's name, of which a document of the base says the canary's word."""
     claimed = await stores.entities.claim(lease_s=60, attempts=3, only=base)
     assert claimed is not None
@@ -177,7 +174,7 @@ async def _keep_entities(stores: DatabaseStores, base: BaseId, word: str) -> Non
     await stores.entities.store(claimed, found=named_entities(span.chunk, word, key=word), reader="a test")
 
 
-async def _batch_id_of(stores: DatabaseStores, base: BaseId, document: DocumentId) -> BatchId:
+async def _batch_id_of(stores: Stores, base: BaseId, document: DocumentId) -> BatchId:
     batch = (await card_of(stores, base, document)).batch_id
     assert batch is not None
     return batch

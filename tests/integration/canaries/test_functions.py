@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from psycopg import sql
 
 from adapters.database.postgres import PostgresTransport
-from adapters.database.transport import Argument
+from adapters.database.transport import Argument, Transport
 from domain.ids import UserId
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.canaries.catalog import Catalog
 from tests.integration.canaries.hiding import CARELESS, Canary, Content, Rows, hide, people, some_bases
 
@@ -98,9 +97,9 @@ def tells_or_changes(catalog: Catalog, name: str, caller: Canary, canary: Canary
     return False
 
 
-async def crossing(stores: DatabaseStores, catalog: Catalog, bases: list[Content], *, filtered: bool) -> list[str]:
+async def crossing(transport: Transport, catalog: Catalog, bases: list[Content], *, filtered: bool) -> list[str]:
     """The functions that let something through."""
-    canaries = await hide(stores, bases)
+    canaries = await hide(transport, bases)
     return [
         name
         for name in catalog.functions
@@ -114,14 +113,14 @@ async def crossing(stores: DatabaseStores, catalog: Catalog, bases: list[Content
 async def test_no_function_crosses_from_base_to_base(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
 ) -> None:
-    assert await crossing(DatabaseStores(postgres_transport), catalog, bases, filtered=filtered) == []
+    assert await crossing(postgres_transport, catalog, bases, filtered=filtered) == []
 
 
 async def test_no_function_crosses_between_the_topics_of_one_person(
     catalog: Catalog, postgres_transport: PostgresTransport
 ) -> None:
     bases = [[[["слово"]]], [[["слово"]]]]
-    one, other = await hide(DatabaseStores(postgres_transport), bases, UserId(next(people)))
+    one, other = await hide(postgres_transport, bases, UserId(next(people)))
     crossed = {
         name
         for name, parameters in catalog.functions.items()
@@ -137,12 +136,12 @@ async def test_no_function_crosses_between_the_topics_of_one_person(
 async def test_no_function_crosses_between_bases_with_segments(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
 ) -> None:
-    assert await crossing(DatabaseStores(postgres_transport), catalog, bases, filtered=filtered) == []
+    assert await crossing(postgres_transport, catalog, bases, filtered=filtered) == []
     assert catalog.connection.execute(_WITHOUT_SEGMENT).fetchall() == []
 
 
 async def test_a_careless_new_function_is_found_out(catalog: Catalog, postgres_transport: PostgresTransport) -> None:
-    canary, caller = await hide(DatabaseStores(postgres_transport), [[[["слово"]]], [[["слово"]]]])
+    canary, caller = await hide(postgres_transport, [[[["слово"]]], [[["слово"]]]])
     catalog.connection.execute(CARELESS)
     found = Catalog.read(catalog.connection)
     crossed = {name for name in found.functions if tells_or_changes(found, name, caller, canary)}
@@ -157,7 +156,7 @@ def test_whatever_takes_an_id_asks_whose_it_is(catalog: Catalog) -> None:
 async def test_for_its_own_base_the_same_call_tells_or_changes(
     catalog: Catalog, postgres_transport: PostgresTransport
 ) -> None:
-    (canary,) = await hide(DatabaseStores(postgres_transport), [[[["слово"], ["тело"]], [["дело"]]]])
+    (canary,) = await hide(postgres_transport, [[[["слово"], ["тело"]], [["дело"]]]])
     idle = {
         name
         for name in catalog.functions

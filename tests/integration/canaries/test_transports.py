@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from adapters.database.transport import Transport
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.canaries.catalog import Catalog
 from tests.integration.canaries.hiding import CARELESS, Canary, Content, hide, some_bases
 
@@ -56,7 +55,7 @@ class Stranger:
 async def test_no_call_crosses_between_bases_with_segments(
     catalog: Catalog, transport: Transport, bases: list[Content]
 ) -> None:
-    canaries = await hide(DatabaseStores(transport), bases)
+    canaries = await hide(transport, bases)
     stranger = Stranger(transport=transport, catalog=catalog)
     for canary, caller in itertools.pairwise([*canaries, canaries[0]]):
         await stranger.ask(caller, canary)
@@ -65,7 +64,7 @@ async def test_no_call_crosses_between_bases_with_segments(
 
 async def test_a_careless_new_function_is_found_out(catalog: Catalog, transport: Transport) -> None:
     catalog.connection.execute(CARELESS)  # before anything is called: PostgREST looks once at what there is
-    canary, caller = await hide(DatabaseStores(transport), [[[["слово"]]], [[["слово"]]]])
+    canary, caller = await hide(transport, [[[["слово"]]], [[["слово"]]]])
     stranger = Stranger(transport=transport, catalog=Catalog.read(catalog.connection))
     await stranger.ask(caller, canary)
     assert stranger.crossed == {"title_of", "forget", "said"}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.transport import Transport
 from rag.execution.executor import Executor
 from rag.execution.facts import FactKind
@@ -12,7 +13,6 @@ from rag.execution.search_tool import SearchBase
 from rag.planning.plan import QueryPlan, ToolCall
 from tests.fakes.reading import turn
 from tests.fakes.turns import by_words_alone
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import named_entities, open_base, publish
 
 CONTACTS = QueryPlan(
@@ -22,7 +22,7 @@ CONTACTS = QueryPlan(
 )
 
 
-async def enrich(stores: DatabaseStores) -> None:
+async def enrich(stores: Stores) -> None:
     """One more document is read for entities."""
     claimed = await stores.entities.claim(lease_s=60, attempts=3)
     assert claimed
@@ -34,7 +34,7 @@ async def enrich(stores: DatabaseStores) -> None:
 async def test_until_every_document_is_read_for_entities_a_search_joins_and_it_is_counted(
     transport: Transport, read: int, kinds: set[FactKind]
 ) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await open_base(stores)
     for name in ("Телефон: 12 alor", "Телефон alor тоже 34"):
         await publish(stores, base, name, name=name)

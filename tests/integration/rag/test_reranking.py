@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores import Stores
 from adapters.jina.client import TIERS, open_jina
 from adapters.jina.models import JinaReranker
 from adapters.local.models import open_reranker
 from rag.ports import Reranker
 from rag.retrieval.search import Retrieval
 from tests.fakes.rag import FixedEmbedder, LowerWords
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import open_base, publish
 from tests.onnx_models import build_reranker
 from tests.servers.jina import KEY, JinaServer, serve_jina
@@ -47,7 +47,7 @@ async def reranker(kind: str, folder: Path) -> AsyncIterator[tuple[Reranker | No
 
 async def texts_found(transport: PostgresTransport, judge: Reranker | None, documents: int) -> list[str]:
     """Best first."""
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await open_base(stores)
     for number in range(documents):
         await publish(stores, base, f"ключ сеть диск номер{number} " + f"слово{number} " * 9, name=f"{number}")

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from adapters.database.stores import Stores
 from adapters.database.stores.search import ReadingStore
 from adapters.database.transport import Transport
 from adapters.llm.opening import open_chat_model
@@ -19,7 +20,6 @@ from rag.retrieval.search import Retrieval
 from tests.fakes.clerk import read_contract
 from tests.fakes.rag import FixedEmbedder, LowerWords
 from tests.fakes.reading import PROMPTS, WORDINGS, turn
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import open_base, publish
 from tests.material.contracts import DISPUTED, MADE, TRUTH, documents
 from tests.servers.llm import MODEL, ChatRequest, LlmServer, serve_llm
@@ -30,7 +30,7 @@ PROMPT_TOKENS = 12_000
 
 async def keep(transport: Transport, *names: str) -> BaseId:
     """The made documents of these names, or all 30."""
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await open_base(stores)
     for name, text in documents().items():
         if not names or name in names:
@@ -52,7 +52,7 @@ async def model_that(reply: Reply) -> AsyncIterator[tuple[ChatModel, LlmServer]]
 def retrieval(transport: Transport) -> Retrieval:
     """By words alone."""
     return Retrieval(
-        DatabaseStores(transport).search,
+        Stores.over(transport).search,
         FixedEmbedder(),
         LowerWords(),
         None,
@@ -64,12 +64,12 @@ def retrieval(transport: Transport) -> Retrieval:
 
 
 def rows_tool(transport: Transport, model: ChatModel) -> CollectRows:
-    library, reading = DatabaseStores(transport).library, ReadingStore(transport)
+    library, reading = Stores.over(transport).library, ReadingStore(transport)
     return CollectRows(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 
 def reading_tool(transport: Transport, model: ChatModel) -> ReadDocuments:
-    library, reading = DatabaseStores(transport).library, ReadingStore(transport)
+    library, reading = Stores.over(transport).library, ReadingStore(transport)
     return ReadDocuments(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 

@@ -1,10 +1,10 @@
 """The notice loop keeps live messages in step, whatever happens to them."""
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
 
+from adapters.database.stores.intake import NoticeStore
 from bot.notices import ATTEMPTS, Comparison, NoticeLoop
 from domain.documents import DocumentCard, DocumentStatus, Notice
 from domain.errors import DatabaseAway
@@ -16,7 +16,7 @@ from tests.fakes.telegram import RecordedBot
 from tests.waiting import until
 
 
-class ScriptedNotices:
+class ScriptedNotices(NoticeStore):
     """Gives each list of notices once, when those before are confirmed; an exception in their place is raised."""
 
     def __init__(self, *due: list[Notice] | Exception, hold_ends: bool = False) -> None:
@@ -30,7 +30,7 @@ class ScriptedNotices:
     async def attach(self, batch: BatchId, message: MessageId) -> None:
         self.attached.append((batch, message))
 
-    async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
+    async def due(self, *, limit: int, hold_s: int) -> list[Notice]:
         if self._given - set(self.confirmed) and self._due and not self._hold_ends:
             return []
         self._silent += not self._due
@@ -56,7 +56,7 @@ class UnconfirmedNotices(ScriptedNotices):
         super().__init__()
         self._one = one
 
-    async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
+    async def due(self, *, limit: int, hold_s: int) -> list[Notice]:
         await super().due(limit=limit, hold_s=hold_s)
         if self.confirmed:
             return []

@@ -18,10 +18,10 @@ from psycopg import sql
 
 from adapters.database.migrate import Migration, migrate, read_schema
 from adapters.database.postgres import open_postgres
+from adapters.database.stores import Stores
 from domain.ids import BaseId, UserId
 from tests.database import OWNER, Server, running_server
 from tests.integration.adapters.database.catalog import described
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import COUNTED, ORPHANS, RECOUNTED, ask, find, window_of
 from tests.integration.canaries.hiding import SESSION, hide
 
@@ -89,7 +89,7 @@ async def test_what_a_release_has_stored_is_found_by_this_one(upgraded: str, dat
     assert ask(upgraded, COUNTED) == ask(upgraded, RECOUNTED)
     assert ask(upgraded, ORPHANS) == [(0,)]
     async with open_postgres(upgraded, pool_size=1, timeout_s=60) as transport:
-        stores = DatabaseStores(transport)
+        stores = Stores.over(transport)
         for base, person in ask(upgraded, "select id, chat_id from bases"):
             word = f"канарейка{person}"
             found = await find(stores, BaseId(str(base)), word)
@@ -101,7 +101,7 @@ async def test_what_a_release_has_stored_is_found_by_this_one(upgraded: str, dat
 async def _make(version: str, url: str) -> None:
     await migrate(url)
     async with open_postgres(url, pool_size=1, timeout_s=60) as transport:
-        await hide(DatabaseStores(transport), [[[["слово", "дело"], ["тело"]]], [[["дело"]]]])
+        await hide(transport, [[[["слово", "дело"], ["тело"]]], [[["дело"]]]])
     tables = {}
     with psycopg.connect(url) as connection:
         for table, _ in connection.execute(_COLUMNS.encode()).fetchall():

@@ -6,17 +6,15 @@ In: words. Out: batches, chunks, published documents. Vectors have four numbers;
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
 
 import psycopg
 
-from bot.ports import AnswerTables, Library, Notices, PastDialogues, PeopleStore
+from adapters.database.stores import Stores
 from domain.documents import DocumentCard, Lane, SourceType
 from domain.ids import BaseId, ChatId, ChunkId, DocumentId, MessageId, SessionId, UserId
 from domain.locator import Locator
 from domain.names import Relation
 from ingestion.entities.records import EntityType, NewAlias, NewEntities, NewEntity, NewFact
-from ingestion.ports import DocumentText, IntakeQueue, WorkQueue
 from ingestion.records import (
     Batch,
     Block,
@@ -30,7 +28,7 @@ from ingestion.records import (
     Span,
 )
 from rag.metering import CheckCounts, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
-from rag.ports import DialogueStore, DocumentScores, PassageSearch, ReadingMemory
+from rag.ports import DialogueStore
 from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
 ANNA = UserId(101)
@@ -94,39 +92,6 @@ where (t.around::int, t.around_titled::int, t.spread) is distinct from (
     select count(*) from chunk_terms o join documents_chunks p on p.id = o.chunk_id
     where p.document_id = c.document_id and o.term = t.term) end)
 """
-
-
-class Dialogue(DialogueStore, PastDialogues, Protocol):
-    """What turns and the bot need of dialogues."""
-
-
-class Searches(PassageSearch, DocumentScores, Protocol):
-    """Both searches, as one store has them."""
-
-
-class Stores(Protocol):
-    """Every port that the database stands behind."""
-
-    @property
-    def people(self) -> PeopleStore: ...
-    @property
-    def intake(self) -> IntakeQueue: ...
-    @property
-    def work(self) -> WorkQueue: ...
-    @property
-    def text(self) -> DocumentText: ...
-    @property
-    def library(self) -> Library: ...
-    @property
-    def notices(self) -> Notices: ...
-    @property
-    def search(self) -> Searches: ...
-    @property
-    def answer_tables(self) -> AnswerTables: ...
-    @property
-    def kept_readings(self) -> ReadingMemory: ...
-    @property
-    def dialogue(self) -> Dialogue: ...
 
 
 async def open_base(stores: Stores, user: UserId = ANNA) -> BaseId:

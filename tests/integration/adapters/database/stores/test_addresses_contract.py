@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import DocumentId, UserId
 from ingestion.records import Edition, Failure, PublishedDocument
 from tests.integration.adapters.database.stores.material import (
-    Stores,
     batch_of,
     card_of,
     claim,

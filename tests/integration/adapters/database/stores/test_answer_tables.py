@@ -2,8 +2,9 @@
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.tables import SourcedTable
-from tests.integration.adapters.database.stores.material import ANNA, Stores, open_base, publish
+from tests.integration.adapters.database.stores.material import ANNA, open_base, publish
 
 TABLE = SourcedTable(title="Договоры", columns=("Договор", "Источник"), rows=(("Аренда", "а.pdf, стр. 1"),))
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.database.stores.library import KeptFileStore
-from adapters.database.stores.people import TokenStore
+from adapters.database.stores import Stores
 from adapters.database.transport import ActingTransport, Transport
 from domain.bases import Role
 from domain.errors import BaseClosed, BaseReadOnly
@@ -14,7 +13,6 @@ from domain.ids import BaseId, ChatId, ThreadId, UserId
 from domain.people import NobodyActs, acting_for, new_token, token_hash
 from rag.records import Exchange
 from rag.reservations import DayBounds
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     COUNTED,
@@ -45,13 +43,13 @@ SAID = Exchange(question="Где ключи?", answer="На столе.")
 
 
 @pytest.fixture
-def mine(transport: Transport) -> DatabaseStores:
+def mine(transport: Transport) -> Stores:
     """For people."""
-    return DatabaseStores(ActingTransport(transport))
+    return Stores.over(ActingTransport(transport))
 
 
 @pytest.fixture
-async def work(mine: DatabaseStores) -> BaseId:
+async def work(mine: Stores) -> BaseId:
     """A second base of Anna's, of which her chat has the first."""
     await mine.people.open_base(ChatId(ANNA), thread=None, member=ANNA, name="Анна")
     made = await mine.bases.make(ANNA, "Работа")
@@ -59,7 +57,7 @@ async def work(mine: DatabaseStores) -> BaseId:
     return made
 
 
-async def share(mine: DatabaseStores, base: BaseId, role: Role, *, once: bool = False, days: int | None = None) -> str:
+async def share(mine: Stores, base: BaseId, role: Role, *, once: bool = False, days: int | None = None) -> str:
     """The secret of a link."""
     secret = token_hash(new_token())
     with acting_for(ANNA):
@@ -67,12 +65,12 @@ async def share(mine: DatabaseStores, base: BaseId, role: Role, *, once: bool = 
     return secret
 
 
-async def test_who_acts_for_nobody_reaches_nothing(mine: DatabaseStores, work: BaseId) -> None:
+async def test_who_acts_for_nobody_reaches_nothing(mine: Stores, work: BaseId) -> None:
     with pytest.raises(NobodyActs):
         await mine.library.count(work)
 
 
-async def test_a_person_has_bases_of_their_own_and_opens_one(mine: DatabaseStores, work: BaseId) -> None:
+async def test_a_person_has_bases_of_their_own_and_opens_one(mine: Stores, work: BaseId) -> None:
     home = await open_base(mine)
     await mine.people.state(ANNA, base=home, language="ru")
     with acting_for(ANNA):
@@ -88,7 +86,7 @@ async def test_a_person_has_bases_of_their_own_and_opens_one(mine: DatabaseStore
     assert await mine.bases.all(BORIS) == []
 
 
-async def test_each_topic_has_a_base_and_a_dialogue(mine: DatabaseStores) -> None:
+async def test_each_topic_has_a_base_and_a_dialogue(mine: Stores) -> None:
     states = []
     for thread in (None, ThreadId(7)):
         base = await mine.people.open_base(ChatId(ANNA), thread=thread, member=ANNA, topic="Отпуск")
@@ -101,7 +99,7 @@ async def test_each_topic_has_a_base_and_a_dialogue(mine: DatabaseStores) -> Non
     assert (await mine.people.state(ANNA, base=base, language="en")).session_id == states[0].session_id
 
 
-async def test_a_dialogue_belongs_to_its_base(mine: DatabaseStores, work: BaseId) -> None:
+async def test_a_dialogue_belongs_to_its_base(mine: Stores, work: BaseId) -> None:
     home = await open_base(mine)
     before = await mine.people.state(ANNA, base=home, language="ru")
     with acting_for(ANNA):
@@ -119,7 +117,7 @@ async def test_a_dialogue_belongs_to_its_base(mine: DatabaseStores, work: BaseId
         assert (await mine.people.clean_chat(ANNA, base=home)).messages == 2
 
 
-async def test_a_reader_reads_and_changes_nothing(mine: DatabaseStores, stores: DatabaseStores, work: BaseId) -> None:
+async def test_a_reader_reads_and_changes_nothing(mine: Stores, stores: Stores, work: BaseId) -> None:
     document = await publish(stores, work, "ключи на столе")
     joined = await mine.bases.accept(BORIS, await share(mine, work, Role.READER), name="Борис")
     assert joined
@@ -147,7 +145,7 @@ async def test_a_reader_reads_and_changes_nothing(mine: DatabaseStores, stores: 
         await mine.library.card(work, document)
 
 
-async def test_a_writer_writes_until_taken_off(mine: DatabaseStores, work: BaseId) -> None:
+async def test_a_writer_writes_until_taken_off(mine: Stores, work: BaseId) -> None:
     home = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)
     await mine.people.state(BORIS, base=home, language="ru")
     await mine.bases.accept(BORIS, await share(mine, work, Role.WRITER), name="Борис")
@@ -171,7 +169,7 @@ async def test_a_writer_writes_until_taken_off(mine: DatabaseStores, work: BaseI
     assert (await mine.people.go_home(BORIS)).base_id == home
 
 
-async def test_a_link_ends(mine: DatabaseStores, work: BaseId) -> None:
+async def test_a_link_ends(mine: Stores, work: BaseId) -> None:
     once = await share(mine, work, Role.READER, once=True)
     assert await mine.bases.accept(ANNA, once, name="Анна")  # an owner does not use it up
     joined = await asyncio.gather(*(mine.bases.accept(each, once, name="Кто") for each in (BORIS, UserId(303))))
@@ -186,7 +184,7 @@ async def test_a_link_ends(mine: DatabaseStores, work: BaseId) -> None:
     assert await mine.bases.accept(UserId(303), kept, name="Вера") is None
 
 
-async def test_a_member_leaves(mine: DatabaseStores, work: BaseId) -> None:
+async def test_a_member_leaves(mine: Stores, work: BaseId) -> None:
     await mine.bases.accept(BORIS, await share(mine, work, Role.READER), name="Борис")
     with acting_for(BORIS):
         assert await mine.bases.remove_member(work, BORIS)
@@ -194,7 +192,7 @@ async def test_a_member_leaves(mine: DatabaseStores, work: BaseId) -> None:
             await mine.library.count(work)
 
 
-async def test_who_writes_in_a_group_may_read_its_base_until_they_leave(mine: DatabaseStores) -> None:
+async def test_who_writes_in_a_group_may_read_its_base_until_they_leave(mine: Stores) -> None:
     base = await mine.people.open_base(GROUP, thread=None, member=BORIS, name="Дом")
     (listed,) = await mine.bases.all(BORIS)
     assert (listed.id, listed.name, listed.role, listed.group) == (base, "Дом", Role.READER, GROUP)
@@ -206,9 +204,7 @@ async def test_who_writes_in_a_group_may_read_its_base_until_they_leave(mine: Da
     assert await mine.bases.all(BORIS) == []
 
 
-async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_off(
-    mine: DatabaseStores, work: BaseId
-) -> None:
+async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_off(mine: Stores, work: BaseId) -> None:
     own = await mine.people.open_base(GROUP, thread=None, member=ANNA, name="Дом")
     await mine.people.state(UserId(GROUP), base=own, language="ru")
     with acting_for(BORIS), pytest.raises(BaseClosed):
@@ -226,7 +222,7 @@ async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_o
 
 
 async def test_a_group_that_the_bot_was_taken_out_of_closes_its_bases_and_those_opened_there(
-    mine: DatabaseStores, work: BaseId
+    mine: Stores, work: BaseId
 ) -> None:
     own = await mine.people.open_base(GROUP, thread=None, member=BORIS, name="Дом")
     await mine.people.state(UserId(GROUP), base=own, language="ru")
@@ -240,7 +236,7 @@ async def test_a_group_that_the_bot_was_taken_out_of_closes_its_bases_and_those_
         await mine.library.count(work)
 
 
-async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: DatabaseStores, work: BaseId) -> None:
+async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: Stores, work: BaseId) -> None:
     home = await open_base(mine)
     await mine.people.state(ANNA, base=home, language="ru")
     with acting_for(ANNA):
@@ -254,7 +250,7 @@ async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: DatabaseStor
 
 
 async def test_a_document_goes_to_another_base_as_it_was_read(
-    mine: DatabaseStores, stores: DatabaseStores, work: BaseId, database_url: str
+    mine: Stores, stores: Stores, work: BaseId, database_url: str
 ) -> None:
     home = await open_base(mine)
     document = await publish(stores, home, "ключи на столе", "лампа в углу", name="заметка")
@@ -280,7 +276,7 @@ async def test_a_document_goes_to_another_base_as_it_was_read(
 
 
 async def test_who_is_forgotten_leaves_nothing_but_what_they_sent_to_others(
-    mine: DatabaseStores, work: BaseId, database_url: str
+    mine: Stores, work: BaseId, database_url: str
 ) -> None:
     home = await open_base(mine)
     theirs = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)
@@ -294,7 +290,7 @@ async def test_who_is_forgotten_leaves_nothing_but_what_they_sent_to_others(
     with acting_for(ANNA):
         await mine.intake.enqueue(batch_of(theirs, note("для Бориса")))
         await mine.intake.enqueue(batch_of(work, note("план")))
-        token = await TokenStore(mine.transport).add(None, token_hash(new_token()), is_read_only=False, days=None)
+        token = await mine.tokens.add(None, token_hash(new_token()), is_read_only=False, days=None)
         await mine.intake.enqueue(replace(batch_of(theirs, note("ключом")), user_id=token))
         await mine.library.reserve_question(UserId(GROUP), ANNA, bounds=DayBounds(questions=9), lease_s=60)
         assert (await mine.people.forget(ANNA))[0] == 2
@@ -307,23 +303,21 @@ async def test_who_is_forgotten_leaves_nothing_but_what_they_sent_to_others(
     assert {(each.title, each.sent_by, each.sender) for each in left} == {("для Бориса", 0, None), ("ключом", 0, None)}
 
 
-async def test_what_was_spent_on_a_base_is_not_forgotten_with_it(mine: DatabaseStores, work: BaseId) -> None:
+async def test_what_was_spent_on_a_base_is_not_forgotten_with_it(mine: Stores, work: BaseId) -> None:
     with acting_for(ANNA):
-        token = await TokenStore(mine.transport).add(None, token_hash(new_token()), is_read_only=False, days=None)
+        token = await mine.tokens.add(None, token_hash(new_token()), is_read_only=False, days=None)
         await mine.library.save_turn(token, work, TURN)
         by_token = await mine.library.spent_in_a_day(ANNA, token=token)
         await mine.bases.delete(work)
-        await TokenStore(mine.transport).revoke(None, token)
+        await mine.tokens.revoke(None, token)
     assert by_token.questions == 1
     assert (await mine.library.spent_in_a_day(ANNA)).questions == 1
     assert (await mine.library.spent_in_a_day(ANNA, token=UserId(1))).questions == 0
 
 
-async def test_a_kept_file_goes_along_as_a_file_of_the_other_base(
-    mine: DatabaseStores, stores: DatabaseStores, work: BaseId
-) -> None:
+async def test_a_kept_file_goes_along_as_a_file_of_the_other_base(mine: Stores, stores: Stores, work: BaseId) -> None:
     home = await open_base(mine)
-    files = KeptFileStore(mine.transport)
+    files = mine.kept_files
     with acting_for(ANNA):
         kept = await files.keep(home, sha256="a" * 64, size_bytes=5, most_bytes=9)
     document, _ = await read_source(stores, home, replace(file("План.docx"), file_id=None, kept_file=kept), "план")
@@ -336,7 +330,7 @@ async def test_a_kept_file_goes_along_as_a_file_of_the_other_base(
     assert await files.release(9) == [(home, kept)]
 
 
-async def test_the_notice_names_a_base_that_is_not_open(mine: DatabaseStores, work: BaseId) -> None:
+async def test_the_notice_names_a_base_that_is_not_open(mine: Stores, work: BaseId) -> None:
     home = await open_base(mine)
     await mine.people.state(ANNA, base=home, language="ru")
     with acting_for(ANNA):
@@ -346,9 +340,7 @@ async def test_the_notice_names_a_base_that_is_not_open(mine: DatabaseStores, wo
     assert [each.elsewhere and (each.elsewhere.id, each.elsewhere.name) for each in due] == [None, (work, "Работа")]
 
 
-async def test_a_document_goes_only_where_its_sender_may_write(
-    mine: DatabaseStores, stores: DatabaseStores, work: BaseId
-) -> None:
+async def test_a_document_goes_only_where_its_sender_may_write(mine: Stores, stores: Stores, work: BaseId) -> None:
     document = await publish(stores, work, "ключи на столе")
     theirs = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)
     await mine.bases.accept(BORIS, await share(mine, work, Role.READER), name="Борис")

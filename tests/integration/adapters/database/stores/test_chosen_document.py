@@ -8,9 +8,9 @@ choice of which words are read, which passages are looked through and how).
 import psycopg
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.transport import Transport
 from domain.ids import BaseId
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import ask, find, open_base, publish
 
 PASSAGES = 2_200  # more than the 2,000 postings that are read for the members of a document
@@ -51,7 +51,7 @@ def text(number: int) -> str:
     return f"{fine}{'поставка ' * (1 + number % 3)}{'товар ' * (number % 4)}{'пункт ' * (number % 17)}п{number}"
 
 
-async def a_long_contract(stores: DatabaseStores) -> BaseId:
+async def a_long_contract(stores: Stores) -> BaseId:
     base = await open_base(stores)
     await publish(stores, base, *map(text, range(PASSAGES)), name="первый")
     for name in ("второй", "третий"):
@@ -59,7 +59,7 @@ async def a_long_contract(stores: DatabaseStores) -> BaseId:
     return base
 
 
-async def scores(stores: DatabaseStores, base: BaseId, words: str) -> dict[str, float]:
+async def scores(stores: Stores, base: BaseId, words: str) -> dict[str, float]:
     found = await find(stores, base, words, limit=30)
     return {text: candidate.bm25 for text, candidate in found.items() if candidate.bm25}
 
@@ -68,7 +68,7 @@ async def scores(stores: DatabaseStores, base: BaseId, words: str) -> dict[str, 
 async def test_a_word_with_more_postings_than_are_read_leaves_the_same_best_passages(
     transport: Transport, database_url: str
 ) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await a_long_contract(stores)
     assert ask(database_url, FREQUENT) == [(True,)]
     assert ask(database_url, RAREST) == [(3,)]  # «поставка» is looked up for what the others have found

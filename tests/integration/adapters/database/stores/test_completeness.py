@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores import Stores
 from domain.ids import BaseId, UserId
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import EAST, NORTH, claim_new, find, indexed, open_base
 from tests.integration.adapters.database.stores.test_functions import set_number
 
@@ -26,7 +26,7 @@ FOUND_BY_WALKING = settings(
 )
 
 
-async def add(stores: DatabaseStores, base: BaseId, name: str, count: int, *, near: list[float]) -> None:
+async def add(stores: Stores, base: BaseId, name: str, count: int, *, near: list[float]) -> None:
     """A document of so many passages; none is the same as another."""
     if count == 0:
         return
@@ -50,7 +50,7 @@ async def test_no_base_gives_fewer_passages_than_it_has(
     gone: int,
     person: int,
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     set_number(database_url, "exact_scan_limit", exact)
     mine, other = await open_base(stores, UserId(person)), await open_base(stores, UserId(1))
     await add(stores, other, f"чужое{person}", LIMIT, near=NORTH)

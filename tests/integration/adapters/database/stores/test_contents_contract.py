@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.work import BATCH_CHARS
 from adapters.database.transport import DatabaseError
 from domain.documents import DocumentStatus
@@ -16,7 +17,6 @@ from ingestion.records import Block, BlockKind, ClaimedDocument, Document, Publi
 from tests.integration.adapters.database.stores.material import (
     LEASE_S,
     MODEL,
-    Stores,
     claim,
     claim_new,
     find,

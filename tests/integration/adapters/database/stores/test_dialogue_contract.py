@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.people import PeopleStore
 from adapters.database.transport import Transport
@@ -11,8 +12,6 @@ from domain.ids import BaseId, ChatId, SessionId, UserId
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.material import (
     ANNA,
-    Dialogue,
-    Stores,
     keep_exchange,
     open_base,
     window_of,
@@ -28,7 +27,7 @@ def said(turn: int) -> Exchange:
     return Exchange(question=f"Вопрос {turn}", answer=f"Ответ {turn}")
 
 
-async def keep(store: Dialogue, base: BaseId, exchange: Exchange, session: SessionId = SESSION) -> int:
+async def keep(store: DialogueStore, base: BaseId, exchange: Exchange, session: SessionId = SESSION) -> int:
     return await keep_exchange(store, ANNA, session, base, exchange, keep=KEEP)
 
 
@@ -38,7 +37,7 @@ async def say(stores: Stores, *turns: int, session: SessionId = SESSION) -> None
         await keep(stores.dialogue, base, said(turn), session)
 
 
-async def window(store: Dialogue, pairs: int = 15, *, session: SessionId = SESSION) -> list[Exchange]:
+async def window(store: DialogueStore, pairs: int = 15, *, session: SessionId = SESSION) -> list[Exchange]:
     return await window_of(store, ANNA, session, pairs=pairs)
 
 

@@ -4,14 +4,13 @@ from typing import cast
 
 import pytest
 
-from adapters.database.stores import entities
+from adapters.database.stores import Stores, entities
 from adapters.database.transport import Transport
 from domain.documents import SourceType
 from domain.ids import BaseId, ChunkId, UserId
 from ingestion.entities.records import ClaimedEnrichment, NewEntities
 from ingestion.errors import LeaseLost
 from ingestion.records import Source
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     claim_new,
     named_entities,
@@ -26,19 +25,19 @@ ATTEMPTS = 3
 
 
 @pytest.fixture(params=["postgres", "supabase"])
-def stores(request: pytest.FixtureRequest) -> DatabaseStores:
+def stores(request: pytest.FixtureRequest) -> Stores:
     """Over one transport and the other."""
-    return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+    return Stores.over(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
-async def claim(stores: DatabaseStores, *, lease_s: int = LEASE_S, only: BaseId | None = None) -> ClaimedEnrichment:
+async def claim(stores: Stores, *, lease_s: int = LEASE_S, only: BaseId | None = None) -> ClaimedEnrichment:
     """The next document that waits; there must be one."""
     claimed = await stores.entities.claim(lease_s=lease_s, attempts=ATTEMPTS, only=only)
     assert claimed is not None
     return claimed
 
 
-async def enrich(stores: DatabaseStores, name: str) -> ClaimedEnrichment:
+async def enrich(stores: Stores, name: str) -> ClaimedEnrichment:
     """Read this entity from the next document."""
     claimed = await claim(stores)
     (span,) = await stores.entities.spans(claimed)
@@ -46,17 +45,17 @@ async def enrich(stores: DatabaseStores, name: str) -> ClaimedEnrichment:
     return claimed
 
 
-async def names_in(stores: DatabaseStores, base: BaseId, *keys: str) -> list[str]:
+async def names_in(stores: Stores, base: BaseId, *keys: str) -> list[str]:
     return [entity.name for entity in await stores.entities.named(base, keys, limit=50)]
 
 
-async def texts_of(stores: DatabaseStores, base: BaseId, entity: str | None) -> list[str]:
+async def texts_of(stores: Stores, base: BaseId, entity: str | None) -> list[str]:
     found = await stores.entities.facts(base, entity=entity, relations=["CONTACTS"], related=False, limit=50)
     return [fact.text for fact in found]
 
 
 @pytest.mark.over_rest
-async def test_a_document_waits_once_it_is_ready_and_not_before(stores: DatabaseStores) -> None:
+async def test_a_document_waits_once_it_is_ready_and_not_before(stores: Stores) -> None:
     base = await open_base(stores)
     await claim_new(stores, base)
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
@@ -65,7 +64,7 @@ async def test_a_document_waits_once_it_is_ready_and_not_before(stores: Database
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 
-async def test_what_is_stored_is_found_by_key_and_with_its_passage(stores: DatabaseStores) -> None:
+async def test_what_is_stored_is_found_by_key_and_with_its_passage(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "Телефон: 12 alor")
     await enrich(stores, "alor")
@@ -75,7 +74,7 @@ async def test_what_is_stored_is_found_by_key_and_with_its_passage(stores: Datab
 
 
 @pytest.mark.over_rest
-async def test_everything_goes_with_the_document(stores: DatabaseStores) -> None:
+async def test_everything_goes_with_the_document(stores: Stores) -> None:
     base = await open_base(stores)
     first, second = await publish(stores, base, "раз", name="раз"), await publish(stores, base, "два", name="два")
     await enrich(stores, "alor")
@@ -86,7 +85,7 @@ async def test_everything_goes_with_the_document(stores: DatabaseStores) -> None
     assert (await names_in(stores, base, "alor"), await texts_of(stores, base, None)) == ([], [])
 
 
-async def test_a_version_that_was_replaced_says_nothing_any_more(stores: DatabaseStores) -> None:
+async def test_a_version_that_was_replaced_says_nothing_any_more(stores: Stores) -> None:
     base, plan = await open_base(stores), Source(type=SourceType.PATH, identifier="/tmp/План.md", title="План.md")
     await read_source(stores, base, plan, "старый")
     await enrich(stores, "alor")
@@ -96,7 +95,7 @@ async def test_a_version_that_was_replaced_says_nothing_any_more(stores: Databas
     assert await names_in(stores, base, "alor", "beta") == ["beta"]
 
 
-async def test_a_base_sees_only_its_own(stores: DatabaseStores) -> None:
+async def test_a_base_sees_only_its_own(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, BORIS)
     await publish(stores, base, "слова")
     await enrich(stores, "alor")
@@ -105,7 +104,7 @@ async def test_a_base_sees_only_its_own(stores: DatabaseStores) -> None:
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=other) is None
 
 
-async def test_what_a_dead_worker_held_is_claimed_anew_and_the_dead_can_store_nothing(stores: DatabaseStores) -> None:
+async def test_what_a_dead_worker_held_is_claimed_anew_and_the_dead_can_store_nothing(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
     dead = await claim(stores, lease_s=0)
@@ -117,7 +116,7 @@ async def test_what_a_dead_worker_held_is_claimed_anew_and_the_dead_can_store_no
         )
 
 
-async def test_what_never_comes_to_an_end_is_given_up(stores: DatabaseStores) -> None:
+async def test_what_never_comes_to_an_end_is_given_up(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
     for _ in range(ATTEMPTS):
@@ -126,21 +125,21 @@ async def test_what_never_comes_to_an_end_is_given_up(stores: DatabaseStores) ->
 
 
 @pytest.mark.over_rest
-async def test_what_was_postponed_comes_back_after_its_delay(stores: DatabaseStores) -> None:
+async def test_what_was_postponed_comes_back_after_its_delay(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
     await stores.entities.postpone(await claim(stores), delay_s=3600, problem="away", is_final=False)
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 
-async def test_what_is_given_up_does_not_come_back(stores: DatabaseStores) -> None:
+async def test_what_is_given_up_does_not_come_back(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
     await stores.entities.postpone(await claim(stores), delay_s=0, problem="broken", is_final=True)
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 
-async def test_a_deleted_document_cannot_be_stored(stores: DatabaseStores) -> None:
+async def test_a_deleted_document_cannot_be_stored(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "слова")
     claimed = await claim(stores)
@@ -150,7 +149,7 @@ async def test_a_deleted_document_cannot_be_stored(stores: DatabaseStores) -> No
         await stores.entities.store(claimed, found=named_entities(span.chunk, "a", key="a"), reader="a test")
 
 
-async def test_bases_take_turns(stores: DatabaseStores) -> None:
+async def test_bases_take_turns(stores: Stores) -> None:
     large, small = await open_base(stores), await open_base(stores, BORIS)
     for number in range(3):
         await publish(stores, large, f"слова {number}", name=f"заметка {number}")
@@ -159,7 +158,7 @@ async def test_bases_take_turns(stores: DatabaseStores) -> None:
     assert turns == [large, small, large, large]
 
 
-async def read_with(stores: DatabaseStores, name: str, reader: str) -> ClaimedEnrichment:
+async def read_with(stores: Stores, name: str, reader: str) -> ClaimedEnrichment:
     """Read this entity from the next document in this way."""
     claimed = await claim(stores)
     (span,) = await stores.entities.spans(claimed)
@@ -168,7 +167,7 @@ async def read_with(stores: DatabaseStores, name: str, reader: str) -> ClaimedEn
 
 
 @pytest.mark.over_rest
-async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stores: DatabaseStores) -> None:
+async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stores: Stores) -> None:
     base = await open_base(stores)
     old = await publish(stores, base, "старое", name="старое")
     await read_with(stores, "alor", "rules")
@@ -180,7 +179,7 @@ async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stor
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 
-async def test_documents_are_counted_until_their_first_reading_ends(stores: DatabaseStores) -> None:
+async def test_documents_are_counted_until_their_first_reading_ends(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова", name="один")
     await publish(stores, base, "слова и ещё", name="два")
@@ -191,7 +190,7 @@ async def test_documents_are_counted_until_their_first_reading_ends(stores: Data
     assert await stores.entities.unread(base) == 1
 
 
-async def test_what_is_known_stays_until_it_is_replaced_and_is_never_doubled(stores: DatabaseStores) -> None:
+async def test_what_is_known_stays_until_it_is_replaced_and_is_never_doubled(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
     await read_with(stores, "alor", "rules")
@@ -205,7 +204,7 @@ async def test_what_is_known_stays_until_it_is_replaced_and_is_never_doubled(sto
     assert await names_in(stores, base, "alor") == ["alor"]
 
 
-async def test_an_added_document_is_read_without_those_that_wait_again(stores: DatabaseStores) -> None:
+async def test_an_added_document_is_read_without_those_that_wait_again(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
     await read_with(stores, "alor", "rules")
@@ -213,7 +212,7 @@ async def test_an_added_document_is_read_without_those_that_wait_again(stores: D
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=base) is None
 
 
-async def test_more_documents_than_a_page_wait_again(stores: DatabaseStores, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_documents_than_a_page_wait_again(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entities, "PAGE_ROWS", 2)
     base = await open_base(stores)
     for number in range(5):
@@ -231,7 +230,7 @@ def everybody_called(key: str, names: list[str], chunk: ChunkId) -> NewEntities:
     )
 
 
-async def test_of_a_name_that_many_have_the_dozen_is_found_that_most_documents_name(stores: DatabaseStores) -> None:
+async def test_of_a_name_that_many_have_the_dozen_is_found_that_most_documents_name(stores: Stores) -> None:
     base = await open_base(stores)
     names = [f"Иван {number:02}" for number in range(15)]
     for named in (names, names[-1:]):

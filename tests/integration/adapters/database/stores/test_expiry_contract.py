@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, BatchId, DocumentId, UserId
 from ingestion.errors import LeaseLost
 from ingestion.records import PublishedDocument, Source
 from tests.integration.adapters.database.stores.material import (
-    Stores,
     batch_of,
     card_of,
     claim,

@@ -7,9 +7,9 @@ from typing import TypeVar
 import pytest
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores import Stores
 from domain.ids import BaseId, DocumentId
 from ingestion.records import PublishedDocument
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     batch_of,
     claim,
@@ -26,19 +26,19 @@ T = TypeVar("T")
 
 
 @pytest.fixture
-def stores(postgres_transport: PostgresTransport) -> DatabaseStores:
+def stores(postgres_transport: PostgresTransport) -> Stores:
     """The real ones: only there two calls overlap."""
-    return DatabaseStores(postgres_transport)
+    return Stores.over(postgres_transport)
 
 
-async def with_one_that_is_due(stores: DatabaseStores) -> tuple[BaseId, DocumentId]:
+async def with_one_that_is_due(stores: Stores) -> tuple[BaseId, DocumentId]:
     base = await open_base(stores)
     (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), ttl_s=0))
     await read(stores, await claim(stores, document.id), "офис стоит сто")
     return base, document.id
 
 
-async def left(stores: DatabaseStores, base: BaseId) -> list[DocumentId]:
+async def left(stores: Stores, base: BaseId) -> list[DocumentId]:
     return [card.id for card in await stores.library.documents(base, limit=9)]
 
 
@@ -48,7 +48,7 @@ async def must_wait(call: "asyncio.Task[T]") -> "asyncio.Task[T]":
     return call
 
 
-async def test_what_is_kept_at_this_moment_is_not_removed(stores: DatabaseStores, database_url: str) -> None:
+async def test_what_is_kept_at_this_moment_is_not_removed(stores: Stores, database_url: str) -> None:
     base, document = await with_one_that_is_due(stores)
     async with unfinished(database_url, "select keep_document(%s, %s)", base, document):
         removal = await must_wait(asyncio.create_task(stores.library.remove_expired()))
@@ -56,7 +56,7 @@ async def test_what_is_kept_at_this_moment_is_not_removed(stores: DatabaseStores
     assert await left(stores, base) == [document]
 
 
-async def test_what_is_sent_to_stay_at_this_moment_is_not_removed(stores: DatabaseStores, database_url: str) -> None:
+async def test_what_is_sent_to_stay_at_this_moment_is_not_removed(stores: Stores, database_url: str) -> None:
     base, document = await with_one_that_is_due(stores)
     again = await claim_source(stores, base, PLAN)
     call = "select record_content(%s, %s, %s)"
@@ -67,7 +67,7 @@ async def test_what_is_sent_to_stay_at_this_moment_is_not_removed(stores: Databa
 
 
 async def test_what_is_removed_at_this_moment_is_no_reason_not_to_read_the_same(
-    stores: DatabaseStores, database_url: str
+    stores: Stores, database_url: str
 ) -> None:
     base, _ = await with_one_that_is_due(stores)
     again = await claim_source(stores, base, PLAN)
@@ -77,7 +77,7 @@ async def test_what_is_removed_at_this_moment_is_no_reason_not_to_read_the_same(
     assert await left(stores, base) == [again.id]
 
 
-async def test_two_workers_remove_one_document_once(stores: DatabaseStores, database_url: str) -> None:
+async def test_two_workers_remove_one_document_once(stores: Stores, database_url: str) -> None:
     base, _ = await with_one_that_is_due(stores)
     async with unfinished(database_url, "select remove_expired()"):
         removal = await must_wait(asyncio.create_task(stores.library.remove_expired()))

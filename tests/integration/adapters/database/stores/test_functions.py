@@ -6,17 +6,16 @@ import psycopg
 import pytest
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores import Stores
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import Transport
 from domain.ids import DocumentId, UserId
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     COUNTED,
     EAST,
     NORTH,
     ORPHANS,
     RECOUNTED,
-    Stores,
     ask,
     claim_new,
     find,
@@ -83,7 +82,7 @@ def test_no_function_is_long(database_url: str) -> None:
 async def test_the_counts_of_a_base_are_the_sums_of_what_can_be_found(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     mine, other = await open_base(stores), await open_base(stores, UserId(202))
     documents = [await publish(stores, mine, f"слово {number}", "и ещё одно") for number in range(4)]
     await publish(stores, other, "чужое")
@@ -113,7 +112,7 @@ async def publish_many(stores: Stores, user: UserId, vector: list[float], count:
 async def test_the_index_is_made_for_a_base_that_is_large_enough(
     transport: Transport, database_url: str, limit: int
 ) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     await publish_many(stores, UserId(1), EAST, 40)
     set_number(database_url, "exact_scan_limit", limit)
     search = SearchStore(transport)
@@ -124,7 +123,7 @@ async def test_the_index_is_made_for_a_base_that_is_large_enough(
 async def test_a_large_base_among_others_is_searched_whole_by_the_index(
     transport: Transport, database_url: str
 ) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     await publish_many(stores, UserId(1), EAST, 40)  # far from the question
     await publish_many(stores, UserId(2), NORTH, 600)  # near it, and not ours
     exact = await find(stores, await open_base(stores, UserId(1)), vector=NORTH)

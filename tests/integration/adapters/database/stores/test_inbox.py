@@ -1,4 +1,4 @@
-"""The inbox over both transports: `bot.ports.InboxKeeper`."""
+"""The inbox over both transports: `InboxStore`."""
 
 import psycopg
 import pytest

@@ -2,11 +2,11 @@
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import DocumentCard, Removed
 from domain.ids import BaseId, ChunkId, DocumentId, UserId
 from tests.integration.adapters.database.stores.material import (
     NORTH,
-    Stores,
     claim_new,
     find,
     open_base,

@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import SourceType
 from domain.ids import BaseId, ChatId, MessageId, UserId
 from ingestion.records import Batch, EnqueuedDocument, Source
-from tests.integration.adapters.database.stores.material import ANNA, Stores, claim, open_base
+from tests.integration.adapters.database.stores.material import ANNA, claim, open_base
 
 HOLD_S = 3600
 LONG = "слово " * 680 + "конец"

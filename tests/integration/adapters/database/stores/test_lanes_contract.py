@@ -7,6 +7,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.intake import IntakeStore
 from adapters.database.transport import ActingTransport, Transport
 from domain.documents import DocumentStatus, Lane
@@ -14,11 +15,9 @@ from domain.ids import BaseId, ChatId, DocumentId, ThreadId, UserId
 from domain.people import acting_for, token_hash
 from ingestion.errors import TooManyWaiting
 from ingestion.records import Source
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     LEASE_S,
-    Stores,
     batch_of,
     card_of,
     claim,
@@ -171,10 +170,10 @@ async def test_a_base_of_many_people_holds_not_all_places_either(stores: Stores)
 
 @pytest.mark.over_rest
 async def test_a_persons_tokens_take_the_persons_turns_and_room(transport: Transport) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     anna, boris = await open_base(stores), await open_base(stores, BORIS)
     with acting_for(ANNA):
-        own = DatabaseStores(ActingTransport(transport))
+        own = Stores.over(ActingTransport(transport))
         tokens = [await own.tokens.add(anna, token_hash(str(n)), is_read_only=False, days=1) for n in range(5)]
     sent = [
         await stores.intake.enqueue(replace(batch_of(anna, note("заметка"), message=n), user_id=token))

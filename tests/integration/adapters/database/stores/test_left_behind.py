@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from adapters.database.postgres import PostgresTransport
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from adapters.database.stores import Stores
 from tests.integration.adapters.database.stores.material import note, open_base, read_source
 
 REMOVALS = ("delete from documents", "delete from batches", "delete from bases")
@@ -24,7 +24,7 @@ def rows_of(connection: psycopg.Connection, table: str) -> int:
 async def test_text_goes_with_its_document(
     postgres_transport: PostgresTransport, database_url: str, removal: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     await read_source(stores, await open_base(stores), note("слова"), "слова")
     tables = ("document_blocks", "documents_chunks", "chunk_terms")
     with psycopg.connect(database_url, autocommit=True) as connection:

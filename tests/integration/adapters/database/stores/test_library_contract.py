@@ -1,17 +1,17 @@
-"""What a base holds: `bot.ports.Library`."""
+"""What a base holds: `LibraryStore`."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import DocumentStatus, Medium, Removed, UnreadPart
 from domain.ids import ChatId, MessageId
 from ingestion.records import Document, Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     SENDER,
-    Stores,
     batch_of,
     card_of,
     claim,

@@ -6,10 +6,10 @@ import psycopg
 import pytest
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores import Stores
 from domain.documents import SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.records import Source
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import batch_of, card_of, open_base, read_source
 
 PAGE = Source(type=SourceType.LINK, identifier="https://site.example/rules")
@@ -17,14 +17,12 @@ STRANGER = UserId(666)
 
 
 @pytest.fixture
-def stores(postgres_transport: PostgresTransport) -> DatabaseStores:
+def stores(postgres_transport: PostgresTransport) -> Stores:
     """The real ones: only there a lineage can be bent."""
-    return DatabaseStores(postgres_transport)
+    return Stores.over(postgres_transport)
 
 
-async def with_a_strangers_lineage(
-    stores: DatabaseStores, url: str, *, mine: str, theirs: str
-) -> tuple[BaseId, DocumentId]:
+async def with_a_strangers_lineage(stores: Stores, url: str, *, mine: str, theirs: str) -> tuple[BaseId, DocumentId]:
     """A page of mine in this status, whose lineage a stranger's document in that status has too."""
     base, other = await open_base(stores), await open_base(stores, STRANGER)
     document, _ = await read_source(stores, base, PAGE, "мои правила")
@@ -37,30 +35,30 @@ async def with_a_strangers_lineage(
     return base, document
 
 
-async def test_a_card_is_never_a_strangers(stores: DatabaseStores, database_url: str) -> None:
+async def test_a_card_is_never_a_strangers(stores: Stores, database_url: str) -> None:
     base, document = await with_a_strangers_lineage(stores, database_url, mine="superseded", theirs="ready")
     assert (await card_of(stores, base, document)).id == document
 
 
-async def test_versions_are_never_a_strangers(stores: DatabaseStores, database_url: str) -> None:
+async def test_versions_are_never_a_strangers(stores: Stores, database_url: str) -> None:
     base, document = await with_a_strangers_lineage(stores, database_url, mine="ready", theirs="superseded")
     assert [card.id for card in await stores.library.versions(base, document)] == [document]
 
 
 @pytest.mark.parametrize("mine", ["superseded", "cancelled"])
-async def test_a_strangers_version_is_not_read_anew(stores: DatabaseStores, database_url: str, mine: str) -> None:
+async def test_a_strangers_version_is_not_read_anew(stores: Stores, database_url: str, mine: str) -> None:
     base, document = await with_a_strangers_lineage(stores, database_url, mine=mine, theirs="ready")
     assert await stores.intake.refresh(batch_of(base), document) is None
 
 
-async def test_what_a_stranger_reads_is_not_what_i_asked_for(stores: DatabaseStores, database_url: str) -> None:
+async def test_what_a_stranger_reads_is_not_what_i_asked_for(stores: Stores, database_url: str) -> None:
     base, document = await with_a_strangers_lineage(stores, database_url, mine="ready", theirs="queued")
     again = await stores.intake.refresh(batch_of(base), document)
     assert again is not None
     assert again.created
 
 
-async def test_deleting_leaves_a_strangers_version(stores: DatabaseStores, database_url: str) -> None:
+async def test_deleting_leaves_a_strangers_version(stores: Stores, database_url: str) -> None:
     base, document = await with_a_strangers_lineage(stores, database_url, mine="ready", theirs="superseded")
     before = await stores.library.count(await open_base(stores, STRANGER))
     assert await stores.library.delete(base, document)

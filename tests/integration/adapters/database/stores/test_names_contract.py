@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import Choice, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from domain.locator import Locator
 from ingestion.records import ClaimedDocument, Document, IndexedChunk, NameLine, Source
 from tests.integration.adapters.database.stores.material import (
-    Stores,
     batch_of,
     claim,
     claim_new,

@@ -1,15 +1,15 @@
-"""The live messages of batches: `bot.ports.Notices`."""
+"""The live messages of batches: `NoticeStore`."""
 
 import asyncio
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import DocumentStatus, Notice
 from domain.ids import ChatId, MessageId
 from ingestion.records import Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
-    Stores,
     batch_of,
     claim,
     enqueue,

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import DocumentStatus
 from domain.ids import BaseId
 from ingestion.records import ClaimedDocument, Failure
 from tests.integration.adapters.database.stores.material import (
     NORTH,
-    Stores,
     card_of,
     claim,
     claim_new,

@@ -1,15 +1,15 @@
-"""Bases, modes and dialogues of people: `bot.ports.PeopleStore`."""
+"""Bases, modes and dialogues of people: `PeopleStore`."""
 
 import asyncio
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.ids import ChatId, ThreadId, UserId
 from domain.people import Mode, PendingQuestion
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.material import (
     ANNA,
-    Stores,
     keep_exchange,
     open_base,
     publish,

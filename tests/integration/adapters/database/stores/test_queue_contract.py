@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import UserId
 from ingestion.errors import LeaseLost
@@ -15,7 +16,6 @@ from ingestion.records import ClaimedDocument, Failure, Source
 from tests.integration.adapters.database.stores.material import (
     LEASE_S,
     MODEL,
-    Stores,
     batch_of,
     claim,
     claim_new,

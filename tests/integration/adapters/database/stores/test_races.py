@@ -8,17 +8,16 @@ from contextlib import asynccontextmanager, suppress
 import psycopg
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores import Stores
 from domain.ids import BaseId, SessionId
 from ingestion.errors import LeaseLost
 from ingestion.records import PublishedDocument
 from rag.records import Exchange
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     COUNTED,
     ORPHANS,
     RECOUNTED,
-    Stores,
     ask,
     claim_new,
     enqueue,
@@ -44,7 +43,7 @@ async def unfinished(url: str, call: str, *arguments: object) -> AsyncIterator[N
 async def test_the_second_of_two_twins_waits_for_the_first_and_is_its_duplicate(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     base = await open_base(stores)
     twins = [await claim_new(stores, base, name) for name in ("первая", "вторая")]
     for held in twins:
@@ -61,7 +60,7 @@ async def test_the_second_of_two_twins_waits_for_the_first_and_is_its_duplicate(
 async def test_the_second_of_two_exchanges_waits_for_the_first(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     base = await open_base(stores)
     said = Exchange(question="Второй?", answer="Второй.")
     call = "select insert_and_trim_pairs(%s, %s, %s, 'Первый?', 'Первый.')"
@@ -76,7 +75,7 @@ async def test_the_second_of_two_exchanges_waits_for_the_first(
 async def test_a_document_that_is_being_claimed_is_passed_over(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     base = await open_base(stores)
     (first,), (second,) = await enqueue(stores, base, "первая"), await enqueue(stores, base, "вторая")
     async with unfinished(database_url, "select claim_documents('another', 60, array[%s])", first):
@@ -89,7 +88,7 @@ async def test_a_document_that_is_being_claimed_is_passed_over(
 async def test_a_clean_base_waits_for_the_publication_under_way(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     base = await open_base(stores)
     await publish(stores, base, "первые слова")
     held = await claim_new(stores, base)
@@ -104,7 +103,7 @@ async def test_a_clean_base_waits_for_the_publication_under_way(
 async def test_workers_and_people_at_once_never_lock_each_other_out(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = DatabaseStores(postgres_transport)
+    stores = Stores.over(postgres_transport)
     rounds = (read_until_removed(stores, number) for number in range(6))
     await asyncio.gather(*rounds, *(clean_now_and_then(stores, seed) for seed in range(2)))
     assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
@@ -132,5 +131,5 @@ async def clean_now_and_then(stores: Stores, seed: int) -> None:
         await stores.library.clean_base(base)
 
 
-async def _append(stores: DatabaseStores, base: BaseId, said: Exchange) -> None:
+async def _append(stores: Stores, base: BaseId, said: Exchange) -> None:
     await stores.dialogue.append(ANNA, SESSION, base=base, exchange=said, question_terms=(), answer_terms=(), keep=2)

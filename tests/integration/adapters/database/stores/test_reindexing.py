@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.search import NextVectorStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, UserId
@@ -12,7 +13,6 @@ from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Vector, Window
 from ingestion.reindexing import Reindexer
 from rag.records import Candidate, SearchQuery
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import EAST, MODEL, NORTH, ask, open_base, publish
 
 NEW = "another-model"
@@ -38,7 +38,7 @@ class EastEmbedder:
         return [[EAST for _ in window.own] for window in windows]
 
 
-async def by_vector(stores: DatabaseStores, base: BaseId, model: str, vector: Sequence[float]) -> list[Candidate]:
+async def by_vector(stores: Stores, base: BaseId, model: str, vector: Sequence[float]) -> list[Candidate]:
     query = SearchQuery(base_id=base, vector=list(vector), model=model, terms=(), limit=30)
     return await stores.search.search(query)
 
@@ -51,7 +51,7 @@ async def move(transport: Transport, embedder: EastEmbedder) -> None:
 
 @pytest.mark.over_rest
 async def test_searching_finds_everything_at_every_moment(transport: Transport) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await open_base(stores)
     for number in range(4):
         await publish(stores, base, *(f"{number} {text}" for text in TEXTS[:5]), name=f"{number}")
@@ -71,7 +71,7 @@ async def test_searching_finds_everything_at_every_moment(transport: Transport) 
 
 @pytest.mark.over_rest
 async def test_what_was_cut_short_goes_on_where_it_was(transport: Transport) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await open_base(stores)
     await publish(stores, base, *TEXTS)
     first, second = EastEmbedder(calls=1), EastEmbedder()
@@ -84,7 +84,7 @@ async def test_what_was_cut_short_goes_on_where_it_was(transport: Transport) -> 
 
 
 async def test_what_the_old_model_read_meanwhile_is_moved_too(transport: Transport) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await open_base(stores)
     await publish(stores, base, "было раньше", name="раньше")
 
@@ -101,7 +101,7 @@ async def test_what_the_old_model_read_meanwhile_is_moved_too(transport: Transpo
 
 
 async def test_one_base_is_moved_and_no_other(transport: Transport, database_url: str) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     mine, other = await open_base(stores), await open_base(stores, UserId(202))
     await publish(stores, mine, "моё")
     await publish(stores, other, "чужое")

@@ -2,12 +2,12 @@
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import Choice, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId
 from ingestion.intake import link_of
 from ingestion.records import Failure, Source
 from tests.integration.adapters.database.stores.material import (
-    Stores,
     batch_of,
     card_of,
     claim,

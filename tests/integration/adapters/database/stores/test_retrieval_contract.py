@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import Argument, Row, Transport
 from adapters.lexical import RussianEnglishAnalyzer
@@ -13,12 +14,10 @@ from rag.ports import PassageSearch
 from rag.records import SearchFilter
 from rag.retrieval.search import Retrieval
 from tests.fakes.rag import FixedEmbedder
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     EAST,
     MODEL,
     NORTH,
-    Stores,
     claim_new,
     indexed,
     open_base,
@@ -163,7 +162,7 @@ async def test_a_filter_reaches_the_database(stores: Stores) -> None:
 
 async def test_a_question_costs_one_call_of_the_database_and_so_does_its_repetition(transport: Transport) -> None:
     counted = CountedCalls(transport)
-    base = await open_filled(DatabaseStores(transport), *TEXTS)
+    base = await open_filled(Stores.over(transport), *TEXTS)
     searching = retrieval(SearchStore(counted), vector_weight=1.5)
     first = await searching.find(base, "где хранится журнал?")
     assert counted.calls == ["search"]

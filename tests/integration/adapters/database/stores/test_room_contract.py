@@ -5,16 +5,14 @@ Over memory and both transports; the races of two workers are in `test_room_race
 
 import pytest
 
-from adapters.database.stores.work import WorkStore
+from adapters.database.stores import Stores
+from adapters.database.transport import Transport
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import BaseId, UserId
 from ingestion.errors import FailureCode, SourceError
-from ingestion.ports import WorkQueue
 from ingestion.records import Source
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     LEASE_S,
-    Stores,
     card_of,
     claim,
     claim_new,
@@ -32,22 +30,10 @@ MOST = 3
 BORIS = UserId(102)
 
 
-class Bounded:
-    """The same stores with a worker that keeps to the bound."""
-
-    def __init__(self, stores: Stores, work: WorkQueue) -> None:
-        self._stores = stores
-        self.work = work
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stores, name)
-
-
 @pytest.fixture
-def bounded(stores: Stores) -> Stores:
+def bounded(transport: Transport) -> Stores:
     """Three passages a base."""
-    assert isinstance(stores, DatabaseStores)
-    return Bounded(stores, WorkStore(stores.transport, base_passages=MOST))  # type: ignore[return-value] # by its name
+    return Stores.over(transport, base_passages=MOST)
 
 
 async def refusal(stores: Stores, base: BaseId, *texts: str, name: str = "лишнее") -> SourceError:

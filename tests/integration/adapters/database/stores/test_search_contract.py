@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import Medium, SourceType
 from domain.ids import BaseId, UserId
 from domain.locator import Locator
@@ -15,7 +16,6 @@ from tests.integration.adapters.database.stores.material import (
     EAST,
     NORTH,
     SENDER,
-    Stores,
     claim,
     claim_new,
     find,

@@ -6,11 +6,11 @@ import psycopg
 import pytest
 
 from adapters.database.segments import Near, SegmentMirror
+from adapters.database.stores import Stores
 from adapters.database.stores.search import SearchStore, SegmentStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
 from rag.records import SearchFilter, SearchQuery
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     MODEL,
     ask,
@@ -36,7 +36,7 @@ def some_vector() -> list[float]:
     return [chance.gauss(0, 1) for _ in range(40)]
 
 
-async def publish_scattered(stores: DatabaseStores, base: BaseId, name: str, count: int) -> DocumentId:
+async def publish_scattered(stores: Stores, base: BaseId, name: str, count: int) -> DocumentId:
     """A ready document whose passages lie anywhere."""
     held = await claim_new(stores, base, name)
     texts = [f"{name} {number}" for number in range(count)]
@@ -52,7 +52,7 @@ class Copied:
     """A base whose segment is copied, searched with the copy and without."""
 
     def __init__(self, transport: Transport) -> None:
-        self.stores = DatabaseStores(transport)
+        self.stores = Stores.over(transport)
         self.mirror = SegmentMirror(SegmentStore(transport), size=SIZE)
         self.with_copy = SearchStore(transport, self.mirror)
         self.without = SearchStore(transport)

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.library import KeptFileStore
-from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.transport import Transport
 from domain.documents import DocumentCard
 from domain.ids import ChatId, ThreadId, UserId
@@ -18,11 +18,9 @@ from domain.people import token_hash
 from ingestion.records import Failure
 from rag.metering import TurnMetrics, Usage
 from rag.reservations import DayBounds, Refused, Reservation
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     TURN,
-    Stores,
     batch_of,
     claim,
     claim_new,
@@ -64,12 +62,14 @@ async def test_questions_count_also_where_the_server_tells_of_no_calls(stores: S
     assert (await stores.library.spent_in_a_day(ANNA)).questions == 1
 
 
-@pytest.mark.parametrize("bounds", [{"questions": 2}, {"cost": 0.5}, {"questions": 9, "cost": 0.5}])
-async def test_a_bound_that_is_reached_says_until_when(stores: Stores, bounds: dict[str, int]) -> None:
+@pytest.mark.parametrize(("questions", "cost"), [(2, None), (None, 0.5), (9, 0.5)])
+async def test_a_bound_that_is_reached_says_until_when(
+    stores: Stores, questions: int | None, cost: float | None
+) -> None:
     base = await open_base(stores)
     for dollars in (0.25, 0.25):
         await stores.library.save_turn(ANNA, base, replace(TURN, usage=costing(dollars)))
-    spent = await stores.library.spent_in_a_day(ANNA, **bounds)
+    spent = await stores.library.spent_in_a_day(ANNA, questions=questions, cost=cost)
     assert (spent.questions, spent.cost) == (2, 0.5)
     assert spent.until
     assert abs(spent.until - (datetime.now(UTC) + DAY)) < SOON
@@ -100,12 +100,12 @@ def connection(database_url: str) -> Iterator[psycopg.Connection]:
 
 
 @pytest.fixture
-def kept(request: pytest.FixtureRequest) -> DatabaseStores:
+def kept(request: pytest.FixtureRequest) -> Stores:
     """Over PostgreSQL alone."""
-    return DatabaseStores(request.getfixturevalue("postgres_transport"))
+    return Stores.over(request.getfixturevalue("postgres_transport"))
 
 
-async def test_what_is_a_day_old_counts_no_longer(kept: DatabaseStores, connection: psycopg.Connection) -> None:
+async def test_what_is_a_day_old_counts_no_longer(kept: Stores, connection: psycopg.Connection) -> None:
     base = await open_base(kept)
     for hours in (25, 23, 1):
         await kept.library.save_turn(ANNA, base, replace(TURN, usage=costing(0.25)))
@@ -125,9 +125,7 @@ async def test_what_is_a_day_old_counts_no_longer(kept: DatabaseStores, connecti
     assert abs(tighter.until - (datetime.now(UTC) + timedelta(hours=23))) < SOON
 
 
-async def test_the_count_reads_the_persons_own_day_from_the_index(
-    kept: DatabaseStores, connection: psycopg.Connection
-) -> None:
+async def test_the_count_reads_the_persons_own_day_from_the_index(kept: Stores, connection: psycopg.Connection) -> None:
     base = await open_base(kept)
     connection.execute(
         "insert into turn_metrics (user_id, asker, base_id, kind, seconds, calls, cost, created_at) "
@@ -151,10 +149,10 @@ async def test_the_count_reads_the_persons_own_day_from_the_index(
 
 
 @pytest.mark.over_rest
-async def test_reading_what_one_has_sent_counts_in_the_day(stores: DatabaseStores) -> None:
+async def test_reading_what_one_has_sent_counts_in_the_day(stores: Stores) -> None:
     base = await open_base(stores)
     (document,) = await enqueue(stores, base, "заметка")
-    await StatisticsStore(stores.transport).save_reading_cost(base, document, 0.3)
+    await stores.statistics.save_reading_cost(base, document, 0.3)
     await stores.library.save_turn(ANNA, base, replace(TURN, usage=costing(0.3)))
     spent = await stores.library.spent_in_a_day(ANNA, questions=2, cost=0.5)
     assert (spent.questions, round(spent.cost, 6), spent.until is not None) == (1, 0.6, True)
@@ -162,10 +160,10 @@ async def test_reading_what_one_has_sent_counts_in_the_day(stores: DatabaseStore
 
 
 @pytest.mark.over_rest
-async def test_who_has_spent_the_day_reads_nothing_more_that_costs(stores: DatabaseStores) -> None:
+async def test_who_has_spent_the_day_reads_nothing_more_that_costs(stores: Stores) -> None:
     base = await open_base(stores)
     (document,) = await enqueue(stores, base, "заметка")
-    figures = StatisticsStore(stores.transport)
+    figures = stores.statistics
     assert await figures.sender_spent_until(base, document, cost=0.5, exempt=()) is None
     await figures.save_reading_cost(base, document, 0.6)
     until = await figures.sender_spent_until(base, document, cost=0.5, exempt=())
@@ -174,10 +172,10 @@ async def test_who_has_spent_the_day_reads_nothing_more_that_costs(stores: Datab
 
 
 @pytest.mark.over_rest
-async def test_a_token_that_has_spent_its_day_reads_nothing_more_that_costs(stores: DatabaseStores) -> None:
+async def test_a_token_that_has_spent_its_day_reads_nothing_more_that_costs(stores: Stores) -> None:
     base = await open_base(stores)
     token = await stores.tokens.add(base, token_hash("sends"), is_read_only=False, days=1)
-    figures, batch = StatisticsStore(stores.transport), batch_of(base, note("заметка"), message=7)
+    figures, batch = stores.statistics, batch_of(base, note("заметка"), message=7)
     found = await stores.intake.add(replace(batch, user_id=token), token=token)
     assert isinstance(found, DocumentCard)
     await figures.save_reading_cost(base, found.id, 0.6)
@@ -255,7 +253,7 @@ async def test_a_token_holds_what_is_its_own_and_everybody_what_is_theirs(stores
 async def test_of_many_uploads_at_one_moment_only_those_count_that_the_day_has_room_for(
     transport: Transport,
 ) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     base = await open_base(stores)
     token = await stores.tokens.add(base, token_hash("sends"), is_read_only=False, days=1)
     files = KeptFileStore(transport)
@@ -265,13 +263,13 @@ async def test_of_many_uploads_at_one_moment_only_those_count_that_the_day_has_r
 
 @pytest.mark.over_rest
 async def test_of_many_requests_at_one_moment_only_so_many_are_let_through(transport: Transport) -> None:
-    stores = DatabaseStores(transport)
+    stores = Stores.over(transport)
     await stores.tokens.add(await open_base(stores), token_hash("asks"), is_read_only=False, days=1)
     found = await asyncio.gather(*(stores.tokens.use(token_hash("asks"), per_minute=7) for _ in range(30)))
     assert [each.wait_s for each in found if each].count(None) in {7, 14}  # a minute may end among them
 
 
-async def test_waiting_for_the_next_day_is_no_attempt(stores: DatabaseStores) -> None:
+async def test_waiting_for_the_next_day_is_no_attempt(stores: Stores) -> None:
     held = await claim_new(stores, await open_base(stores))
     spent = Failure(code="day-spent", params={"until": "2026-11-24T06:00:00+00:00"})
     await stores.work.postpone(held, failure=spent, delay_s=0)

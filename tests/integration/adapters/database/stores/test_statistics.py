@@ -1,4 +1,4 @@
-"""Figures of a base and of everybody, over both transports: `bot.ports.Statistics`."""
+"""Figures of a base and of everybody, over both transports: `StatisticsStore`."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -8,6 +8,7 @@ from typing import cast
 import psycopg
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.transport import Transport
 from domain.documents import Medium
@@ -15,7 +16,6 @@ from domain.ids import ChatId, MessageId, UserId
 from domain.statistics import ActionFigures, DayFigures, QueueState, StepFigures, TurnsOfDay
 from ingestion.records import Failure
 from rag.metering import StepCounts, TurnMetrics, Usage
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     TURN,
@@ -30,15 +30,15 @@ BORIS = UserId(102)
 
 
 @pytest.fixture(params=["postgres", "supabase"])
-def stores(request: pytest.FixtureRequest) -> DatabaseStores:
+def stores(request: pytest.FixtureRequest) -> Stores:
     """All stores, empty."""
-    return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+    return Stores.over(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
 @pytest.fixture
-def statistics(stores: DatabaseStores) -> StatisticsStore:
+def statistics(stores: Stores) -> StatisticsStore:
     """Over the same database."""
-    return StatisticsStore(stores.transport)
+    return stores.statistics
 
 
 @pytest.fixture
@@ -49,14 +49,14 @@ def connection(database_url: str) -> Iterator[psycopg.Connection]:
 
 
 @pytest.mark.over_rest
-async def test_an_empty_base_has_figures_too(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+async def test_an_empty_base_has_figures_too(stores: Stores, statistics: StatisticsStore) -> None:
     held = await statistics.of_base(await open_base(stores), days=30)
     assert (held.documents, held.passages, held.days) == (0, 0, ())
     assert (held.figures.median_s, held.figures.p95_s, held.figures.tokens) == (None, None, 0)
 
 
 @pytest.mark.over_rest
-async def test_a_base_counts_what_it_holds(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+async def test_a_base_counts_what_it_holds(stores: Stores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     await publish(stores, base, "раз", "два", name="первая")
     await stores.work.fail(await claim_new(stores, base, "битая"), failure=Failure(code="file-damaged"))
@@ -68,7 +68,7 @@ async def test_a_base_counts_what_it_holds(stores: DatabaseStores, statistics: S
     assert (seen.documents, seen.passages, seen.pages, seen.recorded_s) == (2, 2, 3, 61.5)
 
 
-async def test_turns_are_counted_by_day_and_kind_and_timed(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+async def test_turns_are_counted_by_day_and_kind_and_timed(stores: Stores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     for seconds in (1.0, 2.0, 9.0):
         await stores.library.save_turn(ANNA, base, replace(TURN, seconds=seconds))
@@ -86,7 +86,7 @@ async def test_turns_are_counted_by_day_and_kind_and_timed(stores: DatabaseStore
 
 
 async def test_days_are_those_of_the_persons_clock(
-    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+    stores: Stores, statistics: StatisticsStore, connection: psycopg.Connection
 ) -> None:
     base = await open_base(stores)
     await stores.library.save_turn(ANNA, base, TURN)
@@ -101,7 +101,7 @@ async def test_days_are_those_of_the_persons_clock(
 
 @pytest.mark.over_rest
 async def test_what_was_before_those_days_does_not_count(
-    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+    stores: Stores, statistics: StatisticsStore, connection: psycopg.Connection
 ) -> None:
     base = await open_base(stores)
     await stores.library.save_turn(ANNA, base, TURN)
@@ -113,9 +113,7 @@ async def test_what_was_before_those_days_does_not_count(
     assert (await statistics.of_all(days=30)).turns == 0
 
 
-async def test_a_turn_keeps_its_steps_its_waiting_and_its_facts(
-    stores: DatabaseStores, connection: psycopg.Connection
-) -> None:
+async def test_a_turn_keeps_its_steps_its_waiting_and_its_facts(stores: Stores, connection: psycopg.Connection) -> None:
     await stores.library.save_turn(ANNA, await open_base(stores), TURN)
     kept = connection.execute(
         "select facts, facts_used, passages, steps_planned, steps_run, adapted, searching_s, models_s from turn_metrics"
@@ -125,7 +123,7 @@ async def test_a_turn_keeps_its_steps_its_waiting_and_its_facts(
     assert relevance.fetchone() == (2.5, "checked", 1)
 
 
-async def test_a_turn_is_kept_with_and_without_a_model(stores: DatabaseStores, connection: psycopg.Connection) -> None:
+async def test_a_turn_is_kept_with_and_without_a_model(stores: Stores, connection: psycopg.Connection) -> None:
     base = await open_base(stores)
     for model in ("gpt", None):
         await stores.library.save_turn(ANNA, base, replace(TURN, model=model))
@@ -133,13 +131,13 @@ async def test_a_turn_is_kept_with_and_without_a_model(stores: DatabaseStores, c
     assert kept == [("from_base", "gpt"), ("from_base", None)]
 
 
-async def test_a_turn_keeps_what_each_step_took(stores: DatabaseStores, connection: psycopg.Connection) -> None:
+async def test_a_turn_keeps_what_each_step_took(stores: Stores, connection: psycopg.Connection) -> None:
     await stores.library.save_turn(ANNA, await open_base(stores), TURN)
     kept = connection.execute("select each_step from turn_metrics").fetchone()
     assert kept == ([asdict(step) for step in TURN.each_step],)
 
 
-async def test_the_last_thumb_under_an_answer_counts(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+async def test_the_last_thumb_under_an_answer_counts(stores: Stores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     for message, ratings in ((1, (1, -1)), (2, (1,)), (3, (1, 1))):
         for rating in ratings:
@@ -148,7 +146,7 @@ async def test_the_last_thumb_under_an_answer_counts(stores: DatabaseStores, sta
     assert (figures.thumbs_up, figures.thumbs_down) == (2, 1)
 
 
-async def test_nobodys_figures_are_in_anothers(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+async def test_nobodys_figures_are_in_anothers(stores: Stores, statistics: StatisticsStore) -> None:
     mine, theirs = await open_base(stores), await open_base(stores, BORIS)
     await publish(stores, theirs, "слова")
     await stores.library.save_turn(BORIS, theirs, TURN)
@@ -158,7 +156,7 @@ async def test_nobodys_figures_are_in_anothers(stores: DatabaseStores, statistic
 
 
 async def test_the_queue_says_how_long_the_first_has_waited(
-    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+    stores: Stores, statistics: StatisticsStore, connection: psycopg.Connection
 ) -> None:
     assert await statistics.queue() == QueueState()
     base = await open_base(stores)
@@ -171,7 +169,7 @@ async def test_the_queue_says_how_long_the_first_has_waited(
 
 
 @pytest.mark.over_rest
-async def test_everybody_is_counted_without_a_name(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+async def test_everybody_is_counted_without_a_name(stores: Stores, statistics: StatisticsStore) -> None:
     for person in (ANNA, BORIS):
         base = await open_base(stores, person)
         await stores.people.state(person, base=base, language="ru")
@@ -192,9 +190,7 @@ SIMPLE = replace(TURN, steps=StepCounts(), each_step=(), seconds=1.0)
 LONG: TurnMetrics = replace(TURN, seconds=40.0, each_step=(*TURN.each_step, replace(TURN.each_step[0], state="failed")))
 
 
-async def test_steps_are_counted_of_the_turns_that_had_some(
-    stores: DatabaseStores, statistics: StatisticsStore
-) -> None:
+async def test_steps_are_counted_of_the_turns_that_had_some(stores: Stores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     for turn in (SIMPLE, replace(TURN, seconds=20.0), LONG):
         await stores.library.save_turn(ANNA, base, turn)
@@ -205,7 +201,7 @@ async def test_steps_are_counted_of_the_turns_that_had_some(
     assert seen.actions == (ActionFigures(action="analyze", steps=3, failed=1, median_s=0.5, tokens=2_700),)
 
 
-async def test_waiting_and_facts_are_added_up_for_admins(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+async def test_waiting_and_facts_are_added_up_for_admins(stores: Stores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     for turn in (SIMPLE, LONG):
         await stores.library.save_turn(ANNA, base, turn)
@@ -214,7 +210,7 @@ async def test_waiting_and_facts_are_added_up_for_admins(stores: DatabaseStores,
 
 
 async def test_a_day_of_everybody_has_turns_thumbs_and_documents(
-    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+    stores: Stores, statistics: StatisticsStore, connection: psycopg.Connection
 ) -> None:
     base = await open_base(stores)
     for person, seconds in ((ANNA, 1.0), (ANNA, 3.0), (BORIS, 2.0)):
@@ -231,7 +227,7 @@ async def test_a_day_of_everybody_has_turns_thumbs_and_documents(
 
 
 async def test_days_on_which_only_documents_came_are_there_and_older_ones_not(
-    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+    stores: Stores, statistics: StatisticsStore, connection: psycopg.Connection
 ) -> None:
     base = await open_base(stores)
     earlier, _ = [await publish(stores, base, f"слова {name}", name=name) for name in ("раз", "два")]

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 
 from adapters.database.payloads import DIMENSIONS
+from adapters.database.stores import Stores
 from adapters.database.transport import Transport
 from domain.ids import UserId
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import ask, claim_new, indexed, open_base, parsed
 
 STORED = "select embedding::text from documents_chunks order by ordinal"
 
 
 @pytest.fixture(params=["postgres", "supabase"])
-def stores(request: pytest.FixtureRequest) -> DatabaseStores:
+def stores(request: pytest.FixtureRequest) -> Stores:
     """Over each transport; the fake keeps no vectors as the database does."""
-    return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+    return Stores.over(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
 @pytest.mark.over_rest
-async def test_each_passage_has_its_own_vector_padded_or_none(stores: DatabaseStores, database_url: str) -> None:
+async def test_each_passage_has_its_own_vector_padded_or_none(stores: Stores, database_url: str) -> None:
     held = await claim_new(stores, await open_base(stores, UserId(1)))
     vectors: list[list[float]] = [[0.1, -0.25, 1 / 3], [], [float(np.float32(0.7))] * DIMENSIONS]
     await stores.work.store_blocks(held, parsed=parsed("раз"), chunks=4)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import ANY_LANE, DocumentStatus
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.records import ClaimedDocument, FetchedFile, Source, WholeDocument
 from tests.integration.adapters.database.stores.material import (
     LEASE_S,
-    Stores,
     batch_of,
     card_of,
     claim,

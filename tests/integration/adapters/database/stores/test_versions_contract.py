@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.database.stores import Stores
 from domain.documents import Choice, DocumentStatus, SourceType
 from domain.ids import BaseId, ChatId, DocumentId, UserId
 from ingestion.records import Batch, Edition, PublishedDocument, Source
 from tests.integration.adapters.database.stores.material import (
     ANNA,
-    Stores,
     batch_of,
     card_of,
     claim,

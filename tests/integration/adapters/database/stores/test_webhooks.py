@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from adapters.database.stores import Stores
 from adapters.database.stores.webhooks import WebhookStore
 from adapters.database.transport import Transport
 from domain.ids import UserId
-from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import open_base, publish
 
 ADDRESS = "https://example.com/told"
@@ -15,7 +15,7 @@ ADDRESS = "https://example.com/told"
 
 @pytest.mark.over_rest
 async def test_an_end_is_told_again_until_it_was_taken_or_given_up(transport: Transport) -> None:
-    stores, webhooks = DatabaseStores(transport), WebhookStore(transport)
+    stores, webhooks = Stores.over(transport), WebhookStore(transport)
     base, other = await open_base(stores), await open_base(stores, UserId(8_000_000_002))
     made = await webhooks.add(base, url=ADDRESS, secret="whsec_", most=1)
     assert made
