@@ -25,12 +25,35 @@ from domain.ids import BaseId, SessionId, UserId
 from rag.records import Answer, Answered, Question
 
 SEED = 20261122
-FIRMS = ("Лазурит", "Ромашка", "Вектор", "Гранит", "Северный порт", "Кедр", "Меридиан", "Спутник", "Альтаир", "Полюс")
+FIRMS = (
+    "Лазурит",
+    "Ромашка",
+    "Вектор",
+    "Гранит",
+    "Северный порт",
+    "Кедр",
+    "Меридиан",
+    "Спутник",
+    "Альтаир",
+    "Полюс",
+    "Тайга",
+    "Орион",
+    "Волна",
+    "Янтарь",
+    "Белый берег",
+    "Квант",
+    "Родник",
+    "Монолит",
+    "Стрела",
+    "Парус",
+)
+FIRMS_OF_A_BASE = 10
 PEOPLE = ("Орлова", "Беляев", "Титова", "Громов", "Сафина", "Кравцов", "Юдина", "Мельник")
 MONTHS = ("январь", "февраль", "март", "апрель", "май", "июнь")
 GOODS = ("кабель силовой", "щит распределительный", "лоток перфорированный", "муфта соединительная")
 TASKS = ("подготовить смету", "согласовать макет", "заказать пропуска", "проверить склад", "обновить договор")
-DAYS = ("3 марта", "17 марта", "7 апреля", "21 апреля", "5 мая", "19 мая")
+DAYS = ("3 марта", "17 марта", "7 апреля", "21 апреля", "5 мая", "19 мая", "2 июня", "16 июня", "30 июня", "8 сентября")
+DAYS_OF_A_BASE = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +108,7 @@ Made = tuple[str, str, dict[str, str]]
 
 def contracts(chance: random.Random) -> Iterator[Made]:
     """Of one form, by party."""
-    for number, firm in enumerate(FIRMS, start=101):
+    for number, firm in enumerate(chance.sample(FIRMS, FIRMS_OF_A_BASE), start=101):
         values = {
             "firm": firm,
             "number": f"{number}/2025",
@@ -97,12 +120,12 @@ def contracts(chance: random.Random) -> Iterator[Made]:
         yield f"Договор {number}-2025.txt", _CONTRACT.format(filler=_FILLER, **values), values
 
 
-def minutes(chance: random.Random) -> Iterator[Made]:
-    """Of meetings by day."""
-    for number, day in enumerate(DAYS):
+def minutes(chance: random.Random, firms: Sequence[str]) -> Iterator[Made]:
+    """Of meetings by day; each tells of another of the firms."""
+    for number, day in enumerate(chance.sample(DAYS, DAYS_OF_A_BASE)):
         (first, second, chair), (task, other) = chance.sample(PEOPLE, 3), chance.sample(TASKS, 2)
         values = {"day": day, "first": first, "second": second, "chair": chair, "task": task, "other": other}
-        values |= {"late": FIRMS[number], "part": str(number + 1)}
+        values |= {"late": firms[number], "part": str(number + 1)}
         yield f"Протокол {day}.txt", _MINUTES.format(**values), values
 
 
@@ -115,9 +138,11 @@ def price_lists(chance: random.Random) -> Iterator[Made]:
 
 
 def material(seed: int) -> tuple[dict[str, str], list[Asked]]:
-    """Texts by file name, and thirty questions."""
+    """Texts by file name, and thirty questions; another seed makes other parties, days and values."""
     chance = random.Random(seed)
-    deals, meetings, prices = (list(kind(chance)) for kind in (contracts, minutes, price_lists))
+    deals = list(contracts(chance))
+    meetings = list(minutes(chance, [of["firm"] for _, _, of in deals]))
+    prices = list(price_lists(chance))
     asked = [
         *_of_contracts(deals),
         *_of_minutes(meetings, deals),
@@ -168,10 +193,15 @@ def _of_prices(prices: Sequence[Made], chance: random.Random) -> Iterator[Asked]
 
 
 async def fill(parts: Parts, base: BaseId, texts: dict[str, str], folder: Path) -> None:
-    """The documents, by the worker that `baza add` runs. Raises RuntimeError when one is not ready."""
+    """The texts as documents of the base."""
     _write(folder, texts)
+    await add(parts, base, [str(folder / name) for name in texts])
+
+
+async def add(parts: Parts, base: BaseId, paths: Sequence[str]) -> None:
+    """The files, by the worker that `baza add` runs. Raises RuntimeError when one is not ready."""
     async with parts.open_worker() as worker:
-        async for name, card in add_sources(parts, worker, base, [str(folder / name) for name in texts]):
+        async for name, card in add_sources(parts, worker, base, paths):
             if not isinstance(card, DocumentCard) or card.status not in (
                 DocumentStatus.READY,
                 DocumentStatus.DUPLICATE,
@@ -207,6 +237,8 @@ def recorded(asked: Asked, given: Answer) -> dict[str, object]:
         "plan": trace.get("plan"),
         "origin": trace.get("origin"),
         "calls": trace.get("calls"),
+        "steps": trace.get("steps"),
+        "checks": trace.get("checks"),
         "facts": trace.get("facts"),
         "kind": given.kind.value,
         "answer": given.text,
@@ -236,7 +268,7 @@ def _list(value: object) -> Sequence[object]:
 async def run(settings: Settings, out: Path, seed: int, only: Sequence[int]) -> None:
     """Ask, write, judge."""
     texts, questions = material(seed)
-    chosen = [(at, each) for at, each in enumerate(questions, start=1) if not only or at in only]
+    chosen = [(at, questions[at - 1]) for at in only or range(1, len(questions) + 1)]
     truth = [json.dumps({"number": at, **asdict(each)}, ensure_ascii=False) for at, each in chosen]
     (out / "truth.jsonl").write_text("\n".join(truth) + "\n", encoding="utf-8")
     async with open_parts(settings) as parts:
@@ -273,7 +305,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--questions", type=int, nargs="*", default=(), help="numbers, from 1; all without it")
+    parser.add_argument(
+        "--questions", type=int, nargs="*", default=(), help="numbers, from 1, in the order given; all without it"
+    )
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     settings = Settings.read({**os.environ, "BAZA_HOME": str(arguments.out / "home"), "LOG_LEVEL": "ERROR"})
