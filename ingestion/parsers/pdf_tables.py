@@ -6,7 +6,7 @@ several rows stand above each other. Pure.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
 from statistics import median
@@ -97,48 +97,6 @@ def find_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
             tables.append(table)
             begin = end
     return tables
-
-
-def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before: PdfTable | None) -> list[PdfTable]:
-    """The tables of a page; one that goes on from the table before it, or from the page before, has that one's head.
-    One without any head of its own is the rest of the table above it, with what stands between them as labels.
-
-    `before` is the last table of the page before.
-    """
-    whole: list[PdfTable] = []
-    above, end = before, 0
-    for table in tables:
-        between = range(end, table.first)
-        if above is not None and _goes_on_from(above, table) and not any(_divides(lines[at]) for at in between):
-            is_rest = bool(whole) and not (table.head or table.unit) and len(table.bands) == len(above.bands)
-            head = table.head or above.head[: len(table.bands) + 1]
-            table = replace(table, head=head, unit=table.unit or above.unit)
-            if is_rest:
-                table = _joined(whole.pop(), table, {at: lines[at].text for at in between if lines[at].text.strip()})
-        whole.append(table)
-        above, end = table, max(table.lines) + 1
-    return whole
-
-
-def _joined(above: PdfTable, rest: PdfTable, between: Mapping[int, str]) -> PdfTable:
-    """One table; the text `between` them, by line, makes rows without values."""
-    labels = [(text, *repeat("", len(above.bands))) for text in between.values()]
-    return replace(above, lines=above.lines | rest.lines | between.keys(), rows=(*above.rows, *labels, *rest.rows))
-
-
-def _goes_on_from(above: PdfTable, table: PdfTable) -> bool:
-    """Whether it has the same names, or none and its columns below those of the other, which may have one more."""
-    if table.head:
-        return table.head == above.head
-    return len(table.bands) in (len(above.bands), len(above.bands) - 1) and all(
-        abs(one.right - other.right) <= table.size * SLIVER_GAP * 2
-        for one, other in zip(above.bands, table.bands, strict=False)
-    )
-
-
-def _divides(line: PageLine) -> bool:
-    """Text between two tables that is no label of theirs."""
-    return len(line.text) > LONGEST_HEAD_CHARS or (len(line.text.split()) > 6 and line.text.endswith(ENDS))
 
 
 def _runs(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
@@ -412,21 +370,21 @@ def _body_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Iterator[tuple[st
     above: Row | None = None
     for row in rows:
         cells = _cells(row, bands)
-        if above is not None and _is_one_label(whole[-1], cells, is_tight=above.baseline - row.baseline < tight):
-            whole[-1] = [_one_text(*pair) for pair in zip(whole[-1], cells, strict=True)]
+        if above is not None and is_one_label(whole[-1], cells, is_tight=above.baseline - row.baseline < tight):
+            whole[-1] = [one_text(*pair) for pair in zip(whole[-1], cells, strict=True)]
         else:
             whole.append(cells)
         above = row
     return map(tuple, whole)
 
 
-def _one_text(above: str, below: str) -> str:
+def one_text(above: str, below: str) -> str:
     """Two lines of a cell; the number of a row stands in the middle of its height, and before its label."""
     lines = (below, above) if ROW_NUMBER.fullmatch(below) else (above, below)
     return " ".join(filter(None, lines))
 
 
-def _is_one_label(above: Sequence[str], cells: Sequence[str], *, is_tight: bool) -> bool:
+def is_one_label(above: Sequence[str], cells: Sequence[str], *, is_tight: bool) -> bool:
     """Whether a line continues the label of the line above; only one of the two can have the values."""
     if any(above[1:]) and any(cells[1:]):
         return False

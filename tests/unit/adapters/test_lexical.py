@@ -198,6 +198,26 @@ def test_other_forms(text: str, terms: set[str]) -> None:
     assert uniform(text) == terms
 
 
+SPELLED = (
+    "1577",
+    "1 577",
+    "1\u00a0577",
+    "1\u202f577",
+    "1,577",
+    "$1577.00",
+    "$1,577.00",
+    "1 577,00 руб.",
+    "(1,577)",
+)
+
+
+@pytest.mark.parametrize("asked", SPELLED)
+@pytest.mark.parametrize("written", SPELLED)
+def test_a_number_is_found_however_its_thousands_are_divided(asked: str, written: str) -> None:
+    terms = RussianEnglishAnalyzer().terms
+    assert "1577" in set(terms(asked)) & set(terms(f"| Capital spending | {written} | 2022 |"))
+
+
 @pytest.mark.parametrize("text", ["market 2020", "1,5 и 0,125", "32.13.2020", "майор 2020", "в марте", "3.14.15"])
 def test_what_is_none_of_these_gives_nothing(text: str) -> None:
     assert uniform(text) == set()
