@@ -18,7 +18,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from bot.app import Parts, open_parts
-from bot.cli.adding import add_sources
+from bot.cli.content import add_sources
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, SessionId, UserId

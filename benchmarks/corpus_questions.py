@@ -28,8 +28,8 @@ from python_calamine import load_workbook
 
 from adapters.spreadsheet import spreadsheet
 from bot.app import Parts, open_parts
-from bot.cli.adding import add_sources
-from bot.replies.places import sourced_table
+from bot.cli.content import add_sources
+from bot.replies.citations import sourced_table
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus

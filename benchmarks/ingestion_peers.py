@@ -24,7 +24,7 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from bot.app import open_parts
 from bot.cli import OBJECTS_A_COLLECTION
-from bot.cli.adding import add_sources
+from bot.cli.content import add_sources
 from bot.journal import configure_logging
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus

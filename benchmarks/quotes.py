@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.app import Parts, open_parts
-from bot.cli.adding import add_sources
+from bot.cli.content import add_sources
 from bot.cli.measuring import fill_base
 from bot.journal import configure_logging
 from bot.replies.answers import finished_answer

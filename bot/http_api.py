@@ -14,7 +14,7 @@ from api.app import build_api, serving
 from api.services import ApiServices, UploadLimits
 from bot.app import MEGABYTE, Parts
 from bot.replies.answers import in_words
-from bot.replies.failures import failure_sentence
+from bot.replies.names import failure_sentence
 from bot.services import bounds_of
 from bot.texts import Texts
 from domain.people import Caller

@@ -23,7 +23,7 @@ from aiogram.dispatcher.middlewares.user_context import EVENT_CONTEXT_KEY, Event
 from aiogram.enums import ChatType, MessageEntityType, ParseMode
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, ReplyParameters, TelegramObject, Update, User
 
-from bot.handlers.rights import is_in_group
+from bot.handlers.filters import is_in_group
 from bot.inbox import TICKET, Ticket
 from bot.replies.sending import Place, acknowledge, send
 from bot.services import Services, Talk

@@ -41,7 +41,7 @@ class Talk:
     base_id: BaseId  # of the person, the group or the topic
     words: Words
     place: Place  # where answers go
-    asked: PendingQuestion | None = None  # by the bot, before this update; see `bot.handlers.asking`
+    asked: PendingQuestion | None = None  # by the bot, before this update; see `bot.handlers.filters`
 
     @property
     def room(self) -> Room:

@@ -22,8 +22,7 @@ from adapters.database.stores.library import KeptFileStore, LibraryStore
 from adapters.database.transport import DatabaseError
 from adapters.kept_files import FolderFiles, SupabaseFiles
 from bot.app import Parts, open_parts
-from bot.cli.errors import port_named
-from bot.cli.output import print_line
+from bot.cli.output import port_named, print_line
 from bot.home import show_life
 from bot.measures import serve_measures
 from bot.models import describe_recognition

@@ -16,8 +16,8 @@ from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
 from bot.app import Parts, open_bot
-from bot.cli.errors import CommandError, port_named
 from bot.cli.models import adding_search
+from bot.cli.output import CommandError, port_named
 from bot.dispatcher import build_dispatcher
 from bot.home import LOCALCHAT, is_first_time
 from bot.inbox import WEBHOOK_PATH, Inbox, poll, webhook_server

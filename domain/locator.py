@@ -1,7 +1,7 @@
 """Where in a document a piece of text stands: page, slide, row, seconds of audio, heading path.
 
 In: what a parser knows. Out: a frozen record and its JSON form (the `locator` column and `baza ask --json`).
-It does not format itself for people; `bot.replies.places` does, in their language.
+It does not format itself for people; `bot.replies.citations` does, in their language.
 """
 
 from collections.abc import Callable, Mapping

@@ -58,11 +58,13 @@ def everything(
 def main() -> None:
     """Run the command; expected errors end in one sentence instead of a traceback."""
     gc.set_threshold(OBJECTS_A_COLLECTION)
-    from bot.cli.errors import EXPECTED, sentence
-
     try:
         app()
-    except EXPECTED as trouble:
+    except Exception as trouble:
+        from bot.cli.output import EXPECTED, sentence
+
+        if not isinstance(trouble, EXPECTED):
+            raise
         sys.stderr.write(sentence(trouble) + "\n")
         sys.exit(1)
 
@@ -244,25 +246,25 @@ def add_token(
     as_json: JsonOption = False,
 ) -> None:
     """Make a token for a base. It is shown once."""
-    from bot.cli import tokens
+    from bot.cli.upkeep import add_token
 
-    start(tokens.add_token(prepare(), base_name=base, is_read_only=read_only, days=days, as_json=as_json))
+    start(add_token(prepare(), base_name=base, is_read_only=read_only, days=days, as_json=as_json))
 
 
 @token.command("list")
 def list_tokens(base: BaseOption = "default", as_json: JsonOption = False) -> None:
     """The tokens of a base, without the tokens themselves."""
-    from bot.cli import tokens
+    from bot.cli.upkeep import list_tokens
 
-    start(tokens.list_tokens(prepare(), base_name=base, as_json=as_json))
+    start(list_tokens(prepare(), base_name=base, as_json=as_json))
 
 
 @token.command("revoke")
 def revoke_token(number: Annotated[int, typer.Argument(metavar="ID")], base: BaseOption = "default") -> None:
     """End a token, and erase what was said with it."""
-    from bot.cli import tokens
+    from bot.cli.upkeep import revoke_token
 
-    start(tokens.revoke_token(prepare(), number, base_name=base))
+    start(revoke_token(prepare(), number, base_name=base))
 
 
 @evaluation.command()

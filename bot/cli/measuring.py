@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.app import Parts, open_parts
-from bot.cli.adding import COMMAND_LINE_USER, HOLD_S
-from bot.cli.errors import CommandError
-from bot.cli.output import Bar, print_json, print_line
+from bot.cli.content import COMMAND_LINE_USER, HOLD_S
+from bot.cli.output import Bar, CommandError, print_json, print_line
 from bot.settings import Settings
 from domain.documents import SourceType
 from domain.ids import BaseId, DocumentId

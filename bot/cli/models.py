@@ -19,8 +19,7 @@ from adapters.local.fetching import KNOWN, KnownModel, LocalModelError, Task
 from adapters.local.models import find_model
 from bot.app import open_parts
 from bot.cli.content import words_of
-from bot.cli.errors import CommandError, no_such_base
-from bot.cli.output import Bar, print_line
+from bot.cli.output import Bar, CommandError, no_such_base, print_line
 from bot.home import SETTINGS
 from bot.settings import Settings
 from bot.texts import Words

@@ -1,14 +1,22 @@
-"""What commands print: JSON for scripts, lines for people.
+"""What commands print: JSON for scripts, lines for people; and which errors of theirs are expected.
 
-In: records. Out: text on stdout; errors as one sentence on stderr. The JSON keys are a contract (DESIGN, section 5).
+In: records, exceptions. Out: text on stdout; an expected error as one sentence on stderr: what happened and what to do
+next. Any other exception is a bug and keeps its traceback. The JSON keys are a contract (DESIGN, section 5).
 """
 
+import errno
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Self
 
+from adapters.database.embedded import EmbeddedDatabaseError
+from adapters.database.migrate import MigrationError
+from adapters.database.transport import DatabaseAway, DatabaseError
+from adapters.local.fetching import LocalModelError
+from bot.settings import SettingsError
 from domain.documents import DocumentCard
 from domain.locator import JsonValue
 from ingestion.records import Block
@@ -164,3 +172,44 @@ def document_json(card: DocumentCard, blocks: Sequence[Block]) -> dict[str, Json
             for block in blocks
         ],
     }
+
+
+class CommandError(Exception):
+    """A command cannot do its work; the message is the sentence to print."""
+
+
+def no_such_base(name: str, filled: Sequence[str]) -> str:
+    """The sentence for a base name without documents; `filled` are names of some bases that have documents."""
+    there = ", ".join(map(repr, filled)) or "none yet"
+    return f"There is no base {name!r}. Bases with documents: {there}."
+
+
+EXPECTED: tuple[type[Exception], ...] = (
+    CommandError,
+    DatabaseAway,
+    DatabaseError,
+    EmbeddedDatabaseError,
+    LocalModelError,
+    MigrationError,
+    SettingsError,
+)
+
+
+def sentence(trouble: Exception) -> str:
+    """One sentence for a person at a terminal."""
+    if isinstance(trouble, DatabaseAway):
+        return f"The database does not answer ({trouble}). Check DATABASE_URL or SUPABASE_URL, and that it is running."
+    return str(trouble)
+
+
+@contextmanager
+def port_named(port: int, setting: str) -> Iterator[None]:
+    """Raises CommandError, a sentence for the engineer, when another program uses the port."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise CommandError(
+            f"Port {port} of this machine is taken. Is Baza running already? Else set {setting} to another."
+        ) from error

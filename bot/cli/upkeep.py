@@ -1,31 +1,35 @@
-"""`baza doctor`, `baza migrate` and `baza page`.
+"""`baza doctor`, `baza migrate`, `baza page` and `baza token`.
 
-In: settings. Out: a table (service, state, what to do) or JSON; exit code 1 when something that is configured does not
-work. Each check makes one small real call. The only change made is migrating an old schema, as at any start.
+In: settings; the name of a base. Out: a table (service, state, what to do) or JSON; exit code 1 when something that is
+configured does not work. Each check makes one small real call. The only change made is migrating an old schema, as at
+any start. A token of the HTTP API is printed once, when it is made; only its hash is stored.
 """
 
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.migrate import MigrationError, altered_migrations, migrate
 from adapters.database.postgres import open_postgres
+from adapters.database.stores.people import PeopleStore, TokenStore
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import DatabaseAway, DatabaseError
 from adapters.local.fetching import LocalModelError
 from bot.app import Parts, open_bot, open_parts, open_transport, postgres_url
 from bot.cli.content import words_of
-from bot.cli.errors import CommandError, sentence
-from bot.cli.output import Bar, print_json, print_line
+from bot.cli.output import Bar, CommandError, print_json, print_line, sentence
 from bot.home import LOCALCHAT
 from bot.models import describe_recognition, try_speech
 from bot.settings import Settings
-from bot.texts import Words
+from bot.texts import Words, load_texts
 from domain.documents import SourceType
-from domain.ids import ChunkId, DocumentId
+from domain.ids import BaseId, ChunkId, DocumentId, UserId
 from domain.locator import Locator
+from domain.people import new_token, token_hash
 from ingestion.errors import IngestionError
 from localchat.server import page_url
 from rag.errors import ModelError
@@ -237,3 +241,59 @@ def show_page(settings: Settings) -> None:
     if not settings.localchat.port:
         raise CommandError("LOCALCHAT_PORT=0 takes another port at each start; see what `baza run` printed.")
     print_line(page_url(settings.home / LOCALCHAT, settings.localchat.port))
+
+
+async def add_token(settings: Settings, *, base_name: str, is_read_only: bool, days: int | None, as_json: bool) -> int:
+    """`baza token add`; the base is made when it is not there yet."""
+    token = new_token()
+    async with _open_tokens(settings, base_name) as (tokens, base):
+        number = await tokens.add(base, token_hash(token), is_read_only=is_read_only, days=days)
+    if as_json:
+        print_json({"token": token, "id": number, "base": base})
+        return 0
+    words = load_texts().for_language(settings.answer.interface_language)
+    print_line(words.plain("cli-token", token=token, id=str(number), base=base))
+    return 0
+
+
+async def list_tokens(settings: Settings, *, base_name: str, as_json: bool) -> int:
+    """`baza token list`."""
+    async with _open_tokens(settings, base_name) as (tokens, base):
+        found = await tokens.all(base)
+    if as_json:
+        print_json(
+            [
+                {
+                    "id": token.id,
+                    "base": base,
+                    "read_only": token.is_read_only,
+                    "created_at": token.created_at.isoformat(),
+                    "expires_at": _iso(token.expires_at),
+                    "used_at": _iso(token.used_at),
+                }
+                for token in found
+            ]
+        )
+        return 0
+    for token in found:
+        rights = "read" if token.is_read_only else "read and write"
+        print_line(f"{token.id}  {rights}  {_iso(token.expires_at) or '-'}  {_iso(token.used_at) or '-'}")
+    return 0
+
+
+async def revoke_token(settings: Settings, token: int, *, base_name: str) -> int:
+    """`baza token revoke`. Raises CommandError when the base has no such token."""
+    async with _open_tokens(settings, base_name) as (tokens, base):
+        if not await tokens.revoke(base, UserId(token)):
+            raise CommandError(f"The base {base_name!r} has no token {token}. `baza token list` lists its tokens.")
+    return 0
+
+
+@asynccontextmanager
+async def _open_tokens(settings: Settings, name: str) -> AsyncIterator[tuple[TokenStore, BaseId]]:
+    async with open_transport(settings) as transport:
+        yield TokenStore(transport), await PeopleStore(transport).open_named_base(name)
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

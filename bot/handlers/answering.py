@@ -1,7 +1,10 @@
 """Runs one turn: passes the question to the conversation and shows what comes back.
 
 In: a question's text. Out: messages with the answer, its sources and buttons, and a row of `turn_metrics`. Turns of
-one dialogue run one after the other, so that each knows the answer before it.
+one dialogue run one after the other, so that each knows the answer before it. After the first answer by quotes the
+owner of the installation is told what it has no model for; on the page of this machine with a button that brings search
+by meaning: a live message tells what `baza models add search` says, which runs as a process of its own. Whoever stops
+it goes on with the same button.
 """
 
 import asyncio
@@ -14,18 +17,20 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 import structlog
-from aiogram import Bot
+from aiogram import Bot, Router
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
-from bot.handlers.asking import expect
+from adapters.local.fetching import KNOWN, Task
+from bot.cli.output import CommandError
+from bot.handlers.filters import expect, has_message
 from bot.handlers.menu import Lack, lack_of
-from bot.handlers.models import tell_about_models
 from bot.handlers.sources import answer_keyboard
 from bot.inbox import Ticket
-from bot.keyboards import STOP, button, question_key, rows
+from bot.keyboards import ADD_SEARCH, STOP, button, question_key, rows
 from bot.replies.answers import finished_answer, growing_answer, in_words
+from bot.replies.citations import page_of, sourced_table
 from bot.replies.names import name_of
-from bot.replies.places import page_of, sourced_table
-from bot.replies.sending import send
+from bot.replies.sending import acknowledge, edit, send
 from bot.replies.steps import live_steps
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Room, Services, Talk
@@ -290,3 +295,54 @@ async def _note(services: Services, talk: Talk, answer: Answer, reservation: Res
         models_ms=round(turn.usage.models.seconds * 1000),
         execution_time_ms=round(turn.seconds * 1000),
     )
+
+
+SHOWN_EVERY_S = 1.0  # Telegram allows a bot about one edit a second in a chat
+
+
+def build_router() -> Router:
+    """The button."""
+    router = Router(name="models")
+    router.callback_query.register(add_search, lambda query: query.data == ADD_SEARCH, has_message)
+    return router
+
+
+async def tell_about_models(bot: Bot, services: Services, talk: Talk) -> None:
+    """That answers are quotes, and the two lines that change it; the button where it does something."""
+    text = talk.words("answer-full-answers")
+    if services.add_search is None:
+        await send(bot, talk.place, text)
+        return
+    model = next(each for each in KNOWN if each.task is Task.SEARCH)
+    offer = _offer(talk.words.plain("button-add-search", megabytes=model.megabytes))
+    await send(bot, talk.place, f"{text}\n\n{talk.words('search-model-offer')}", offer)
+
+
+async def add_search(
+    query: CallbackQuery, bot: Bot, services: Services, talk: Talk, ticket: Ticket | None = None
+) -> None:
+    """Download the model, and move the bases to it; the chat goes on meanwhile."""
+    if services.add_search is None or not services.is_owner(talk):
+        await acknowledge(query, talk.words.plain("search-model-is-there"), alert=True)
+        return
+    if ticket:
+        ticket.release()
+    await acknowledge(query)
+    if isinstance(query.message, Message):
+        await query.message.edit_reply_markup(reply_markup=None)  # a second press would wait for the first
+    live = await send(bot, talk.place, talk.words("search-model-going", told=""))
+    shown_at = time.monotonic()
+    try:
+        async for told in services.add_search():
+            if time.monotonic() - shown_at >= SHOWN_EVERY_S:
+                shown_at = time.monotonic()
+                await edit(bot, talk.place.chat, live, talk.words("search-model-going", told=told))
+    except CommandError as error:
+        text, keyboard = talk.words("search-model-failed", reason=str(error)), _offer(talk.words.plain("button-go-on"))
+        await edit(bot, talk.place.chat, live, text, keyboard)
+        return
+    await edit(bot, talk.place.chat, live, talk.words("search-model-added"))
+
+
+def _offer(label: str) -> InlineKeyboardMarkup | None:
+    return rows([button(label, ADD_SEARCH)])

@@ -11,12 +11,10 @@ from aiogram import Bot, F, Router
 from aiogram.filters import Command
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
-from bot.handlers.asking import answers, ask
 from bot.handlers.base import take
-from bot.handlers.filters import has_message, own_words
+from bot.handlers.filters import answers, ask, changeable, has_message, is_in_group, may_change, may_tidy, own_words
 from bot.handlers.menu import mode_sign
 from bot.handlers.received import original_of, receive
-from bot.handlers.rights import is_in_group, may_change, may_tidy
 from bot.keyboards import ListPage, SendOver, button, rows
 from bot.replies.bases import (
     BASES,
@@ -35,12 +33,12 @@ from bot.replies.bases import (
     sure_keyboard,
 )
 from bot.replies.names import name_of
-from bot.replies.sending import acknowledge, edit, send, take_away
+from bot.replies.sending import acknowledge, redraw, send, take_away
 from bot.services import Services, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
 from domain.documents import DocumentCard
 from domain.errors import BaseClosed, NoRoom
-from domain.ids import BaseId, ChatId, DocumentId, MessageId
+from domain.ids import BaseId, DocumentId
 from ingestion.errors import IngestionError
 
 NAME_NEW, NAME_AGAIN = "newbase", "basename"
@@ -72,7 +70,7 @@ async def show_list(message: Message, bot: Bot, services: Services, talk: Talk) 
 
 async def list_again(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Back to the list."""
-    await _show(bot, shown, *await _list(services, talk))
+    await redraw(bot, shown, *await _list(services, talk))
     await acknowledge(query)
 
 
@@ -88,7 +86,7 @@ async def open_base(
         return
     await services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     base = replace(base, is_open=True)
-    await _show(
+    await redraw(
         bot, shown, base_html(base, talk.words), base_keyboard(base, talk.words, is_private=talk.place.is_private)
     )
     await acknowledge(query)
@@ -155,7 +153,7 @@ async def ask_before_deleting(
     if base is None:
         raise BaseClosed
     text = talk.words("base-delete-sure", name=name_of_base(base, talk.words), count=base.documents, others=base.others)
-    await _show(bot, shown, text, sure_keyboard(base.id, "erase", talk.words))
+    await redraw(bot, shown, text, sure_keyboard(base.id, "erase", talk.words))
     await acknowledge(query)
 
 
@@ -170,7 +168,7 @@ async def delete(
         await acknowledge(query, talk.words.plain("base-first-stays"), alert=True)
         return
     text = talk.words("base-deleted", name=name_of_base(base, talk.words), count=gone)
-    await _show(bot, shown, text, rows([]))
+    await redraw(bot, shown, text, rows([]))
     await acknowledge(query)
     if base.id == talk.base_id:
         (home, *_) = [each for each in await services.bases.all(talk.state.user_id) if each.is_first]
@@ -195,15 +193,13 @@ async def ask_where(
     query: CallbackQuery, callback_data: SendOver, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
     """«В другую базу» on a document's card."""
-    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
-    if card is None or not await may_change(bot, talk, card):
-        key = "document-gone" if card is None else "only-sender-or-administrators"
-        await acknowledge(query, talk.words.plain(key), alert=True)
+    card = await changeable(callback_data.document, query, bot, services, talk)
+    if card is None:
         return
     bases = [each for each in await _writable(services, talk) if each.id != talk.base_id]
     html = talk.words("send-where" if bases else "send-nowhere", title=name_of(card))
     may_move = talk.state.role is not Role.READER
-    await _show(bot, shown, html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
+    await redraw(bot, shown, html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
     await acknowledge(query)
 
 
@@ -226,7 +222,7 @@ async def send_over(
     await acknowledge(query)
     key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
     text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
-    await _show(bot, shown, text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
+    await redraw(bot, shown, text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
 
 
 async def _copy_file(services: Services, card: DocumentCard, to: BaseId) -> None:
@@ -266,7 +262,3 @@ async def _is_theirs(bot: Bot, services: Services, talk: Talk, base: ListedBase)
 
 def _name(message: Message) -> str:
     return " ".join((message.text or "").split())[:NAME_CHARACTERS]
-
-
-async def _show(bot: Bot, shown: Message, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
-    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)

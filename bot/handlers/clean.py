@@ -10,15 +10,13 @@ from aiogram.filters import Command
 from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
 
 from bot.handlers.answering import Dialogues
-from bot.handlers.filters import has_message, own_words
-from bot.handlers.rights import may_tidy
+from bot.handlers.filters import has_message, may_tidy, own_words
 from bot.keyboards import Clean, button, mode_choice, rows
 from bot.replies.bases import open_name
-from bot.replies.sending import acknowledge, edit, send
+from bot.replies.sending import acknowledge, redraw, send
 from bot.services import Services, Talk
 from bot.texts import Words
 from domain.bases import Role
-from domain.ids import ChatId, MessageId
 
 CHAT, BASE, ALL, NOTHING = "chat", "base", "all", "nothing"
 
@@ -58,7 +56,7 @@ async def clean(
         steps[ALL] = (_ask_all, _do_all)
     step = steps.get(callback_data.what, (_leave, _leave))[callback_data.sure]
     html, keyboard = await step(services, talk, dialogues)
-    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
+    await redraw(bot, shown, html, keyboard)
     await acknowledge(query)
 
 

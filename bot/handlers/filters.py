@@ -1,16 +1,34 @@
-"""Which handler an event belongs to.
+"""Which handler an event belongs to, what it answers, and whether the person may do it.
 
-In: events and the state that the middlewares read. Out: yes or no, and for a button the message that it belongs to.
+In: events, the state that the middlewares read, a document. Out: yes or no, and for a button its message or document.
+In a private chat everything is the person's own; what a group has collected, whoever sent it and administrators change.
+
+Questions of the bot that the person's next message answers (a new name, a part of a name to search for) have a kind
+(`about`) and a subject. A handler of a new kind takes three lines:
+
+    await ask(bot, services, talk, talk.words("rename-question"), about="name", subject=card.id)  # a button's handler
+    router.message.register(rename, answers("name"))  # its router comes before those of the modes in `bot.dispatcher`
+    async def rename(message: Message, subject: str, ...) -> None: ...  # gets the words, and what they are about
+
+The question is stored for some minutes per chat and person, so it survives a restart, a dismissed reply panel and
+clients that know none. The person's next update takes it (`bot.middlewares`): words answer it; a command, a
+button, a file or a forwarded message cancels it and does what it does anyway. The keyboard with the modes stays where
+it is: only a group, where nobody is heard without a reply, gets Telegram's reply panel.
 """
 
 from collections.abc import Callable, Mapping
 
-from aiogram.enums import ContentType
-from aiogram.types import CallbackQuery, Message
+from aiogram import Bot, F, Router
+from aiogram.enums import ChatMemberStatus, ContentType
+from aiogram.exceptions import TelegramAPIError
+from aiogram.types import CallbackQuery, ForceReply, Message, ResultChatMemberUnion
 
-from bot.keyboards import BEFORE_BASE
-from bot.services import Talk
-from domain.people import Mode
+from bot.keyboards import BEFORE_BASE, NEVER_MIND, button, rows
+from bot.replies.sending import NO_PREVIEW, acknowledge, take_away
+from bot.services import Services, Talk
+from domain.documents import DocumentCard
+from domain.ids import ChatId, DocumentId, UserId
+from domain.people import Mode, PendingQuestion
 
 SENT_BY_PEOPLE = frozenset(
     {
@@ -74,3 +92,112 @@ def is_command(message: Message) -> bool:
 def has_message(query: CallbackQuery) -> bool | dict[str, Message]:
     """Matches buttons whose message Telegram still delivers; the handler gets it as `shown`."""
     return {"shown": query.message} if isinstance(query.message, Message) else False
+
+
+_OUTSIDE = frozenset({ChatMemberStatus.LEFT, ChatMemberStatus.KICKED})
+_TIDY = frozenset({ChatMemberStatus.CREATOR, ChatMemberStatus.ADMINISTRATOR})
+
+
+async def may_tidy(bot: Bot, talk: Talk) -> bool:
+    """Whether the person is an administrator of the group; False when Telegram does not answer, as deleting cannot be
+    undone."""
+    if talk.place.is_private:
+        return True
+    return await is_administrator(bot, talk.place.chat, talk.person)
+
+
+async def is_administrator(bot: Bot, group: ChatId, person: UserId) -> bool:
+    """Of a group; False when Telegram does not answer."""
+    try:
+        member = await bot.get_chat_member(group, person)
+    except TelegramAPIError:
+        return False
+    return member.status in _TIDY
+
+
+async def is_in_group(bot: Bot, group: ChatId, person: UserId) -> bool:
+    """Whether the person is in a group; False when Telegram does not answer, or the bot was taken out of it."""
+    try:
+        member = await bot.get_chat_member(group, person)
+    except TelegramAPIError:
+        return False
+    return is_inside(member)
+
+
+def is_inside(member: ResultChatMemberUnion) -> bool:
+    """Whether somebody is in a group, as Telegram tells it; who is restricted may have left."""
+    return member.status not in _OUTSIDE and getattr(member, "is_member", True)
+
+
+async def may_change(bot: Bot, talk: Talk, card: DocumentCard) -> bool:
+    """Whether the person may delete, rename, replace or cancel a document: whoever sent it, and administrators."""
+    return card.sent_by == talk.person or await may_tidy(bot, talk)
+
+
+async def document_of(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:
+    """The document of a button; where it is gone, the person is told."""
+    card = await services.library.card(talk.base_id, DocumentId(document))
+    if card is None:
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+    return card
+
+
+async def changeable(
+    document: str, query: CallbackQuery, bot: Bot, services: Services, talk: Talk
+) -> DocumentCard | None:
+    """The same, if this person may change it; otherwise they are told why not."""
+    card = await document_of(document, query, services, talk)
+    if card is None or await may_change(bot, talk, card):
+        return card
+    await acknowledge(query, talk.words.plain("only-sender-or-administrators"), alert=True)
+    return None
+
+
+WAITS_S = 15 * 60
+_MARK = "\u2060"  # takes no room in the text
+
+
+def build_router() -> Router:
+    """«Отмена» under a question of the bot."""
+    router = Router(name="asking")
+    router.callback_query.register(cancel, F.data == NEVER_MIND, has_message)
+    return router
+
+
+async def ask(bot: Bot, services: Services, talk: Talk, html: str, *, about: str, subject: str = "") -> None:
+    """Ask the person for a text; the handler registered with `answers(about)` gets it together with `subject`."""
+    await expect(services, talk, about=about, subject=subject)
+    person = f'<a href="tg://user?id={talk.person}">{_MARK}</a>'  # the panel opens for them alone (`selective`)
+    panel = ForceReply(selective=True, input_field_placeholder=talk.words.plain("write-here"))
+    await bot.send_message(
+        talk.place.chat,
+        html if talk.place.is_private else person + html,
+        message_thread_id=talk.place.thread,
+        link_preview_options=NO_PREVIEW,
+        reply_markup=rows([button(talk.words.plain("button-no"), NEVER_MIND)]) if talk.place.is_private else panel,
+    )
+
+
+async def expect(services: Services, talk: Talk, *, about: str, subject: str = "") -> None:
+    """Take the person's next words as the answer to a question that is shown already."""
+    question = PendingQuestion(about=about, subject=subject)
+    await services.people.put_question(
+        talk.place.chat, thread=talk.place.thread, person=talk.person, question=question, seconds=WAITS_S
+    )
+
+
+def answers(about: str) -> Callable[[Message, Talk], bool | dict[str, str]]:
+    """A filter for answers to questions about `about`; the handler gets the question's subject as `subject`."""
+
+    def matches(message: Message, talk: Talk) -> bool | dict[str, str]:
+        if talk.asked is None or talk.asked.about != about:
+            return False
+        return {"subject": talk.asked.subject} if own_words(message) and not is_command(message) else False
+
+    return matches
+
+
+async def cancel(query: CallbackQuery, shown: Message, talk: Talk) -> None:
+    """«Отмена»: any press has cancelled the question already; this one takes it off the screen, too."""
+    await acknowledge(query, talk.words.plain("cancelled"))
+    await take_away(shown)

@@ -22,9 +22,7 @@ from aiogram.types import (
 
 from adapters.spreadsheet import file_name, spreadsheet
 from bot.handlers.answering import CLARIFIED, WHICH, Answering, Dialogues, answer_question
-from bot.handlers.asking import answers
-from bot.handlers.filters import has_message, own_words
-from bot.handlers.rights import may_tidy
+from bot.handlers.filters import answers, has_message, may_tidy, own_words
 from bot.keyboards import (
     BUTTON_CHARACTERS,
     EVERYTHING,
@@ -40,9 +38,9 @@ from bot.keyboards import (
     rows,
 )
 from bot.replies.names import shortened
-from bot.replies.sending import acknowledge, edit, send
+from bot.replies.sending import acknowledge, redraw, send
 from bot.services import Services, Talk
-from domain.ids import ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
+from domain.ids import DocumentId, SessionId, ThreadId, UserId
 from rag.dialogue import KEPT_MESSAGES
 from rag.records import DocumentChoice
 
@@ -175,7 +173,7 @@ async def resume_dialogue(
         return
     await acknowledge(query)
     text = talk.words("dialog-resumed", title=shortened(title, TITLE_CHARACTERS))
-    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), text, None)
+    await redraw(bot, shown, text)
 
 
 async def _asked(key: str, services: Services, talk: Talk) -> str | None:

@@ -8,9 +8,7 @@ from aiogram import Bot, F, Router
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
-from bot.handlers.asking import answers, ask
-from bot.handlers.filters import has_message, own_words
-from bot.handlers.rights import may_change
+from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, own_words
 from bot.keyboards import (
     DISMISS,
     DeleteDocument,
@@ -24,12 +22,11 @@ from bot.keyboards import (
 )
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
-from bot.replies.sending import acknowledge, edit, send
+from bot.replies.sending import acknowledge, redraw, send
 from bot.services import Services, Talk
 from bot.texts import Texts
 from domain.bases import Role
 from domain.documents import DocumentStatus
-from domain.ids import ChatId, DocumentId, MessageId
 
 SEARCH = "find"
 MOST_FAILED = 900  # documents per call; both transports refuse 1000 rows
@@ -77,7 +74,7 @@ async def turn_page(
 ) -> None:
     """‹ and ›."""
     html, keyboard = await _page(services, talk, callback_data.page, name=callback_data.name or None)
-    await _show(bot, shown, html, keyboard)
+    await redraw(bot, shown, html, keyboard)
     await acknowledge(query)
 
 
@@ -85,13 +82,12 @@ async def open_document(
     query: CallbackQuery, callback_data: OpenDocument, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
     """Show a document's card in place of the list."""
-    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
+    card = await document_of(callback_data.document, query, services, talk)
     if card is None:
-        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
     keyboard = card_keyboard(card, talk.words, page=callback_data.page)
     only_reads = talk.state.role is Role.READER
-    await _show(bot, shown, card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
+    await redraw(bot, shown, card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
     await acknowledge(query)
 
 
@@ -99,23 +95,18 @@ async def delete(
     query: CallbackQuery, callback_data: DeleteDocument, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
     """Ask for confirmation; with `sure`, delete."""
-    words = talk.words
-    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
+    words, card = talk.words, await changeable(callback_data.document, query, bot, services, talk)
     if card is None:
-        await acknowledge(query, words.plain("document-gone"), alert=True)
-        return
-    if not await may_change(bot, talk, card):
-        await acknowledge(query, words.plain("only-sender-or-administrators"), alert=True)
         return
     if not callback_data.sure:
         page = callback_data.page
         sure = button(words.plain("button-delete-sure"), DeleteDocument(document=card.id, page=page, sure=True))
         no = button(words.plain("button-no"), OpenDocument(document=card.id, page=page))
-        await _show(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
+        await redraw(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
     elif await services.library.delete(talk.base_id, card.id):
         services.wake()  # the live message of a document that was being read shows its removal
         back = button(words.plain("button-back"), ListPage(page=callback_data.page))
-        await _show(bot, shown, words("deleted", title=name_of(card)), rows([back]))
+        await redraw(bot, shown, words("deleted", title=name_of(card)), rows([back]))
     await acknowledge(query)
 
 
@@ -130,7 +121,7 @@ async def dismiss(query: CallbackQuery, shown: Message, bot: Bot, services: Serv
         await services.library.delete(talk.base_id, card.id)
     services.wake()
     html, keyboard = await _page(services, talk, 0, name=None)
-    await _show(bot, shown, html, keyboard)
+    await redraw(bot, shown, html, keyboard)
     await acknowledge(query, talk.words.plain("taken-back" if failed else "only-sender-or-administrators"))
 
 
@@ -153,7 +144,3 @@ async def _page(
     )
     shown = LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")
     return page_html(shown, talk.words), page_keyboard(shown, talk.words)
-
-
-async def _show(bot: Bot, shown: Message, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
-    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)

@@ -8,11 +8,10 @@ from aiogram import Bot, F, Router
 from aiogram.enums import ChatType
 from aiogram.exceptions import TelegramAPIError
 from aiogram.filters import CommandObject, CommandStart
-from aiogram.types import CallbackQuery, ChatMemberUpdated, InlineKeyboardMarkup, Message
+from aiogram.types import CallbackQuery, ChatMemberUpdated, Message
 
 from bot.handlers.bases import say_open
-from bot.handlers.filters import has_message
-from bot.handlers.rights import is_administrator, is_inside
+from bot.handlers.filters import has_message, is_administrator, is_inside
 from bot.keyboards import button, rows
 from bot.replies.bases import (
     BaseAction,
@@ -29,11 +28,11 @@ from bot.replies.bases import (
     short_id,
     sure_keyboard,
 )
-from bot.replies.sending import Place, acknowledge, edit, send
+from bot.replies.sending import Place, acknowledge, redraw, send
 from bot.services import Services, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
 from domain.errors import BaseClosed
-from domain.ids import BaseId, ChatId, MessageId, UserId
+from domain.ids import BaseId, ChatId, UserId
 from domain.people import token_hash
 
 JOIN = "join-"
@@ -105,7 +104,7 @@ async def share(
     address = f"https://t.me/{(await bot.me()).username}?start={JOIN}{secret}"
     text = made_html(address, link, base, talk.words)
     revoke_it = button(talk.words.plain("button-revoke-this"), RevokeLink(base=base.id, link=link.id))
-    await _edit(bot, shown, text, rows([revoke_it], [button(talk.words.plain("button-back"), OpenBase(base=base.id))]))
+    await redraw(bot, shown, text, rows([revoke_it], [button(talk.words.plain("button-back"), OpenBase(base=base.id))]))
 
 
 async def revoke(
@@ -140,7 +139,7 @@ async def ask_before_leaving(
     """«Выйти из базы»."""
     base = await _own(services, callback_data.base)
     text = talk.words("base-leave-sure", name=name_of_base(base, talk.words))
-    await _edit(bot, shown, text, sure_keyboard(base.id, "quit", talk.words))
+    await redraw(bot, shown, text, sure_keyboard(base.id, "quit", talk.words))
     await acknowledge(query)
 
 
@@ -150,7 +149,7 @@ async def leave(
     """The same once more."""
     base = await _own(services, callback_data.base)
     await services.bases.remove_member(base.id, talk.state.user_id)
-    await _edit(bot, shown, talk.words("base-quit", name=name_of_base(base, talk.words)), None)
+    await redraw(bot, shown, talk.words("base-quit", name=name_of_base(base, talk.words)))
     await acknowledge(query)
     if base.id == talk.base_id:
         (home, *_) = [each for each in await services.bases.all(talk.state.user_id) if each.is_first]
@@ -190,7 +189,7 @@ async def show_groups(
     ]
     key = "base-groups" if lines else "base-groups-none"
     back = [button(talk.words.plain("button-back"), OpenBase(base=base.id))]
-    await _edit(bot, shown, talk.words(key, name=name_of_base(base, talk.words)), rows(*lines, back))
+    await redraw(bot, shown, talk.words(key, name=name_of_base(base, talk.words)), rows(*lines, back))
     await acknowledge(query)
 
 
@@ -206,7 +205,7 @@ async def bind(
     group, name = groups[0].group, name_of_base(base, talk.words)
     await services.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
     await acknowledge(query)
-    await _edit(bot, shown, talk.words("base-bound", name=name, group=groups[0].name or ""), None)
+    await redraw(bot, shown, talk.words("base-bound", name=name, group=groups[0].name or ""))
     try:
         await send(bot, Place(chat=group, is_private=False), talk.words("base-bound-group", name=name))
     except TelegramAPIError:  # the bot may not write there; the base is open to those who ask it
@@ -227,16 +226,12 @@ async def _own(services: Services, base: str) -> ListedBase:
 async def _show_choice(shown: Message, bot: Bot, services: Services, talk: Talk, chosen: ShareBase) -> None:
     base, links = await _own(services, chosen.base), await services.bases.invitations(BaseId(chosen.base))
     text = talk.words("share-choose", name=name_of_base(base, talk.words))
-    await _edit(bot, shown, text, share_keyboard(chosen, links, talk.words))
+    await redraw(bot, shown, text, share_keyboard(chosen, links, talk.words))
 
 
 async def _show_members(shown: Message, bot: Bot, services: Services, talk: Talk, base: str) -> None:
     members = await services.bases.members(BaseId(base))
-    await _edit(bot, shown, members_html(members, talk.words), members_keyboard(base, members, talk.words))
-
-
-async def _edit(bot: Bot, shown: Message, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
-    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
+    await redraw(bot, shown, members_html(members, talk.words), members_keyboard(base, members, talk.words))
 
 
 def _full_name(message: Message) -> str:

@@ -11,11 +11,11 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from bot.handlers.filters import has_message, own_words
 from bot.keyboards import button, rows
-from bot.replies.sending import acknowledge, edit, send
+from bot.replies.sending import acknowledge, redraw, send
 from bot.services import Services, Talk
 from bot.texts import Words
 from domain.bases import Role
-from domain.ids import ChatId, MessageId, UserId
+from domain.ids import UserId
 from domain.people import Token, new_token, token_hash
 
 MOST_TOKENS = 20
@@ -61,7 +61,7 @@ async def make(
     token, base = new_token(), None if callback_data.everything else talk.base_id
     await services.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
     await acknowledge(query)
-    await _show(bot, shown, services, talk)
+    await redraw(bot, shown, *await _list(services, talk))
     await send(bot, talk.place, talk.words("token-made", token=token))
 
 
@@ -71,11 +71,7 @@ async def revoke(
     """«Отозвать»."""
     await services.tokens.revoke(None, UserId(callback_data.token))
     await acknowledge(query, talk.words.plain("token-revoked"))
-    await _show(bot, shown, services, talk)
-
-
-async def _show(bot: Bot, shown: Message, services: Services, talk: Talk) -> None:
-    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), *await _list(services, talk))
+    await redraw(bot, shown, *await _list(services, talk))
 
 
 async def _list(services: Services, talk: Talk) -> tuple[str, InlineKeyboardMarkup | None]:

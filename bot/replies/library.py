@@ -26,8 +26,7 @@ from bot.keyboards import (
     in_rows,
     rows,
 )
-from bot.replies.failures import failure_sentence
-from bot.replies.names import name_of, shortened, sign_of
+from bot.replies.names import failure_sentence, name_of, shortened, sign_of
 from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
 from bot.replies.receipts import choice_buttons
 from bot.replies.rich import BOLD, rich, split_rich, to_html

@@ -6,8 +6,7 @@ In: a `DocumentCard`. Out: HTML, in full or as one line of a list. The texts are
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from bot.replies.failures import failure_sentence, moment_of, service_name
-from bot.replies.names import name_of, shortened
+from bot.replies.names import failure_sentence, moment_of, name_of, service_name, shortened
 from bot.texts import Value, Words
 from domain.addresses import readable_address
 from domain.documents import DocumentCard, DocumentStatus, SourceType, UnreadPart

@@ -71,6 +71,11 @@ async def edit(
     return True
 
 
+async def redraw(bot: Bot, shown: Message, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
+    """Make the message of a pressed button show `html`."""
+    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
+
+
 def place_at(place: Place, message: MessageId) -> Place:
     """The same place, in reply to `message`."""
     return replace(place, reply_to=message)

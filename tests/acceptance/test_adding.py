@@ -5,7 +5,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from bot.app import open_parts
-from bot.cli.adding import TOGETHER, SourceMissing, add_sources
+from bot.cli.content import TOGETHER, SourceMissing, add_sources
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus
 

@@ -28,7 +28,7 @@ from adapters.database.postgres import open_postgres
 from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
 from adapters.database.transport import ActingTransport
 from bot.cli.content import add_to_base
-from bot.cli.tokens import add_token
+from bot.cli.upkeep import add_token
 from bot.settings import Settings
 from domain.ids import ChatId, UserId
 from domain.people import acting_for, new_token, token_hash

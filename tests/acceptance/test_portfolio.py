@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import Parts, open_parts
-from bot.cli.adding import add_sources
+from bot.cli.content import add_sources
 from bot.settings import Settings
 from domain.ids import BaseId, SessionId, UserId
 from domain.locator import JsonValue

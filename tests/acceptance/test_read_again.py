@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from bot.app import Parts, open_parts
-from bot.cli.adding import add_sources
+from bot.cli.content import add_sources
 from bot.settings import Settings
 from domain.ids import BaseId
 from rag.entities import GraphFact

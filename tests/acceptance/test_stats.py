@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.cli.errors import CommandError
+from bot.cli.output import CommandError
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_models import ANSWER, QUESTION, keep_contract
 from tests.acceptance.test_whole_way import READ_S

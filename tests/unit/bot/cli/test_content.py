@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bot import cli
 from bot.cli import app
 from bot.cli.content import ask_base
-from bot.cli.errors import CommandError
+from bot.cli.output import CommandError
 from bot.home import SETTINGS
 from bot.settings import Settings
 

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from bot.handlers.sources import answer_keyboard, source_buttons
 from bot.replies.answers import finished_answer, growing_answer
-from bot.replies.citations import passage_quote, source_block
+from bot.replies.citations import page_of, passage_quote, places, source_block
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
+from ingestion.records import Block, BlockKind
 from rag.records import AnswerKind, Citation, TextGrew
 from rag.words import Span
 from tests.fakes.bot import plain_answer, texts
@@ -164,3 +167,47 @@ def test_the_growing_answer_is_a_beginning_of_the_finished_one() -> None:
 
 def test_a_greeting_has_no_buttons() -> None:
     assert answer_keyboard(plain_answer("Здравствуйте!"), WORDS) is None
+
+
+@pytest.mark.parametrize(
+    ("locators", "words"),
+    [
+        ([Locator(page=7)], "стр. 7"),
+        ([Locator(page=7), Locator(page=8), Locator(page=12, page_end=13)], "стр. 7–8, 12–13"),
+        ([Locator(slide=3)], "слайд 3"),
+        ([Locator(row=12, row_end=15, headings=("Смета",))], "строки 12–15 листа «Смета»"),
+        ([Locator(row=2)], "строки 2"),
+        ([Locator(start_s=200, end_s=225)], "3:20–3:45"),
+        ([Locator(start_s=200, end_s=225), Locator(start_s=60, end_s=70)], "с 1:00"),
+        ([Locator(headings=("Договор", "Сроки"))], "раздел «Сроки»"),
+        ([Locator(member="смета.xlsx", row=2)], "смета.xlsx, строки 2"),
+        ([Locator()], ""),
+    ],
+)
+def test_a_place_is_named_as_exactly_as_it_is_known(locators: list[Locator], words: str) -> None:
+    assert places(locators, WORDS, title="Документ") == words
+
+
+def test_a_section_called_like_the_document_says_nothing_new() -> None:
+    assert places([Locator(headings=("Договор",))], WORDS, title="договор ") == ""
+
+
+@pytest.mark.parametrize(
+    ("quote", "page", "page_end"),
+    [
+        ("Плата вносится до пятого числа.", 5, None),
+        ("Плата  вносится\nдо пятого", 5, None),  # spaces differ from block to passage
+        ("Срок действия", 6, 7),  # the paragraph itself runs over a page break
+        ("нет таких слов", 4, 7),
+        ("", 4, 7),
+    ],
+)
+def test_a_quote_stands_on_its_page(quote: str, page: int, page_end: int | None) -> None:
+    blocks = [
+        Block(kind=BlockKind.PARAGRAPH, text="Плата вносится до пятого числа.", locator=Locator(page=2)),  # elsewhere
+        Block(kind=BlockKind.PARAGRAPH, text="Предмет договора.", locator=Locator(page=4)),
+        Block(kind=BlockKind.PARAGRAPH, text="Плата вносится до пятого числа.", locator=Locator(page=5)),
+        Block(kind=BlockKind.PARAGRAPH, text="Срок действия – год.", locator=Locator(page=6, page_end=7)),
+    ]
+    found = page_of(quote, Locator(page=4, page_end=7), blocks)
+    assert (found.page, found.page_end) == (page, page_end)

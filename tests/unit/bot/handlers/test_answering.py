@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.errors import CommandError
+from bot.cli.output import CommandError
 from bot.home import is_first_time
 from domain.people import Mode
 from rag.records import Answered, AnswerKind
@@ -45,7 +45,7 @@ async def test_that_answers_are_quotes_is_told_once_in_the_life_of_an_installati
 async def test_the_button_brings_search_by_meaning_and_says_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.handlers.models.SHOWN_EVERY_S", 0.0)
+    monkeypatch.setattr("bot.handlers.answering.SHOWN_EVERY_S", 0.0)
     anna = await owner(tmp_path, partial(adding, "Скачано 5 из 505 МБ", "Скачано 505 из 505 МБ"))
     await anna.say("когда платить?")
     assert anna.last.buttons == {"Скачать модель поиска · 505 МБ": "add-search"}
