@@ -18,6 +18,8 @@ from domain.bases import ListedBase
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue
 
+OPENING_CHARS = 200
+
 
 class SourceType(StrEnum):
     """Where a document came from; the sign and the wording of a citation depend on it."""
@@ -77,6 +79,12 @@ def known_as(source_type: SourceType, title: str, identifier: str) -> str:
     if source_type in _FILES and "." in name:
         return name
     return title or identifier
+
+
+def opening_line(text: str) -> str:
+    """How a document begins, in one line of whole words: party, number and day tell documents of one form apart."""
+    line = " ".join(text[: 2 * OPENING_CHARS].split())
+    return line if len(line) <= OPENING_CHARS else line[: OPENING_CHARS + 1].rpartition(" ")[0]
 
 
 def title_beside(name: str, title: str) -> str:

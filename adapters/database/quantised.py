@@ -75,20 +75,11 @@ class _Block:
 
     def differences(self, bits: Words, part: slice) -> Differences:
         """By how many bits each vector differs in this part of the words."""
-        held = self.held
-        sums = np.zeros(held, dtype=np.uint16)
-        differing, counts = np.empty(held, dtype=np.uint64), np.empty(held, dtype=np.uint8)
-        for mine, theirs in zip(self.words[part], bits[part], strict=True):
-            np.bitwise_xor(mine[:held], theirs, out=differing)
-            np.bitwise_count(differing, out=counts)
-            sums += counts
-        return sums
+        return _differing(self.words[part, : self.held], bits[part])
 
     def differences_at(self, places: Passages, bits: Words, part: slice) -> Differences:
         """The same for the vectors at these places."""
-        differing = self.words[part].take(places, axis=1) ^ bits[part, np.newaxis]
-        sums: Differences = np.bitwise_count(differing).sum(axis=0, dtype=np.uint16)
-        return sums
+        return _differing(self.words[part].take(places, axis=1), bits[part])
 
     def weights_at(self, places: Passages, byte_weights: Weights) -> Weights:
         """The weights of the vectors at these places; `byte_weights[i, b]` is that of the i-th byte when it is b."""
@@ -163,6 +154,12 @@ class QuantisedVectors:
         room = min(BLOCK, max(LEAST_ROOM, room))
         words = np.zeros((-(-self.size // _WORD), room), dtype=np.uint64)
         return _Block(words=words, passages=np.zeros(room, dtype=np.int64))
+
+
+def _differing(words: Words, bits: Words) -> Differences:
+    """All at once: a sum for each word in turn takes half as long again."""
+    sums: Differences = np.bitwise_count(words ^ bits[:, np.newaxis]).sum(axis=0, dtype=np.uint16)
+    return sums
 
 
 def _bound(differences: Sequence[Differences], wanted: int) -> int:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from domain.documents import opening_line
 from domain.locator import Locator
 from ingestion.chunking.chunker import cut_chunks
-from ingestion.chunking.windows import WindowPlace, cost_of, opening_line, plan_windows
+from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
 from ingestion.records import Block, Chunk, Span, Window
 from ingestion.spool import Spool, Writing, in_portions
 

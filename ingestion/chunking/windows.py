@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from encodings import cp1251
-from textwrap import shorten
 
+from domain.documents import opening_line
 from ingestion.errors import WindowTooLarge
 from ingestion.records import Chunk, Window
 
@@ -31,7 +31,6 @@ RARE_WEIGHT = 300  # beyond the basic plane: byte-level vocabularies need up to 
 COMMON_CHARACTERS = "cp1251"  # Russian and English with punctuation: weighing bytes takes half the time
 _IDEOGRAPHS = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF))
 _WELL_COVERED_END = 0x0530  # Latin, Greek and Cyrillic are below
-LINE_CHARS = 200
 CONTEXT_CHUNKS = 2
 """Neighbours on each side that are embedded again as context, if they fit."""
 
@@ -98,11 +97,6 @@ class WindowPlace:
             own_end=self.end - self.start,
             line=line,
         )
-
-
-def opening_line(text: str) -> str:
-    """How a document begins, as search shows it above its later passages (`opening_of` in search.sql)."""
-    return shorten(text[: 2 * LINE_CHARS], LINE_CHARS, placeholder="")
 
 
 def split_into_windows(

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from textwrap import shorten
 
-from domain.documents import known_as
+from domain.documents import known_as, opening_line
 from domain.ids import DocumentId
 from rag.records import DocumentChoice, DocumentMatch, Passage, RankedPassage
 from rag.words import folded, held, stems
 
 LABEL_CHARS = 48  # of a button that has a row of its own
-OPENING_CHARS = 200  # as in `opening_of` (supabase/schemas/functions/search.sql)
 CUT_CHARS = 150  # of an opening that probably ends in mid-sentence: where it ends tells nothing
 SHARED_BY = 0.5  # share of the openings; a word that more of them have tells nothing
 NEARLY = 0.9  # share of the best score: «Вектор-Строй», where «Вектор» was asked about, has .92 to .999
@@ -108,7 +107,7 @@ def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def opening_of(passage: Passage) -> str:
     """How the passage's document begins; the first passage is that itself."""
-    return passage.opening or shorten(passage.text[: 2 * OPENING_CHARS], OPENING_CHARS, placeholder="")
+    return passage.opening or opening_line(passage.text)
 
 
 def _choices(documents: Sequence[_Told]) -> tuple[DocumentChoice, ...]:

@@ -6,12 +6,14 @@ reranking and embedding are done elsewhere.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, storable, vector_text, vectors_in_line
 from adapters.database.segments import Near, Segment, SegmentRows
 from adapters.database.transport import Row, Transport
+from domain.documents import opening_line
 from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
 from ingestion.records import Chunk, Span, Vector
@@ -66,7 +68,7 @@ class SearchStore:
             p_spellings=_spellings_text(query),
             p_limit=query.limit,
         )
-        return [rows.document_match(row) for row in found]
+        return [replace(each, opening=opening_line(each.opening)) for each in map(rows.document_match, found)]
 
     async def documents_saying_first(
         self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0

@@ -1,20 +1,10 @@
-create or replace function baza_internal.opening_of(p_text text) returns text
-language sql immutable parallel safe
-as $$
-  select case when length(o.line) <= 200 then o.line
-    else left(o.line, 201 - nullif(position(' ' in reverse(left(o.line, 201))), 0)) end
-  from (select regexp_replace(left(p_text, 400), '\s+', ' ', 'g') as line) o
-$$;
-comment on function baza_internal.opening_of is
-  'How a document begins, in one line of up to 200 characters: party, number and day tell documents of one form apart.';
-
 create or replace view passages with (security_invoker = true) as
 select c.id as chunk_id, c.base_id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as as source_identifier,
   c.text, c.locator, d.published_at, d.source_url as url, d.author,
   d.sender, d.status as document_status, d.chunks as searchable, d.progress_total,
   case when c.ordinal > 0 then head.opening end as opening
 from documents_chunks c join documents d on d.id = c.document_id left join lateral (
-  select opening_of(x.text) as opening from documents_chunks x where x.document_id = c.document_id and x.ordinal = 0
+  select left(x.text, 400) as opening from documents_chunks x where x.document_id = c.document_id and x.ordinal = 0
   offset 0) head on true
 where d.visible;
 comment on view passages is
@@ -100,7 +90,7 @@ begin
   cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
   cross join lateral (select * from documents x where x.id = c.document_id offset 0) d
   left join lateral (
-    select opening_of(x.text) as opening from documents_chunks x where x.document_id = c.document_id and x.ordinal = 0
+    select left(x.text, 400) as opening from documents_chunks x where x.document_id = c.document_id and x.ordinal = 0
     offset 0) head on true
   where c.base_id = p_base::uuid and d.visible;
 end $$;
@@ -158,7 +148,7 @@ begin
   perform require(p_base, p_person, 'read');
   return query
   select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, best.score,
-    (select opening_of(x.text) from documents_chunks x where x.document_id = d.id and x.ordinal = 0)
+    (select left(x.text, 400) from documents_chunks x where x.document_id = d.id and x.ordinal = 0)
   from (
     select c.document_id, max(found.score) as score
     from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, null, looked_into) found

@@ -1,8 +1,8 @@
-"""Under which name a person knows a document."""
+"""Under which name a person knows a document, and how it begins."""
 
 import pytest
 
-from domain.documents import SourceType, known_as, title_beside
+from domain.documents import SourceType, known_as, opening_line, title_beside
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,16 @@ def test_a_document_has_the_name_that_its_person_knows(
 @pytest.mark.parametrize(("title", "shown"), [("План", ""), ("план.docx", ""), ("План закупок", "План закупок")])
 def test_a_title_stands_beside_the_name_if_it_says_more(title: str, shown: str) -> None:
     assert title_beside("План.docx", title) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Договор № 7\n\nот 3 мая\t2026 г.", "Договор № 7 от 3 мая 2026 г."),
+        ("слово " * 100, ("слово " * 33).strip()),
+        ("а" * 200 + " дальше", "а" * 200),
+        ("а" * 300, ""),
+    ],
+)
+def test_a_document_begins_with_a_line_of_whole_words(text: str, line: str) -> None:
+    assert opening_line(text) == line

@@ -42,7 +42,6 @@ INLINED = (
     "bm25",
     "half_frequency",
     "in_all",
-    "opening_of",
     "prefix_share",
     "rarity",
 )  # one expression of the catalog's own operators
