@@ -1,7 +1,9 @@
-"""The application: its endpoints over its services, and the server that runs it.
+"""The application: its endpoints over its services, the web chat at `/`, and the server that runs it.
 
 In: `ApiServices`, made by the composition root. Out: a FastAPI app; `serving` runs it while its context is open. Bodies
-are bounded before anything reads them.
+are bounded before anything reads them. The web chat is one page over the API, for whoever has a token, with a policy
+that lets it run its own scripts and reach its own server only. It holds no secret; it sends the token with each
+request, like any other program.
 """
 
 import asyncio
@@ -10,16 +12,19 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
+from mimetypes import guess_type
+from pathlib import Path
 
 import uvicorn
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import FileResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import bases, chat, documents, mcp, openai_chat, web, webhooks
-from api.problems import PROBLEMS, answer_problems
+from api import bases, chat, documents, mcp, openai_chat
+from api.chat import Turns
+from api.problems import PROBLEMS, Problem, answer_problems
 from api.services import ApiServices
-from api.turns import Turns
 from api.uploads import FORM_BYTES, MULTIPART
 
 JSON_BYTES = 256 * 1024
@@ -33,7 +38,7 @@ def build_api(services: ApiServices) -> FastAPI:
     """The app; it opens and closes nothing."""
     app = FastAPI(title="Baza", description=ABOUT, version="0.1.0")
     app.state.services, app.state.turns = services, Turns(services=services)
-    routers = [part.router for part in (bases, documents, webhooks, chat, openai_chat, mcp, web)]
+    routers = [bases.router, documents.router, bases.webhooks, chat.router, openai_chat.router, mcp.router, page]
     answer_problems(app, services, [route for router in routers for route in router.routes])
     app.add_middleware(BoundedBodies, file_bytes=services.uploads.file_bytes)
     for router in routers:
@@ -99,3 +104,45 @@ async def serving(app: FastAPI, *, host: str, port: int) -> AsyncIterator[str]:
         finally:
             server.should_exit = True
             await running
+
+
+FOLDER = Path(__file__).parent / "page"
+FILES = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*")}
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'none'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+
+page = APIRouter(include_in_schema=False)
+
+
+@page.get("/")
+async def show_page() -> FileResponse:
+    """The page."""
+    return _file("index.html")
+
+
+@page.get("/page/{name:path}")
+async def show_file(name: str) -> FileResponse:
+    """A script, a style or a picture of it. Raises Problem 404."""
+    return _file(name)
+
+
+def _file(name: str) -> FileResponse:
+    if name not in FILES:
+        raise Problem(HTTPStatus.NOT_FOUND)
+    return FileResponse(FOLDER / name, media_type=guess_type(name)[0], headers=HEADERS)

@@ -1,7 +1,8 @@
-"""A base: what it holds, and search in it.
+"""A base: what it holds, search in it, and its webhooks: addresses that are told when a document ends.
 
-In: a caller and perhaps a query. Out: counts, or passages with their scores. The passages are data of the person's
-own documents; nothing in them is followed.
+In: a caller, perhaps a query or an address. Out: counts; passages with their scores, which are data of the person's own
+documents, so nothing in them is followed; a webhook, with its secret when it is made and never again
+(`adapters.webhooks` tells them).
 """
 
 import uuid
@@ -15,13 +16,14 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from api.access import AnyCaller, Owner, Reader, Services
+from api.access import AnyCaller, Owner, Reader, Services, Writer
 from api.problems import Problem
 from api.services import ApiServices
 from domain.bases import NAME_CHARACTERS, Role
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from domain.people import Caller
+from ingestion.errors import SourceError
 from rag.records import RankedPassage, SearchFilter
 
 MOST_PASSAGES = 50
@@ -137,9 +139,13 @@ async def show_base(caller: Reader, services: Services) -> Base:
 @router.post("/{base}/search")
 async def search(asked: Search, caller: Reader, services: Services) -> list[FoundPassage]:
     """Passages that may answer; at most as many as SEARCH_PASSAGES, and `limit` of them."""
+    return [_passage(each) for each in await found_by(asked, caller, services)]
+
+
+async def found_by(asked: Search, caller: Caller, services: ApiServices) -> Sequence[RankedPassage]:
+    """The best first."""
     only = asked.filter.to_search() if asked.filter else None
-    found = await services.passages.find(caller.base, asked.query, only=only)
-    return [_passage(each) for each in found[: asked.limit]]
+    return (await services.passages.find(caller.base, asked.query, only=only))[: asked.limit]
 
 
 async def callers(caller: Caller, services: ApiServices) -> list[Caller]:
@@ -195,3 +201,58 @@ def _passage(ranked: RankedPassage) -> FoundPassage:
         url=passage.locator.url or passage.url,
         score=ranked.score,
     )
+
+
+MOST_WEBHOOKS = 10
+ADDRESS_CHARACTERS = 2000
+
+webhooks = APIRouter(prefix="/rags/{base}/webhooks", tags=["webhooks"])
+
+
+class NewWebhook(Strict):
+    """A public address; http or https."""
+
+    url: str = Field(max_length=ADDRESS_CHARACTERS)
+
+
+class Webhook(BaseModel):
+    """An address that is told when a document is ready, has failed, or ends in another way."""
+
+    id: str
+    url: str
+    created_at: datetime
+    problem: str | None  # why the last try failed; None: it did not
+
+
+class MadeWebhook(Webhook):
+    """With the secret that signs what is sent there, shown this once."""
+
+    secret: str
+
+
+@webhooks.post("", status_code=HTTPStatus.CREATED)
+async def add_webhook(asked: NewWebhook, caller: Writer, services: Services) -> MadeWebhook:
+    """Sets one; the base may have ten."""
+    try:
+        services.check_address(asked.url)
+    except SourceError as error:
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason="address") from error
+    secret = services.new_secret()
+    made = await services.webhooks.add(caller.base, url=asked.url, secret=secret, most=MOST_WEBHOOKS)
+    if made is None:
+        raise Problem(HTTPStatus.CONFLICT, reason="too-many-webhooks")
+    return MadeWebhook(**Webhook.model_validate(made, from_attributes=True).model_dump(), secret=secret)
+
+
+@webhooks.get("")
+async def list_webhooks(caller: Writer, services: Services) -> list[Webhook]:
+    """The oldest first."""
+    found = await services.webhooks.all(caller.base)
+    return [Webhook.model_validate(each, from_attributes=True) for each in found]
+
+
+@webhooks.delete("/{webhook}", status_code=HTTPStatus.NO_CONTENT)
+async def remove_webhook(webhook: uuid.UUID, caller: Writer, services: Services) -> None:
+    """Ends it, with all that it is still to be told."""
+    if not await services.webhooks.remove(caller.base, str(webhook)):
+        raise Problem(HTTPStatus.NOT_FOUND)

@@ -1,16 +1,25 @@
 """Asking a base, and what was said before.
 
-In: a question. Out: the answer with its sources, whole or as server-sent events: `steps`, `delta`, `done`. The exchange
-is stored as in the chat; each token has dialogues of its own.
+In: a question of a caller, and what it may spend. Out: the answer with its sources, whole or as server-sent events:
+`steps`, `delta`, `done`. The exchange is stored as in the chat; each token has dialogues of its own. Turns of one
+dialogue run one after the other, so that each knows the answer before it (within one process; over several, the store
+keeps whole exchanges).
 """
 
+import asyncio
 import json
+import re
+import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
+from weakref import WeakValueDictionary
 
-from fastapi import APIRouter, Query
+import structlog
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, JsonValue
 
@@ -18,20 +27,132 @@ from api.access import Language, Reader, Services, reservation_for
 from api.bases import Strict, Text
 from api.problems import problem_json, problem_of
 from api.services import ApiServices
-from api.turns import Turns, TurnsOfApp, showable
-from domain.ids import SessionId
-from domain.people import Caller
-from rag.progress import StepShown
-from rag.records import Answer, Answered, AnswerKind, Citation, Question, StepsChanged, TextGrew
-from rag.reservations import Reservation
+from domain.errors import DatabaseTrouble
+from domain.ids import SessionId, UserId
+from domain.people import Caller, acting_for
+from rag.addresses import defanged
+from rag.metering import Pace, TurnMetrics
+from rag.metering import Usage as ModelUsage
+from rag.records import Answer, Answered, AnswerKind, Citation, Question, StepsChanged, TextGrew, TurnEvent
+from rag.reservations import Reservation, holding
 
 MOST_MESSAGES = 200
 EVENT_STREAM = "text/event-stream"
+BROKEN_OFF = "broken off"  # instead of where a plan came from: such a turn counts as a question
+_LAST_WORD = re.compile(r"\s*\S*\Z")
 
 router = APIRouter(prefix="/rags/{base}/chat", tags=["chat"])
 
 _EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": _EVENT}}}}
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turns:
+    """Runs the turns of all callers."""
+
+    services: ApiServices
+    _locks: WeakValueDictionary[tuple[UserId, SessionId], asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _noting: set[asyncio.Task[None]] = field(default_factory=set)  # the loop itself holds tasks only weakly
+
+    async def events(
+        self, caller: Caller, question: Question, reservation: Reservation
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Raises DatabaseTrouble. A turn that is broken off counts, too, with what it has cost by then."""
+        services, usage, started, is_noted = self.services, ModelUsage(), time.monotonic(), False
+        conversation = services.frugal_conversation if reservation.is_spent else services.conversation
+        try:
+            async with (
+                holding(services.library, reservation),
+                self._locks.setdefault((caller.token, question.session_id), asyncio.Lock()),
+                aclosing(conversation.answer(question, usage=usage)) as events,
+            ):
+                async for event in events:
+                    is_noted = isinstance(event, Answered)
+                    yield await self._noted(caller, event, reservation)
+        except BaseException as broken:
+            if not is_noted:
+                has_left = not isinstance(broken, Exception)
+                self._note_later(
+                    caller, _broken_off(usage, time.monotonic() - started, reservation, has_left), reservation
+                )
+            raise
+
+    async def answer(self, caller: Caller, question: Question, reservation: Reservation) -> Answer:
+        """The finished answer alone. Raises DatabaseTrouble."""
+        events = self.events(caller, question, reservation)
+        answers = [event.answer async for event in events if isinstance(event, Answered)]
+        return answers[-1]
+
+    async def message_id(self, caller: Caller, session: SessionId, answer: Answer) -> int | None:
+        """The number under which the answer is stored; None for one that is not, as for small talk, or while the
+        database is away: the answer is there nevertheless."""
+        if not answer.text:
+            return None
+        try:
+            last = await self.services.dialogues.messages(caller.token, session, base=caller.base, limit=1)
+        except DatabaseTrouble as trouble:
+            log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
+            return None
+        return last[-1].id if last else None
+
+    async def _noted(self, caller: Caller, event: TurnEvent, reservation: Reservation) -> TurnEvent:
+        """The event; what a finished turn has cost is noted."""
+        if isinstance(event, Answered):
+            turn = event.answer.metrics()
+            self.services.turn_ended(turn)
+            await self._note(caller, turn, reservation)
+        return event
+
+    async def _note(self, caller: Caller, turn: TurnMetrics, reservation: Reservation) -> None:
+        """What a turn has cost. The answer is there, so a failure is only logged."""
+        try:
+            await self.services.library.save_turn(caller.token, caller.base, turn, reservation=reservation.id)
+        except DatabaseTrouble as trouble:
+            log.warning("query.not_saved", user=caller.token, reason=trouble.reason)
+        log.info("query.completed", user=caller.token, kind=turn.kind, execution_time_ms=round(turn.seconds * 1000))
+
+    def _note_later(self, caller: Caller, turn: TurnMetrics, reservation: Reservation) -> None:
+        """In a task of its own: whoever was cancelled cannot wait, and need not act for the caller any more."""
+        with acting_for(caller.token):
+            noting = asyncio.create_task(self._note(caller, turn, reservation))
+        self._noting.add(noting)
+        noting.add_done_callback(self._noting.discard)
+
+
+def _broken_off(usage: ModelUsage, seconds: float, reservation: Reservation, has_left: bool) -> TurnMetrics:
+    """A turn without an answer. Where the client has left, the call that was under way has cost what no server tells
+    any more: what was held for the turn stays spent."""
+    cost = max(usage.cost, reservation.cost) if has_left else usage.cost
+    return TurnMetrics(
+        kind=AnswerKind.NOTHING.value,
+        model=None,
+        plan=BROKEN_OFF,
+        seconds=seconds,
+        pace=Pace(),
+        facts=0,
+        passages=0,
+        usage=replace(usage, cost=cost),
+    )
+
+
+def showable(event: TextGrew) -> str:
+    """What may be shown of an answer that is being written: whole words, so that an address is judged as a whole, and
+    no address that was made up."""
+    return defanged(_LAST_WORD.sub("", event.text), event.addresses)
+
+
+def turns_of(request: Request) -> Turns:
+    """The turns of the app."""
+    turns = request.app.state.turns
+    if not isinstance(turns, Turns):
+        raise TypeError("the app was built without turns")
+    return turns
+
+
+TurnsOfApp = Annotated[Turns, Depends(turns_of)]
 
 
 class Asked(Strict):
@@ -183,7 +304,7 @@ async def _server_sent(
                 yield _event("delta", growth(shown, showable(event)))
                 shown = showable(event)
             elif isinstance(event, StepsChanged):
-                yield _event("steps", {"steps": [_step(step) for step in event.steps]})
+                yield _event("steps", {"steps": [step.to_json() for step in event.steps]})
             elif isinstance(event, Answered):
                 answer = event.answer
         yield _event("delta", growth(shown, services.worded(answer, question.language)))
@@ -196,10 +317,6 @@ async def _server_sent(
 def growth(shown: str, text: str) -> dict[str, JsonValue]:
     """What a `delta` says: the words that were added, or the whole text where it is not a continuation."""
     return {"delta": text[len(shown) :]} if text.startswith(shown) else {"text": text}
-
-
-def _step(step: StepShown) -> JsonValue:
-    return {"id": step.id, "action": step.action, "about": step.about, "state": step.state.value}
 
 
 def _event(name: str, data: object) -> bytes:

@@ -168,7 +168,7 @@ async def list_documents(
 @router.get("/{document}")
 async def show_document(document: uuid.UUID, caller: Reader, services: Services, language: Language) -> Document:
     """One document, in any state."""
-    return await _document(services, caller.base, DocumentId(str(document)), language)
+    return _shown(services, await _card(services, caller.base, DocumentId(str(document))), language)
 
 
 @router.get("/{document}/content")
@@ -180,9 +180,9 @@ async def show_content(document: uuid.UUID, caller: Reader, services: Services) 
 @router.get("/{document}/original", response_class=StreamingResponse, responses=BYTES)
 async def show_original(document: uuid.UUID, caller: Reader, services: Services) -> StreamingResponse:
     """The file as it came over HTTP; other documents have none here. It is never shown as a page of this site."""
-    card = await services.library.card(caller.base, DocumentId(str(document)))
-    if card is None or card.kept_file is None:
-        raise Problem(HTTPStatus.NOT_FOUND, reason="no-original" if card else None)
+    card = await _card(services, caller.base, DocumentId(str(document)))
+    if card.kept_file is None:
+        raise Problem(HTTPStatus.NOT_FOUND, reason="no-original")
     pieces = services.storage.read(caller.base, card.kept_file)
     try:
         first = await anext(pieces, b"")
@@ -309,18 +309,16 @@ async def _whole(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[byte
 
 async def content_of(services: ApiServices, base: BaseId, document: DocumentId) -> Content:
     """Raises Problem 404 when the base holds no such document."""
-    card = await services.library.card(base, document)
-    if card is None:
-        raise Problem(HTTPStatus.NOT_FOUND)
+    card = await _card(services, base, document)
     blocks = await services.text.blocks(base, document)
     return Content(id=document, title=card.title, text="\n\n".join(block.text for block in blocks))
 
 
-async def _document(services: ApiServices, base: BaseId, document: DocumentId, language: str) -> Document:
+async def _card(services: ApiServices, base: BaseId, document: DocumentId) -> DocumentCard:
     card = await services.library.card(base, document)
     if card is None:
         raise Problem(HTTPStatus.NOT_FOUND)
-    return _shown(services, card, language)
+    return card
 
 
 def _shown(services: ApiServices, card: DocumentCard, language: str) -> Document:

@@ -18,12 +18,11 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from api.access import AnyCaller, Language, Services, reservation_for
-from api.bases import Search, Strict, Text, callers, names_of, of_base
-from api.chat import sources_of
+from api.bases import Search, Strict, Text, callers, found_by, names_of, of_base
+from api.chat import Turns, TurnsOfApp, sources_of
 from api.documents import NewDocument, added, content_of
 from api.problems import Problem
 from api.services import ApiServices
-from api.turns import Turns, TurnsOfApp
 from domain.ids import DocumentId, SessionId
 from domain.people import Caller
 from rag.records import Question
@@ -156,10 +155,7 @@ def _usable(context: Context) -> dict[str, Tool]:
 
 
 async def _search(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    asked = Search.model_validate(arguments)
-    only = asked.filter.to_search() if asked.filter else None
-    found = await context.services.passages.find(context.caller.base, asked.query, only=only)
-    passages = [each.passage for each in found[: asked.limit]]
+    found = await found_by(Search.model_validate(arguments), context.caller, context.services)
     return {
         "results": [
             {
@@ -168,7 +164,7 @@ async def _search(context: Context, arguments: Mapping[str, JsonValue]) -> dict[
                 "text": passage.text,
                 "url": passage.locator.url or passage.url or f"urn:uuid:{passage.document_id}",
             }
-            for passage in passages
+            for passage in (each.passage for each in found)
         ]
     }
 

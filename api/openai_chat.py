@@ -19,10 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from api.access import AnyCaller, Language, Services, reservation_for
 from api.bases import QUERY_CHARACTERS, callers, names_of, of_base
-from api.chat import EVENT_STREAM, EVENTS, Source, sources_of
+from api.chat import EVENT_STREAM, EVENTS, Source, Turns, TurnsOfApp, showable, sources_of
 from api.problems import Problem, problem_json, problem_of
 from api.services import ApiServices
-from api.turns import Turns, TurnsOfApp, showable
 from domain.ids import SessionId
 from domain.people import Caller
 from rag.metering import Usage

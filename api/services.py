@@ -4,8 +4,7 @@ In: the composition root's parts (`bot.http_api` builds the record). Out: the sa
 which chooses no adapter and knows nothing of `bot`.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,12 +15,11 @@ from domain.documents import Added, Choice, DocumentCard, Once, Removed, Webhook
 from domain.ids import BaseId, DocumentId, FileId, SessionId, UserId
 from domain.people import Caller
 from ingestion.records import Batch, Block
-from rag.metering import TurnMetrics, Usage
-from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent
+from rag.conversation import Conversation
+from rag.metering import TurnMetrics
+from rag.records import Answer, PastSession, SaidMessage
 from rag.reservations import DayBounds, Reservations
-
-Say = Callable[[str, str], str]
-"""The sentence of a problem in a language: (language, problem) -> text."""
+from rag.retrieval.search import Retrieval
 
 
 class Tokens(Protocol):
@@ -48,24 +46,6 @@ class Bases(Protocol):
 
     async def delete(self, base: BaseId) -> int | None:
         """None for the first base of a chat, which stays."""
-        ...
-
-
-class Conversation(Protocol):
-    """One turn, start to end (`rag.conversation`)."""
-
-    def answer(
-        self, question: Question, *, stop: asyncio.Event | None = None, usage: Usage | None = None
-    ) -> AsyncGenerator[TurnEvent, None]:
-        """Events of the turn, which is metered by `usage`; the last one is `Answered`."""
-        ...
-
-
-class Passages(Protocol):
-    """Search (`rag.retrieval.search`)."""
-
-    async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
-        """The best passages, best first."""
         ...
 
 
@@ -183,14 +163,14 @@ class ApiServices:
     check_address: Callable[[str], object]  # raises SourceError for one that leads inside
     text: Texts
     dialogues: Dialogues
-    passages: Passages
+    passages: Retrieval
     conversation: Conversation
     frugal_conversation: Conversation  # calls no model: for tokens that have used up the daily bounds of a person
     bounds_of: Callable[[Caller], DayBounds]  # of the token and its person
     token_spent_until: Callable[[Caller], Awaitable[datetime | None]]  # of API_DAILY_COST
     turn_ended: Callable[[TurnMetrics], None]  # for the metrics of this process
     worded: Callable[[Answer, str], str]  # the answer's text in full, never blank, in the language of the interface
-    say: Say
+    say: Callable[[str, str], str]  # (language, problem) -> its sentence
     failure: Callable[[DocumentCard, str], str]  # why a document was not read, in a language
     wake: Callable[[], None]  # wakes a worker of this process after something was enqueued
     default_language: str = "ru"

@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from adapters.database.stores.intake import InboxStore
 from adapters.database.transport import DatabaseAway
 from domain.ending import end
+from localchat.server import listening
 
 log = structlog.get_logger()
 LEASE_S = 10.0  # people wait as long when the process that held their message was killed
@@ -288,10 +289,5 @@ async def webhook_server(inbox: Inbox, *, secret: str, host: str, port: int) -> 
 
     application = web.Application(client_max_size=BODY_BYTES)
     application.add_routes([web.post(WEBHOOK_PATH, receive), web.get("/healthz", alive)])
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, host, port).start()
+    async with listening(application, host, port):
         yield
-    finally:
-        await runner.cleanup()

@@ -21,7 +21,7 @@ from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
 from domain.statistics import QueueState
 from ingestion.ports import Outcome
-from localchat.guard import is_local
+from localchat.server import listening, names_this_server
 from rag.metering import ModelCall, StepMetrics, TurnMetrics
 
 TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)
@@ -178,7 +178,7 @@ async def metrics_server(
     """Answers while the context is open. Raises OSError when the port is taken."""
 
     async def answer(request: web.Request) -> web.Response:
-        if _is_loopback(host) and not is_local(request.host, runner.addresses[0][1]):
+        if _is_loopback(host) and not names_this_server(request, request.host):
             return web.Response(status=403, text="This server answers only to 127.0.0.1 and localhost.")
         try:
             measures.queue_seen(await queue())
@@ -188,13 +188,8 @@ async def metrics_server(
 
     application = web.Application()
     application.add_routes([web.get(PATH, answer)])
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, host, port).start()
+    async with listening(application, host, port):
         yield
-    finally:
-        await runner.cleanup()
 
 
 def _is_loopback(host: str) -> bool:

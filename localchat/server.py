@@ -1,8 +1,11 @@
-"""Assembles the local chat (store, exchange, Bot API, page) on one loopback port.
+"""Assembles the local chat (store, exchange, Bot API, page) on one loopback port, and keeps others out of it.
 
-In: a folder and a port. Out: a running server as `LocalChat`, until the context ends. It binds only to 127.0.0.1, so
-neither the network nor a container's neighbours reach it. A bot calls /bot<token>/<method>, in which the method's name
-is case-insensitive, as on the live service, and gets the envelope with `ok`.
+In: a folder and a port; every request. Out: a running server as `LocalChat`, until the context ends; 403 with a
+sentence. It binds only to 127.0.0.1, so neither the network nor a container's neighbours reach it. A bot calls
+/bot<token>/<method>, in which the method's name is case-insensitive, as on the live service, and gets the envelope with
+`ok`. The page belongs to whoever can read its token: the printed address carries it once, then a cookie does, as in
+Jupyter. Foreign host names that resolve to this machine (DNS rebinding), forms of other sites and cross-site fetches
+are refused. Response headers let the page load only its own resources.
 """
 
 import asyncio
@@ -14,16 +17,96 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiohttp import web
-from aiohttp.typedefs import Middleware
+from aiohttp.typedefs import Handler, Middleware
 
-from localchat.api import messages, profile, updates
-from localchat.api.call import Call, Method, read_params
-from localchat.api.updates import run_courier
+from localchat import messages, profile, updates
+from localchat.call import Call, Method, read_params
 from localchat.checks import Refused
 from localchat.exchange import Exchange
-from localchat.guard import add_headers, guard
 from localchat.people import PeopleApi, tell_refusals
 from localchat.store import open_store, read_page_token, read_token
+from localchat.updates import run_courier
+
+_NAMES = ("127.0.0.1", "localhost", "[::1]")
+_COOKIE_S = 30 * 24 * 3600
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+LOCKED = (
+    "Эта страница открывается только по адресу с ключом. Его напечатала команда `baza run`; `baza page` покажет снова."
+    "\n\nThis page opens only by the address that holds its key. `baza run` printed it; `baza page` shows it again.\n"
+)
+
+
+def names_this_server(request: web.Request, host: str) -> bool:
+    """Whether a Host header (or the host of an Origin) is this server's own."""
+    return host in {f"{name}:{_port(request)}" for name in _NAMES}
+
+
+def guard(token: str) -> Middleware:
+    """The middleware that checks every request before its route; `token` opens the page."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if refusal := _foreign(request):
+            return web.Response(status=403, text=refusal)
+        if request.path.startswith(("/bot", "/file/bot")):  # these carry the bot's token
+            return await handler(request)
+        if request.method == "GET" and request.path == "/" and _is(token, request.query.get("token")):
+            return _open_page(request, token)
+        if not _is(token, request.cookies.get(_cookie(request))):
+            return web.Response(status=403, text=LOCKED)
+        return await handler(request)
+
+    return check
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add the headers to every response, including files and the event stream."""
+    response.headers.update(HEADERS)
+    if request.path.startswith("/page/"):
+        response.headers["Cache-Control"] = "no-cache"  # else a new version of Baza may run with old files of the page
+
+
+def _open_page(request: web.Request, token: str) -> web.Response:
+    """Hand over the cookie, and lead to the address without the token, which is then in no bookmark and no history."""
+    answer = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
+    answer.set_cookie(_cookie(request), token, max_age=_COOKIE_S, httponly=True, samesite="Strict", path="/")
+    return answer
+
+
+def _cookie(request: web.Request) -> str:
+    """Browsers share cookies among the ports of a host, so its name holds the port."""
+    return f"baza-page-{_port(request)}"
+
+
+def _is(token: str, given: str | None) -> bool:
+    return given is not None and hmac.compare_digest(given.encode(), token.encode())
+
+
+def _port(request: web.Request) -> int:
+    return int(request.transport.get_extra_info("sockname")[1]) if request.transport else 0
+
+
+def _foreign(request: web.Request) -> str | None:
+    if not names_this_server(request, request.host):
+        return "This server answers only to 127.0.0.1 and localhost."
+    origin = request.headers.get("Origin")
+    if origin is not None and not names_this_server(request, origin.removeprefix("http://")):
+        return "Another site may not use this server."
+    foreign = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    if foreign and not (request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate"):
+        return "Another site may not use this server."
+    return None
+
 
 HOST = "127.0.0.1"
 BODY_BYTES = 51 * 1024 * 1024  # a file of 50 MB, as sendDocument allows, plus its form
@@ -56,20 +139,34 @@ async def serve_local_chat(
     with closing(open_store(folder)) as connection:
         exchange = Exchange(connection, folder, clock)
         app = _build(exchange, token, [guard(read_page_token(folder)), tell_refusals, *middlewares])
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_LINGER_S)
-        await runner.setup()
-        courier = asyncio.create_task(run_courier(exchange))
-        try:
-            site = web.TCPSite(runner, HOST, port)
-            await site.start()
-            bound = runner.addresses[0][1]
+        async with listening(app, HOST, port, linger_s=_LINGER_S) as bound, _delivering(exchange):
             yield LocalChat(page_url=page_url(folder, bound), api_url=f"http://{HOST}:{bound}", token=token)
-        finally:
-            exchange.hub.close()
-            courier.cancel()
-            with suppress(asyncio.CancelledError):
-                await courier
-            await runner.cleanup()
+
+
+@asynccontextmanager
+async def _delivering(exchange: Exchange) -> AsyncIterator[None]:
+    """Updates go to the bot's webhook meanwhile; at the end all who wait are woken."""
+    courier = asyncio.create_task(run_courier(exchange))
+    try:
+        yield
+    finally:
+        exchange.hub.close()
+        courier.cancel()
+        with suppress(asyncio.CancelledError):
+            await courier
+
+
+@asynccontextmanager
+async def listening(app: web.Application, host: str, port: int, *, linger_s: float = 60.0) -> AsyncIterator[int]:
+    """The port at which the application answers while the context is open; at its end requests have `linger_s`. Raises
+    OSError when the port is taken."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=linger_s)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
 
 
 def page_url(folder: Path, port: int) -> str:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from domain.ending import end
+from domain.locator import JsonValue
 
 State = TypeVar("State")
 Item = TypeVar("Item")
@@ -42,6 +43,10 @@ class StepShown:
     done: int = 0  # documents read so far, for a step that reads them
     total: int = 0
     is_empty: bool = False  # the step has ended and found nothing
+
+    def to_json(self) -> JsonValue:
+        """As `baza ask --json` and the HTTP API tell it."""
+        return {"id": self.id, "action": self.action, "about": self.about, "state": self.state.value}
 
 
 class BrokenOff(Exception):

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from domain.locator import JsonValue
 from rag.execution.executor import CallResult, Execution
 from rag.planning.planner import Planned
-from rag.progress import StepShown
 from rag.records import Conflict
 
 
@@ -24,7 +23,7 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
         "origin": planned.origin.value,
         "problems": list(planned.problems),
         "calls": [_call(result) for result in execution.calls],
-        "steps": [_step(step) for step in execution.steps],
+        "steps": [step.to_json() for step in execution.steps],
         "each_step": [asdict(step) for step in execution.each_step],
         "adapted": execution.adapted,
         "spent": execution.spent.value if execution.spent else None,
@@ -33,10 +32,6 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
         "conflicts": [_conflict(conflict) for conflict in execution.payload.conflicts],
         "checks": list(remarks),
     }
-
-
-def _step(step: StepShown) -> JsonValue:
-    return {"id": step.id, "action": step.action, "about": step.about, "state": step.state.value}
 
 
 def _conflict(conflict: Conflict) -> JsonValue:

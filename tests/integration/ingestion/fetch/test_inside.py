@@ -34,7 +34,7 @@ DOORS = {
     "adapters/kept_files.py",
     "adapters/webhooks.py",  # through the crawler's guard
     "adapters/local/fetching.py",
-    "localchat/api/updates.py",
+    "localchat/updates.py",
     "ingestion/fetch/guard.py",  # resolves names; the crawler's only one
     "sandbox/pool.py",  # a socket pair to a child
 }

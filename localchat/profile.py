@@ -6,7 +6,7 @@ In: calls. Out: profiles as JSON; the bot's commands and descriptions are stored
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from localchat.api.call import Call, Method, read_room
+from localchat.call import Call, Method, read_room
 from localchat.checks import bad, canonical, check_commands
 from localchat.exchange import Exchange
 from localchat.records import ACCOUNTS, BOT, BOT_ID, Json, Room, account_json, room_json

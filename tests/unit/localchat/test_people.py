@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localchat.speaking import parts_of
+from localchat.people import parts_of
 
 
 @given(st.text("абв😀. \n", max_size=300), st.integers(8, 40))

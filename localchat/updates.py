@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import aiohttp
 
-from localchat.api.call import Call, Method
+from localchat.call import Call, Method
 from localchat.checks import Refused, bad
 from localchat.exchange import Exchange, Poll
 from localchat.records import Json

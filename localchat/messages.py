@@ -10,7 +10,7 @@ from functools import partial
 
 from aiohttp import web
 
-from localchat.api.call import (
+from localchat.call import (
     Call,
     Method,
     read_formatted,
