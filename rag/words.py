@@ -96,6 +96,7 @@ class AskedWords:
 
     terms_of: Callable[[str], Collection[str]] = stems  # of any text: forms of a word have the same term
     rarities: Mapping[str, float] = field(default_factory=dict)  # of the question's terms: weight (IDF) in the base
+    said_by_sum: frozenset[str] = frozenset()  # stems of words that a sum of money answers («стоит»): it says them, too
 
     def met(self, text: str) -> frozenset[str]:
         """The question's terms that the text has."""

@@ -26,7 +26,7 @@ from rag.planning.plan import (
     ToolCall,
 )
 from rag.quoting.plain import left_and_total
-from rag.quoting.plain_requests import PlainRequests
+from rag.quoting.plain_requests import PlainRequests, RequestKind
 from rag.records import Exchange, SmallTalk
 from rag.small_talk import SmallTalkRule
 from rag.words import folded
@@ -158,7 +158,7 @@ class PlainPlanner:
     def _with_request(self, plan: QueryPlan, sought: str) -> QueryPlan:
         """A request for an outline reads the document that it names; one for prices also looks for «цена»."""
         asked = self._requests.of(plan.question) if self._requests else None
-        if asked and asked.about and READ_ONE in self._tools:
+        if asked and asked.kind is RequestKind.OUTLINE and asked.about and READ_ONE in self._tools:
             reading = ToolCall(tool=READ_ONE, args={"document": asked.about})
             return plan.model_copy(update={"tool_calls": (reading, *plan.tool_calls)})
         if asked and asked.condition and asked.condition.is_price:

@@ -16,8 +16,8 @@ from rag.answering.prompt import Assignment
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.metering import CheckCounts
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
-from rag.quoting.plain_requests import PlainRequests, Request, RequestKind, outline, sides
-from rag.quoting.quotes import MAX_QUOTES, choose, escaped, naming_price, quote_passages, with_sum
+from rag.quoting.plain_requests import PlainRequests, Request, RequestKind, outline
+from rag.quoting.quotes import MAX_QUOTES, choose, compare, escaped, quote_passages, read_for_sum
 from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
 from rag.small_talk import is_said_by
 
@@ -76,13 +76,11 @@ def render(
     request = requests.of(asked) if requests and not judged else None
     if requests and request and (done := _requested(request, requests, asked, found)):
         return done
-    priced = requests.price_words(asked) if requests else ()
-    passages = judged or choose(found) or (with_sum(found, priced) if priced else ())
+    asking = requests.asking_price(asked) if requests else ()
+    passages = judged or choose(read_for_sum(found, question, asking))
     if not passages:
         return Rendered(text="")
-    if priced and not judged and (named := naming_price(passages[0], found, question, priced)) not in passages:
-        passages = (named,)
-    text, citations = quote_passages(passages, question, before=before, asks_price=bool(priced))
+    text, citations = quote_passages(passages, question, before=before)
     return Rendered(text=text, citations=citations, is_weak=not judged and not any(each.certain for each in passages))
 
 
@@ -91,10 +89,9 @@ def _requested(
 ) -> Rendered | None:
     """What code can do of the request with what was found; None where that is nothing."""
     if request.kind is RequestKind.COMPARISON:
-        if (passages := sides(found)) is None:
-            return None
-        text, citations = quote_passages(passages, question)
-        return Rendered(text=text, citations=citations, done=request.kind)
+        asking = requests.asking_price(request.about)
+        compared = compare(read_for_sum(found, request.about, asking), request.about)
+        return compared and Rendered(text=compared[0], citations=compared[1], done=request.kind)
     if request.condition:
         listed = requests.rows(request.condition, question, found, language_of(question))
         done, left = listed or (None, 0)

@@ -73,7 +73,7 @@ class PlainRequests:
         self._outline = _pattern(words.retell)
         self._compare = _pattern(words.compare)
         self._prices = _pattern(words.prices)
-        self._asking_price = _pattern(words.asking_price)
+        self._priced_words = _pattern(words.asking_price)
         self._priced = frozenset(words.priced)
         self._below = frozenset(words.below)
         sides = _alternatives((*words.below, *words.above))
@@ -86,8 +86,8 @@ class PlainRequests:
         said = " ".join(folded(question).split())
         if found := self._outline.match(said):
             return Request(kind=RequestKind.OUTLINE, about=said[found.end() :].strip(" ?!.:"))
-        if self._compare.match(said):
-            return Request(kind=RequestKind.COMPARISON)
+        if found := self._compare.match(said):
+            return Request(kind=RequestKind.COMPARISON, about=said[found.end() :])
         condition = self._condition_of(said)
         return Request(kind=RequestKind.ROWS, condition=condition) if condition else None
 
@@ -132,9 +132,9 @@ class PlainRequests:
         named = [name for name in numeric if stems(name) & wanted]
         return named[0] if named else None
 
-    def price_words(self, question: str) -> tuple[str, ...]:
+    def asking_price(self, question: str) -> tuple[str, ...]:
         """The words that say that a sum of money would answer the question."""
-        return tuple(word for word in folded(question).split() if self._asking_price.match(word))
+        return tuple(word for word in folded(question).split() if self._priced_words.match(word))
 
     def _names_price(self, name: str) -> bool:
         return any(self._prices.match(word) for word in folded(name).split())
@@ -151,13 +151,6 @@ def outline(found: Sequence[RankedPassage]) -> Done | None:
         kept.pop()
     more = ["- …"] if len(kept) < len(lines) else []
     return Done(text="\n".join([*kept, *more]), passages=tuple(passages[:1])) if kept else None
-
-
-def sides(found: Sequence[RankedPassage]) -> tuple[RankedPassage, ...] | None:
-    """The best passage of each of the first two documents; None where only one was found."""
-    best = {each.passage.document_id: each for each in reversed(found)}
-    documents = list(dict.fromkeys(each.passage.document_id for each in found))[:2]
-    return tuple(best[document] for document in documents) if len(documents) > 1 else None
 
 
 def _by_document(found: Sequence[RankedPassage]) -> Iterator[list[Passage]]:

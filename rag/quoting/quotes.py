@@ -5,107 +5,45 @@ bot folds) and the citations in the same order. It writes no words of its own: t
 and the sources below. Pure.
 """
 
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
+from operator import itemgetter
 
 from domain.documents import known_as
 from rag.answering.citations import cite
+from rag.quoting.told import CLAUSE, ITEM, SUM, Sentence, Told, Word, carried, weighed
 from rag.records import Citation, Fit, Passage, RankedPassage
-from rag.retrieval.alike import BETWEEN, telling
+from rag.retrieval.alike import ALIKE, BETWEEN, telling
 from rag.retrieval.ranking import fit_of
-from rag.table_rows import in_words
-from rag.words import STEM_LETTERS, AskedWords, Span, akin, folded, rarity, sentences, stem_of, union
+from rag.words import STEM_LETTERS, AskedWords, folded, stem_of, union
 
 MAX_QUOTES = 2
-NEARLY_AS_GOOD = (
-    0.7  # of the first passage's score; a second one is in a third of the answers, and right in half of them
-)
+NEARLY_AS_GOOD = 0.7  # of the first score; a second one is in a third of the answers, right in half of them
 SHORT_LEAD_CHARS = 30  # «Нет.» says too little: the next sentence is added
 LEAD_CHARS = 300  # with the items of a list that the lead announces
 CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
 LONGEST_LEAD_CHARS = 600  # of a sentence without an end, as in logs
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
-AKIN_SHARE = 0.7  # of a word's weight, for one of the same root in its place
-HEADING_CHARS = 120
 OPENING_WORDS = 2  # of a numbered clause
-PRICE_SHARE = 2.0  # of the rarest word's rarity, for the sum that is asked for
-MONEY = "₽"  # stands for a sum of money among the stems of a sentence
 HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
 SAME_SHARE = 0.8  # of the words of a heading and a question, in common: its answer begins below it
 PARAGRAPH_CHARS = 200  # a shorter one is shown whole
 FORM_LETTERS = 2  # of a long word, its ending
 
-_ITEM = re.compile(r"[-*•–] |\d+[.)] ")
-_CLAUSE = re.compile(r"[-*•–] |\d+(?:\.\d+)*[.)]? ")
-_SUM = re.compile(
-    r"[$€£]\s?\d|\d[\d\s.,]*(?:(?:тыс|млн|млрд|thousand|million|billion)\w*\.?\s*)?(?:[₽$€£]|руб|р\.|долл|евро|dollar|euro)",
-    re.IGNORECASE,
-)
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~]|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)](?=\s)")  # «1. » would be counted
-_ENDS_SENTENCE = (".", "!", "…", ":", ";", ",")
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Told:
-    """What is told of a passage: its text below its title, its tables in words."""
-
-    text: str
-    rows: Mapping[str, str] = field(default_factory=dict)  # line in words -> row of the table
-    about: frozenset[str] = frozenset()  # of one of several passages: words of its document's names and opening
-    stems: Callable[[str], frozenset[str]]
-
-    @classmethod
-    def of(cls, ranked: RankedPassage) -> "_Told":
-        passage, stems = ranked.passage, ranked.asked.stems
-        text, rows = in_words(_without_title(passage))
-        named = f"{passage.title}\n{passage.name}\n{passage.opening}"
-        about = stems(named) if passage.searchable > 1 else frozenset[str]()
-        return cls(text=text, rows=rows, about=about, stems=stems)
-
-    def spans(self) -> Iterator[Span]:
-        """Its sentences; a row is one, whatever stops are in it («Дрип-пакеты, 10 шт.»)."""
-        row_end = 0
-        for span in sentences(self.text):
-            if span.start < row_end:
-                continue
-            line_end = self.text.find("\n", span.start)
-            line_end = len(self.text) if line_end < 0 else line_end
-            is_row = self.text[span.start : line_end] in self.rows
-            row_end = line_end if is_row else 0
-            yield Span(start=span.start, end=line_end) if is_row else span
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sentence:
-    """A sentence of a passage, or a row of a table, with the heading or the question that it stands under."""
-
-    start: int
-    end: int
-    text: str
-    words: frozenset[str]
-    heading: frozenset[str]
-    under: int  # place of its heading among the sentences; -1 without one
-    is_heading: bool = False
-    is_row: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Word:
-    """A word of the question."""
-
-    weight: float
-    forms: Mapping[str, float]  # stem that stands for it in what is told -> share of its weight, 1 for itself
+_Place = tuple[Told, int]  # a sentence of what is told
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
     """What the sentences are chosen by."""
 
-    words: Sequence[_Word]
-    before: Sequence[_Word]  # of the question before, where this one leans on it
+    words: Sequence[Word]
+    before: Sequence[Word]  # of the question before, where this one leans on it
     forms: Sequence[str]  # see `_forms`
 
 
@@ -125,90 +63,135 @@ def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
     return tuple(takewhile(lambda each: each.score >= NEARLY_AS_GOOD * certain[0].score, certain))
 
 
-def with_sum(found: Sequence[RankedPassage], priced: Sequence[str]) -> tuple[RankedPassage, ...]:
-    """The first passage that has a sum of money and certainly fits the question without the words `priced` that ask for
-    one: a contract names the rent, and «стоит» stands nowhere in the base."""
-    for each in found:
-        asking = union(frozenset(each.asked.terms_of(word)) for word in priced)
-        asked = {term: rarity for term, rarity in each.asked.rarities.items() if term not in asking}
-        held = frozenset(each.asked.terms_of(each.passage.with_names))
-        is_sure = fit_of(asked, held, similarity=None, model=None) is Fit.CERTAIN
-        if is_sure and _SUM.search(in_words(each.passage.text)[0]):
-            return (each,)
-    return ()
-
-
-def naming_price(
-    quoted: RankedPassage, found: Sequence[RankedPassage], question: str, priced: Sequence[str]
-) -> RankedPassage:
-    """For a question about a price, told by its words `priced` («стоит»): instead of `quoted` the passage of `found`
-    that names it, if one of its sentences with a sum of money carries more of the question than any of `quoted`. A sum
-    says as much as these words: of linseed oil an advice speaks, too, and «стоит» may tell another thing's price."""
-    told = [_Told.of(each) for each in (quoted, *found)]
-    subject = " ".join(word for word in folded(question).split() if word not in priced)
-    words = _words(subject, told, quoted.asked, asks_price=False)
-    if not words:
-        return quoted
-    stems = union(map(quoted.asked.stems, priced))
-    price = _Word(weight=max(word.weight for word in words), forms=dict.fromkeys((MONEY, *stems), 1.0))
-    carried = [
-        [(_carried([*words, price], part.words | part.heading | said.about), MONEY in part.words) for part in parts]
-        for said, parts in zip(told, map(_sentences, told), strict=True)
+def read_for_sum(found: Sequence[RankedPassage], question: str, asking: Sequence[str]) -> list[RankedPassage]:
+    """What was found, read for a sum of money, which answers the words `asking` for one («стоит»): a text with a sum
+    says them, whatever its own words are. The passage whose best sentence carries the most is then the first: an advice
+    speaks of linseed oil, too, and a contract names the rent where «стоит» stands nowhere in the base."""
+    if not (found and asking):
+        return list(found)
+    sums = found[0].asked.stems(" ".join(asking))
+    told = [Told.of(replace(each, asked=replace(each.asked, said_by_sum=sums))) for each in found]
+    words = weighed(question, told, told[0].asked)
+    most = [
+        max((carried(words, part.words | part.heading | each.about) for part in each.parts), default=0.0)
+        for each in told
     ]
-    named = [max((weight for weight, is_sum in each if is_sum), default=0.0) for each in carried[1:]]
-    most = max(weight for weight, _ in carried[0])
-    return max(zip(found, named, strict=True), key=lambda pair: pair[1])[0] if max(named) > most else quoted
+    read = [
+        replace(each, score=carried, asked=said.asked, judge=partial(_fit_for_sum, each, said))
+        for each, said, carried in zip(found, told, most, strict=True)
+    ]
+    return sorted(read, key=lambda each: -each.score)
+
+
+def _fit_for_sum(found: RankedPassage, told: Told) -> Fit:
+    """How well a passage with a sum fits the question without the words that ask for one, if that is better."""
+    asked = told.asked
+    subject = {term: rarity for term, rarity in asked.rarities.items() if stem_of(term) not in asked.said_by_sum}
+    held = frozenset(asked.terms_of(found.passage.with_names))
+    has_sum = SUM.search(told.text) is not None
+    return max(found.fit, fit_of(subject, held, similarity=None, model=None)) if has_sum else found.fit
 
 
 def quote_passages(
-    passages: Sequence[RankedPassage], question: str, *, before: str = "", asks_price: bool = False
+    passages: Sequence[RankedPassage], question: str, *, before: str = ""
 ) -> tuple[str, tuple[Citation, ...]]:
-    """Markdown with the quotes, and a citation for each. A question that `asks_price` wants a sum of money, too. Of
-    sentences that fit it equally well, the words of the question `before` it choose.
+    """Markdown with the quotes, and a citation for each. Of sentences that fit the question equally well, the words of
+    the question `before` it choose.
 
     Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
     the sources.
     """
-    told = [_Told.of(each) for each in passages]
+    told = [Told.of(each) for each in passages]
     searched = passages[0].asked if passages else AskedWords()
     asked = _Asked(
-        words=_words(question, told, searched, asks_price=asks_price),
-        before=_words(before, told, searched, asks_price=False) if before else (),
+        words=weighed(question, told, searched),
+        before=weighed(before, told, searched) if before else (),
         forms=_forms(question),
     )
+    return _shown([(each, _lead(each, asked)) for each in told], asked.words)
+
+
+def compare(found: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]] | None:
+    """One quote of each of the first two documents found, and a citation for each; None where only one was found.
+
+    The words of the question that name neither document choose both sentences. Where there are none, it is the two that
+    say the same of different things («гарантия пять лет», «гарантия два года»); else each document's first statement.
+    """
+    told = [Told.of(each) for each in found]
+    documents = list(dict.fromkeys(each.passage.document_id for each in told))[:2]
+    if len(documents) < 2:
+        return None
+    sides = [[each for each in told if each.passage.document_id == document] for document in documents]
+    names = union(_names_of(each) for side in sides for each in side)
+    subject = " ".join(word for word in question.split() if told[0].stems(word).isdisjoint(names))
+    words = [weighed(subject, side, told[0].asked) for side in sides]
+    chosen = [] if any(words) else _opposed(*sides)
+    chosen = chosen or [_most_carrying(*each) for each in zip(sides, words, strict=True)]
+    return _shown(chosen, [word for own in words for word in own])
+
+
+def _names_of(told: Told) -> frozenset[str]:
+    """The words that its document is called by, and those above its first statement («ДОГОВОР № 14-К»)."""
+    above = takewhile(lambda part: not part.is_whole, told.parts)
+    return told.named | union(part.words for part in above if not told.passage.opening)
+
+
+def _most_carrying(side: Sequence[Told], words: Sequence[Word]) -> _Place:
+    """The sentence that carries the most of the words, its heading's counted."""
+    weights = [
+        (carried(words, part.words | part.heading), (told, place))
+        for told in side
+        for place, part in enumerate(told.parts)
+        if not part.is_heading
+    ]
+    most, best = max(weights, key=itemgetter(0), default=(0.0, (side[0], 0)))
+    return best if most else _first_statement(side)
+
+
+def _opposed(one: Sequence[Told], other: Sequence[Told]) -> list[_Place]:
+    """The sentences of two documents that have the most words in common and yet do not say the same; none where all
+    pairs differ in more than numbers and a few words."""
+    left, right = (
+        [((told, place), _said(part, told)) for told in side for place, part in enumerate(told.parts) if part.is_whole]
+        for side in (one, other)
+    )
+    pairs = (
+        (_likeness(mine, theirs), [here, there]) for here, mine in left for there, theirs in right if mine != theirs
+    )
+    likeness, best = max(pairs, key=itemgetter(0), default=(0.0, list[_Place]()))
+    return best if likeness >= ALIKE else []
+
+
+def _said(part: Sentence, told: Told) -> frozenset[str]:
+    """The words of a statement without its number."""
+    return told.stems(CLAUSE.sub("", part.text, count=1))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    mine, theirs = (frozenset(word for word in words if word.isalpha()) for words in (one, other))
+    return len(mine & theirs) / max(len(mine | theirs), 1)
+
+
+def _first_statement(side: Sequence[Told]) -> _Place:
+    """The first whole sentence below a heading, or else at all: a title, a place and a day say nothing, nor does an
+    item of an agenda."""
+    ordered = sorted(side, key=lambda each: each.passage.ordinal)
+    places = [(told, place) for told in ordered for place, part in enumerate(told.parts) if part.is_whole]
+    whole = [(told, place) for told, place in places if not ITEM.match(told.parts[place].text)]
+    headed = [(told, place) for told, place in whole if told.parts[place].under >= 0]
+    return (headed or whole or places or [(ordered[0], 0)])[0]
+
+
+def _shown(chosen: Sequence[_Place], words: Sequence[Word]) -> tuple[str, tuple[Citation, ...]]:
     excerpts: list[_Excerpt] = []
-    for each, said in zip(passages, told, strict=True):
-        excerpt = _excerpt(each.passage, said, asked)
+    for told, first in chosen:
+        excerpt = _excerpt(told, first, words)
         if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
             excerpts.append(excerpt)
     is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
-    names = _names(excerpts, passages) if is_named else [""] * len(excerpts)
+    names = _names(excerpts, [told.passage for told, _ in chosen]) if is_named else [""] * len(excerpts)
     blocks = [_block(excerpt, name) for excerpt, name in zip(excerpts, names, strict=True)]
     return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
-
-
-def _words(question: str, told: Sequence[_Told], asked: AskedWords, *, asks_price: bool) -> tuple[_Word, ...]:
-    """The words of the question that are told. A word's weight is the geometric mean of how rare it is in the base
-    (which words matter) and among the sentences that are told (which tell them apart); either alone is worse, see
-    benchmarks/README.md. One that the search was not asked for weighs as much as the rarest."""
-    most = max(asked.rarities.values(), default=1.0)
-    rarities = {MONEY: PRICE_SHARE * most} if asks_price else dict[str, float]()
-    for term in asked.terms_of(question):
-        rarities[stem_of(term)] = max(asked.rarities.get(term, most), rarities.get(stem_of(term), 0.0))
-    read = [each.words for said in told for each in _sentences(said)]
-    found = akin(rarities, union(read))
-    return tuple(
-        _Word(
-            weight=math.sqrt(rarities[stem] * rarity(sum(not forms.isdisjoint(words) for words in read), len(read))),
-            forms={form: 1.0 if form == stem else AKIN_SHARE for form in forms},
-        )
-        for stem, forms in found.items()
-    )
-
-
-def _carried(words: Sequence[_Word], told: frozenset[str]) -> float:
-    """The weight of the words that stand in what is told."""
-    return sum(word.weight * max((word.forms[form] for form in word.forms.keys() & told), default=0) for word in words)
 
 
 def _forms(question: str) -> tuple[str, ...]:
@@ -217,23 +200,22 @@ def _forms(question: str) -> tuple[str, ...]:
     return tuple(word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS)
 
 
-def _excerpt(passage: Passage, told: _Told, asked: _Asked) -> _Excerpt:
-    parts, text, words = _sentences(told), told.text, asked.words
-    first = _lead(parts, asked, told)
+def _excerpt(told: Told, first: int, words: Sequence[Word]) -> _Excerpt:
+    parts, text = told.parts, told.text
     first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, words))
     lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
-    says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or not _carried(words, told.stems(lead))
-    if says_nothing_alone and (label := _label(parts, first)):
+    is_headed = carried(words, parts[first].heading) and not carried(words, told.stems(lead))
+    if (is_headed or len(lead) < SHORT_LEAD_CHARS) and (label := _label(parts, first)):
         lead = f"{label}\n{lead}"
     after = text[parts[last].end :].strip()
     before = text[_context(parts, first) : parts[first].start].strip()
     rest = "\n\n".join(filter(None, (after, before and f"↑ {before}")))
-    citation = cite(passage, about=lead, carrying=carrying)
+    citation = cite(told.passage, about=lead, carrying=carrying)
     return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
-def _lead(parts: Sequence[_Sentence], asked: _Asked, told: _Told) -> int:
+def _lead(told: Told, asked: _Asked) -> int:
     """The place of the sentence that carries most of the question; the first one below a heading or a question that
     asks the same.
 
@@ -242,19 +224,19 @@ def _lead(parts: Sequence[_Sentence], asked: _Asked, told: _Told) -> int:
     (`told.about`) count nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two
     that carry as much the one with more words of the question before, then with more of its own, then with nearer forms
     of them, then the earlier."""
-    words = asked.words
+    parts, words = told.parts, asked.words
     left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
 
     def above(heading: frozenset[str]) -> float:
         """All that the heading has of the question, if it is more than the document's names."""
-        return HEADING_SHARE * _carried(words, heading) if _carried(left, heading) else 0.0
+        return HEADING_SHARE * carried(words, heading) if carried(left, heading) else 0.0
 
-    def carried(place: int) -> tuple[float, float, float, int, int]:
+    def weight(place: int) -> tuple[float, float, float, int, int]:
         part = parts[place]
-        own, said = _carried(left, part.words), folded(part.text)
+        own, said = carried(left, part.words), folded(part.text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
         total = 0.0 if has_body else own + above(part.heading) + above(_headed_by(part.text, told, words))
-        return (total, _carried(asked.before, part.words), own, sum(form in said for form in asked.forms), -place)
+        return (total, carried(asked.before, part.words), own, sum(form in said for form in asked.forms), -place)
 
     wanted = union(frozenset(word.forms) for word in left)
     same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
@@ -262,20 +244,20 @@ def _lead(parts: Sequence[_Sentence], asked: _Asked, told: _Told) -> int:
     asking = max(alike, key=alike.__getitem__, default=-1)
     if asking >= 0 and alike[asking] >= SAME_SHARE:
         return asking + 1
-    best = max(range(len(parts)), key=carried)
+    best = max(range(len(parts)), key=weight)
     whole = sum(word.weight for word in left)
-    return parts[best].under + 1 if _carried(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
+    return parts[best].under + 1 if carried(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
 
 
-def _headed_by(text: str, told: _Told, words: Sequence[_Word]) -> frozenset[str]:
+def _headed_by(text: str, told: Told, words: Sequence[Word]) -> frozenset[str]:
     """The first words of a numbered clause, where they are a phrase of the question; a single one may just act there
     («1.1. Арендодатель передаёт …»)."""
-    item = _CLAUSE.match(text)
+    item = CLAUSE.match(text)
     opening = [told.stems(word) for word in text[item.end() :].split()[:OPENING_WORDS]] if item else []
-    return union(opening) if opening and all(_carried(words, stems) for stems in opening) else frozenset()
+    return union(opening) if opening and all(carried(words, stems) for stems in opening) else frozenset()
 
 
-def _paragraph(text: str, parts: Sequence[_Sentence], first: int, last: int) -> tuple[int, int]:
+def _paragraph(text: str, parts: Sequence[Sentence], first: int, last: int) -> tuple[int, int]:
     """The first and the last sentence of the whole paragraph, where it is short."""
     start = text.rfind("\n", 0, parts[first].start) + 1
     end = text.find("\n", parts[last].end)
@@ -288,22 +270,22 @@ def _paragraph(text: str, parts: Sequence[_Sentence], first: int, last: int) -> 
     return first, last
 
 
-def _end_of_lead(parts: Sequence[_Sentence], first: int, words: Sequence[_Word]) -> int:
+def _end_of_lead(parts: Sequence[Sentence], first: int, words: Sequence[Word]) -> int:
     """The place of the lead's last sentence: what follows belongs to one that says too little by itself, announces a
     list, or is the first item of a list that was asked for by its heading."""
     lead, last = parts[first], first
-    is_list = lead.text.endswith(":") or (_ITEM.match(lead.text) and not _carried(words, lead.words))
+    is_list = lead.text.endswith(":") or (ITEM.match(lead.text) and not carried(words, lead.words))
     while last + 1 < len(parts) and not parts[last + 1].is_heading:
         following = parts[last + 1]
-        is_short = parts[last].end - lead.start < SHORT_LEAD_CHARS and not _ITEM.match(following.text)
-        goes_on = _ITEM.match(following.text) if is_list else is_short and not lead.is_row
+        is_short = parts[last].end - lead.start < SHORT_LEAD_CHARS and not ITEM.match(following.text)
+        goes_on = ITEM.match(following.text) if is_list else is_short and not lead.is_row
         if not goes_on or following.end - lead.start > LEAD_CHARS:
             break
         last += 1
     return last
 
 
-def _context(parts: Sequence[_Sentence], place: int) -> int:
+def _context(parts: Sequence[Sentence], place: int) -> int:
     """Where the sentences begin that precede the lead and may be needed to understand it: CONTEXT_CHARS of them, and
     where the lead has a heading only those below it."""
     start, under = parts[place].start, parts[place].under
@@ -312,67 +294,19 @@ def _context(parts: Sequence[_Sentence], place: int) -> int:
     return min((part.start for part in nearest), default=start)
 
 
-def _label(parts: Sequence[_Sentence], place: int) -> str:
+def _label(parts: Sequence[Sentence], place: int) -> str:
     """The heading that names a value («Телефон»), and not the question that it answers; or nothing."""
     heading = parts[parts[place].under].text if parts[place].under >= 0 else ""
     return "" if heading.endswith("?") else heading
-
-
-def _sentences(told: _Told) -> list[_Sentence]:
-    """The sentences in order. A paragraph of one line that ends no sentence, or asks something, heads what follows."""
-    text = told.text
-    found: list[_Sentence] = []
-    heading, under = frozenset[str](), -1
-    for span in told.spans():
-        said = text[span.start : span.end]
-        is_row = said in told.rows
-        words = told.stems(said) | ({MONEY} if _SUM.search(said) else set())
-        is_heading = not is_row and _heads_paragraph(text, span.start, span.end)
-        if is_heading and found and found[-1].is_heading and not said.endswith("?"):
-            is_heading = False  # a value under its label («Телефон»), or a subtitle
-        if is_heading:
-            heading, under = words, len(found)
-        found.append(
-            _Sentence(
-                start=span.start,
-                end=span.end,
-                text=said,
-                words=words,
-                heading=frozenset() if is_heading else heading,
-                under=-1 if is_heading else under,
-                is_heading=is_heading,
-                is_row=is_row,
-            )
-        )
-    return found
-
-
-def _heads_paragraph(text: str, start: int, end: int) -> bool:
-    said = text[start:end]
-    alone = (start == 0 or text[:start].endswith("\n")) and text.startswith("\n\n", end)
-    is_item = _ITEM.match(said) and (_ITEM.match(text, end + 2) or not said[0].isdigit())  # «2. Срок» above «2.1. …»
-    is_line = len(said) <= HEADING_CHARS and not is_item
-    return alone and is_line and not said.endswith(_ENDS_SENTENCE)
-
-
-def _without_title(passage: Passage) -> str:
-    """The text without its first line if that is the title, as on many pages: the title is shown beside the quote."""
-    first, _, rest = passage.text.strip().partition("\n")
-    is_title = _plain(first) == _plain(passage.title)
-    return rest.strip() if is_title and rest.strip() else passage.text.strip()
-
-
-def _plain(line: str) -> str:
-    return " ".join(line.strip("#* ").casefold().split())
 
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest].rsplit(maxsplit=1)[0]} …"
 
 
-def _names(excerpts: Sequence[_Excerpt], passages: Sequence[RankedPassage]) -> list[str]:
+def _names(excerpts: Sequence[_Excerpt], passages: Sequence[Passage]) -> list[str]:
     """«dogovor-2.txt · 117/2025 · Лазурит»: of alike documents a file name may tell nothing."""
-    known = {each.passage.chunk_id: each.passage for each in passages}
+    known = {each.chunk_id: each for each in passages}
     told = telling([known[excerpt.citation.chunk_id] for excerpt in excerpts])
     names = (_name(excerpt.citation) for excerpt in excerpts)
     return [BETWEEN.join(filter(None, (name, escaped(label)))) for name, label in zip(names, told, strict=True)]

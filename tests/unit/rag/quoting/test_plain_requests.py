@@ -9,7 +9,7 @@ from prompts.wordings import load_breadth, load_wordings
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
 from rag.quoting.plain import Rendered, render
-from rag.quoting.plain_requests import PlainRequests, RequestKind, outline, sides
+from rag.quoting.plain_requests import PlainRequests, RequestKind, outline
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
 from tests.fakes.rag import make_passage, rank
@@ -30,7 +30,7 @@ MINUTES = "Протокол\n\nРешили\n\nКупить погрузчик. 
     [
         ("Перескажи протокол планёрки", RequestKind.OUTLINE, "протокол планерки"),
         ("Summarize the report.", RequestKind.OUTLINE, "the report"),
-        ("сравни договоры ромашки и василька", RequestKind.COMPARISON, ""),
+        ("сравни договоры ромашки и василька", RequestKind.COMPARISON, " договоры ромашки и василька"),
         ("список товаров дешевле 500", RequestKind.ROWS, ""),
         ("Чем отличается String от &str?", None, ""),
         ("Кто пересказал книгу?", None, ""),
@@ -140,7 +140,7 @@ def test_a_sum_stands_for_the_word_that_asks_for_it_where_nothing_fits(
     words = AskedWords(terms_of=terms, rarities={term: 0.2 if term == "аренда" else 2.0 for term in terms(question)})
     (lease,) = rank(make_passage(text, title="Договор аренды"))
     answer = asked(question, (replace(lease, asked=words, judge=lambda: Fit.CHANCE),))
-    assert (bool(answer.text), answer.is_weak) == (is_found, is_found)
+    assert (bool(answer.text), answer.is_weak) == (is_found, False)
 
 
 def test_an_outline_has_each_heading_with_its_first_sentence_in_the_document_s_order() -> None:
@@ -154,15 +154,3 @@ def test_an_outline_has_each_heading_with_its_first_sentence_in_the_document_s_o
         "- **Итоги** Хорошо.",
     ]
     assert outline(()) is None
-
-
-def test_a_comparison_has_one_quote_of_each_document() -> None:
-    found = rank(
-        make_passage("Плата 100.", number=1, document="a"),
-        make_passage("Плата 101.", number=2, document="a"),
-        make_passage("Плата 58.", number=3, document="b"),
-    )
-    chosen = sides(found)
-    assert chosen
-    assert [each.passage.text for each in chosen] == ["Плата 100.", "Плата 58."]
-    assert sides(found[:2]) is None

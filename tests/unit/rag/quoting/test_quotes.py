@@ -1,5 +1,6 @@
 """The answer without a model."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from adapters.lexical import RussianEnglishAnalyzer
 from bot.replies.markdown import render_markdown
 from prompts.wordings import load_breadth, load_wordings
 from rag.quoting.plain_requests import PlainRequests
-from rag.quoting.quotes import FOLDED_CHARS, PARAGRAPH_CHARS, choose, quote_passages
+from rag.quoting.quotes import FOLDED_CHARS, PARAGRAPH_CHARS, choose, compare, quote_passages, read_for_sum
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
 from tests.fakes.rag import make_passage, rank
@@ -98,6 +99,7 @@ def test_words_that_choose_the_document_choose_no_sentence_of_it(question: str) 
     assert "Меридиан" not in shown
 
 
+REQUESTS = PlainRequests(load_breadth(), load_wordings())
 CLAUSES = """Договор аренды
 
 1. Предмет
@@ -131,8 +133,8 @@ CLAUSES = """Договор аренды
 def test_the_clause_that_is_about_it_comes_first(question: str, clause: str) -> None:
     lease = replace(make_passage(CLAUSES, title="Договор аренды"), searchable=3)
     found = replace(rank(lease)[0], asked=AskedWords(terms_of=RussianEnglishAnalyzer().terms))
-    asks_price = bool(PlainRequests(load_breadth(), load_wordings()).price_words(question))
-    assert quote_passages([found], question, asks_price=asks_price)[0].startswith(f"**{clause}")
+    asking = REQUESTS.asking_price(question)
+    assert quote_passages(read_for_sum([found], question, asking), question)[0].startswith(f"**{clause}")
 
 
 @pytest.mark.parametrize(
@@ -145,14 +147,16 @@ def test_the_clause_that_is_about_it_comes_first(question: str, clause: str) -> 
     ],
 )
 def test_what_a_follow_up_leaves_open_the_question_before_decides(question: str, row: str) -> None:
-    asks_price = bool(PlainRequests(load_breadth(), load_wordings()).price_words(question))
-    shown, _ = quote_passages(rank(make_passage(PRICES)), question, before="есть ли эфиопия", asks_price=asks_price)
+    found = read_for_sum(rank(make_passage(PRICES)), question, REQUESTS.asking_price(question))
+    shown, _ = quote_passages(found, question, before="есть ли эфиопия")
     assert row in shown.partition("\n\n")[0]
 
 
 def test_what_only_begins_like_a_word_for_a_price_asks_for_none() -> None:
-    asks = PlainRequests(load_breadth(), load_wordings()).price_words
-    assert [bool(asks(said)) for said in ("Почём ясень?", "где центр города", "What is the costume made of?")] == [
+    assert [
+        bool(REQUESTS.asking_price(said))
+        for said in ("Почём ясень?", "где центр города", "What is the costume made of?")
+    ] == [
         True,
         False,
         False,
@@ -278,3 +282,60 @@ def test_the_same_words_are_quoted_once() -> None:
 
     assert shown == "**Штраф 500.**"
     assert len(citations) == 1
+
+
+FORM = """ДОГОВОР АРЕНДЫ № {number}
+
+г. Пермь, 1 марта 2026 г.
+
+ИП Котов и {who} заключили договор.
+
+1.1. Передаётся {what} площадью {area} метров.
+
+2.1. Арендная плата составляет {rent} рублей в месяц."""
+WORKSHOP = FORM.format(number="31-М", who="ООО «Дуб»", what="мастерская", area=64, rent="38 500")
+STORE = FORM.format(number="32-С", who="ООО «Ясень»", what="тёплый склад", area=186, rent="100 000")
+CAMP = """Памятка отдыхающему
+Турбаза «Три ключа», Алтай, лето 2026
+
+Заселение начинается в 14:00, выезд до 11:30.
+
+Час бани обойдётся в 1 200 рублей."""
+
+
+def compared(question: str, *texts: str) -> list[str]:
+    """The line in bold of either side."""
+    found = [make_passage(text, number=n, document=str(n), title=f"файл {n}") for n, text in enumerate(texts)]
+    words = AskedWords(terms_of=RussianEnglishAnalyzer().terms)
+    read = read_for_sum(
+        [replace(each, asked=words) for each in rank(*found)], question, REQUESTS.asking_price(question)
+    )
+    done = compare(read, question)
+    return re.findall(r"^\*\*(.+)\*\*$", done[0], re.MULTILINE) if done else []
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        # the subject chooses, whatever the titles say of the sides
+        ("площадь по договорам 31-М и 32-С", "1.1. Передаётся мастерская", "1.1. Передаётся тёплый склад"),
+        # none is named: what differs in its number alone tells them apart, and no preamble does
+        ("договор 31-М и договор 32-С", "2.1. Арендная плата составляет 38", "2.1. Арендная плата составляет 100"),
+    ],
+)
+def test_contracts_are_compared_by_the_subject_or_by_what_differs(question: str, one: str, other: str) -> None:
+    first, second = compared(question, WORKSHOP, STORE)
+    assert first.startswith(one)
+    assert second.startswith(other)
+
+
+def test_documents_without_a_like_sentence_are_compared_by_their_first_statements() -> None:
+    assert compared("памятку и столешницу", CAMP, "Столешницу покройте маслом. Оно сохнет сутки.") == [
+        "Заселение начинается в 14:00, выезд до 11:30.",
+        "Столешницу покройте маслом. Оно сохнет сутки.",
+    ]
+    assert compared("памятку и прайс по цене", CAMP, "Доставка воска быстрая.\n\nВоск пчелиный стоит 380 рублей.") == [
+        "Час бани обойдётся в 1 200 рублей.",
+        "Воск пчелиный стоит 380 рублей.",
+    ]
+    assert compared("памятку", CAMP) == []

@@ -1,0 +1,172 @@
+"""What is told of a passage: its sentences and the rows of its tables, and how much of a question each carries.
+
+In: ranked passages and the words of a question. Out: sentences in order, with the heading or the question that each
+stands under; the question's words with their weights. It chooses nothing (`quotes`). Pure.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rag.records import Passage, RankedPassage
+from rag.table_rows import in_words
+from rag.words import AskedWords, Span, akin, rarity, sentences, stem_of, union
+
+AKIN_SHARE = 0.7  # of a word's weight, for one of the same root in its place
+HEADING_CHARS = 120
+SUM_SHARE = 2.0  # of the rarest word's rarity, for a word that a sum answers
+
+ITEM = re.compile(r"[-*•–] |\d+[.)] ")
+CLAUSE = re.compile(r"[-*•–] |\d+(?:\.\d+)*[.)]? ")
+SUM = re.compile(
+    r"[$€£]\s?\d|\d[\d\s.,]*(?:(?:тыс|млн|млрд|thousand|million|billion)\w*\.?\s*)?(?:[₽$€£]|руб|р\.|долл|евро|dollar|euro)",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(r"(?:\w{3}|\d|%)[»\")]*[.!…]$")
+_ENDS_SENTENCE = (".", "!", "…", ":", ";", ",")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What is told of a passage: its text below its title, its tables in words."""
+
+    passage: Passage
+    text: str
+    rows: Mapping[str, str] = field(default_factory=dict)  # line in words -> row of the table
+    named: frozenset[str]  # words of its document's names and opening
+    asked: AskedWords
+
+    @classmethod
+    def of(cls, ranked: RankedPassage) -> "Told":
+        passage = ranked.passage
+        text, rows = in_words(_without_title(passage))
+        named = ranked.asked.stems(f"{passage.title}\n{passage.name}\n{passage.opening}")
+        return cls(passage=passage, text=text, rows=rows, named=named, asked=ranked.asked)
+
+    @property
+    def about(self) -> frozenset[str]:
+        """The names where they tell nothing: of one of several passages."""
+        return self.named if self.passage.searchable > 1 else frozenset()
+
+    def stems(self, said: str) -> frozenset[str]:
+        """The words of a part of it."""
+        return self.asked.stems(said) | (self.asked.said_by_sum if SUM.search(said) else frozenset())
+
+    @cached_property
+    def parts(self) -> "Sequence[Sentence]":
+        """Its sentences in order, read once."""
+        return _sentences(self)
+
+    def spans(self) -> Iterator[Span]:
+        """Its sentences; a row is one, whatever stops are in it («Дрип-пакеты, 10 шт.»)."""
+        row_end = 0
+        for span in sentences(self.text):
+            if span.start < row_end:
+                continue
+            line_end = self.text.find("\n", span.start)
+            line_end = len(self.text) if line_end < 0 else line_end
+            is_row = self.text[span.start : line_end] in self.rows
+            row_end = line_end if is_row else 0
+            yield Span(start=span.start, end=line_end) if is_row else span
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """A sentence of a passage, or a row of a table, with the heading or the question that it stands under."""
+
+    start: int
+    end: int
+    text: str
+    words: frozenset[str]
+    heading: frozenset[str]
+    under: int  # place of its heading among the sentences; -1 without one
+    is_heading: bool = False
+    is_row: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it states something: a title and «г. Томск, 18 октября 2026 г.» do not end so."""
+        return self.is_row or (not self.is_heading and bool(_WHOLE.search(self.text)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """A word of the question."""
+
+    weight: float
+    forms: Mapping[str, float]  # stem that stands for it in what is told -> share of its weight, 1 for itself
+
+
+def weighed(question: str, told: Sequence[Told], asked: AskedWords) -> tuple[Word, ...]:
+    """The words of the question that are told. A word's weight is the geometric mean of how rare it is in the base
+    (which words matter) and among the sentences that are told (which tell them apart); either alone is worse, see
+    benchmarks/README.md. One that the search was not asked for weighs as much as the rarest."""
+    most = max(asked.rarities.values(), default=1.0)
+    rarities: dict[str, float] = {}
+    for term in asked.terms_of(question):
+        rarities[stem_of(term)] = max(asked.rarities.get(term, most), rarities.get(stem_of(term), 0.0))
+    rarities |= dict.fromkeys(rarities.keys() & asked.said_by_sum, SUM_SHARE * most)
+    read = [each.words for said in told for each in said.parts]
+    found = akin(rarities, union(read))
+    return tuple(
+        Word(
+            weight=math.sqrt(rarities[stem] * rarity(sum(not forms.isdisjoint(words) for words in read), len(read))),
+            forms={form: 1.0 if form == stem else AKIN_SHARE for form in forms},
+        )
+        for stem, forms in found.items()
+    )
+
+
+def carried(words: Sequence[Word], told: frozenset[str]) -> float:
+    """The weight of the words that stand in what is told."""
+    return sum(word.weight * max((word.forms[form] for form in word.forms.keys() & told), default=0) for word in words)
+
+
+def _sentences(told: Told) -> list[Sentence]:
+    """The sentences in order. A paragraph of one line that ends no sentence, or asks something, heads what follows."""
+    text = told.text
+    found: list[Sentence] = []
+    heading, under = frozenset[str](), -1
+    for span in told.spans():
+        said = text[span.start : span.end]
+        is_row = said in told.rows
+        words = told.stems(said)
+        is_heading = not is_row and _heads_paragraph(text, span.start, span.end)
+        if is_heading and found and found[-1].is_heading and not said.endswith("?"):
+            is_heading = False  # a value under its label («Телефон»), or a subtitle
+        if is_heading:
+            heading, under = words, len(found)
+        found.append(
+            Sentence(
+                start=span.start,
+                end=span.end,
+                text=said,
+                words=words,
+                heading=frozenset() if is_heading else heading,
+                under=-1 if is_heading else under,
+                is_heading=is_heading,
+                is_row=is_row,
+            )
+        )
+    return found
+
+
+def _heads_paragraph(text: str, start: int, end: int) -> bool:
+    said = text[start:end]
+    alone = (start == 0 or text[:start].endswith("\n")) and text.startswith("\n\n", end)
+    is_item = ITEM.match(said) and (ITEM.match(text, end + 2) or not said[0].isdigit())  # «2. Срок» above «2.1. …»
+    is_line = len(said) <= HEADING_CHARS and not is_item
+    return alone and is_line and not said.endswith(_ENDS_SENTENCE)
+
+
+def _without_title(passage: Passage) -> str:
+    """The text without its first line if that is the title, as on many pages: the title is shown beside the quote."""
+    first, _, rest = passage.text.strip().partition("\n")
+    is_title = _plain(first) == _plain(passage.title)
+    return rest.strip() if is_title and rest.strip() else passage.text.strip()
+
+
+def _plain(line: str) -> str:
+    return " ".join(line.strip("#* ").casefold().split())
