@@ -13,7 +13,7 @@ from functools import cache
 from io import BytesIO
 from typing import Protocol
 
-from domain.tables import SourcedTable
+from domain.documents import SourcedTable
 from rag.extraction.values import Amount, exact_amount, only_day
 
 MAX_CELL_CHARS = 32_767  # Excel's own limit

@@ -1,30 +1,35 @@
 """Recognises words with the program `tesseract`, which runs confined, as a process for each picture.
 
-In: pictures. Out: paragraphs of the words that tesseract lists; meets `ingestion.ports.Recognizer`. It draws no pages:
-`ingestion.reading.pictures` does.
+In: pictures. Out: paragraphs of the words that tesseract lists; meets `ingestion.ports.Recognizer`. A child becomes the
+program once it is confined (`serve`), so that the program never runs otherwise; its standard error is dropped, since it
+may quote a stranger's file. It draws no pages: `ingestion.reading.pictures` does.
 """
 
 import asyncio
 import csv
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BufferedReader
 from itertools import groupby
 from statistics import fmean
+from typing import NoReturn
 
 import structlog
 
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.ports import Recognizer
 from ingestion.records import Block, BlockKind
-from sandbox.confinement import Confinement
+from sandbox.confinement import Confinement, Layer
 from sandbox.forkserver import Ended
 from sandbox.pool import Closing, Line, Pool, PoolDied
-from sandbox.program import ENTRY, GONE, Becoming, Program
-from sandbox.records import from_line
+from sandbox.records import LINE_BYTES, from_line, to_line
 
+ENTRY = "adapters.tesseract:serve"
+GONE = 127  # the exit status by which shells say that a program is not there
 WORD_LEVEL = "5"
 WORD_FLOOR = 20.0  # confidence, 0 to 100, below which a word is rubbish, whatever its line
 CERTAIN = 90.0  # and from which a line is kept, whatever it consists of: "1)", "+ 7 %"
@@ -122,6 +127,30 @@ class Tesseract:
     knows_orientation: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """What a child is to become."""
+
+    path: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Becoming:
+    """From now on all bytes are the program's."""
+
+
+def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> NoReturn:
+    """See `sandbox.forkserver.Serve`."""
+    program = from_line(stream.readline(LINE_BYTES), Program)
+    if not os.path.exists(program.path):
+        os._exit(GONE)
+    os.dup2(connection.fileno(), 0)
+    os.dup2(connection.fileno(), 1)
+    connection.sendall(to_line(Becoming()))
+    os.execv(program.path, [program.path, *program.arguments])  # noqa: S606 - what our own side asked for
+
+
 def find_tesseract(wanted: Sequence[str]) -> Tesseract | None:
     """None when the program, or every language that is `wanted`, is not installed. Takes some 20 ms."""
     path = shutil.which("tesseract")
@@ -155,9 +184,9 @@ async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout
     except TimeoutError:
         structlog.get_logger().warning("tesseract.too_slow", seconds=timeout_s, bytes=len(picture))
         return ""
-    except PoolDied as error:
+    except (PoolDied, ConnectionError) as error:  # not over its picture: a program that dies says how it ended
         raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=repr(error)) from error
-    except (ConnectionError, ValueError) as error:  # it died over its picture, or printed what is no table
+    except ValueError as error:
         structlog.get_logger().warning("tesseract.failed", reason=repr(error), bytes=len(picture))
         return ""
     if ended.status == GONE:
@@ -179,7 +208,8 @@ def _confinement(tesseract: Tesseract, timeout_s: float) -> Confinement:
 
 
 async def _run(line: Line, program: Program, picture: bytes) -> tuple[bytes, Ended]:
-    """What the program printed, and how it ended; the picture comes after the process has become the program."""
+    """What the program printed, and how it ended; the picture comes after the process has become the program. Raises
+    PoolDied, ConnectionError, ValueError (too long a table)."""
     line.write(program)
     begun = await line.read()
     if not begun.strip():
@@ -193,7 +223,10 @@ async def _run(line: Line, program: Program, picture: bytes) -> tuple[bytes, End
         if len(printed) > LARGEST_TABLE_BYTES:
             raise ValueError("too long a table")
     table, _, end = bytes(printed).rstrip(b"\n").rpartition(b"\n")
-    return table, from_line(end, Ended)
+    try:
+        return table, from_line(end, Ended)
+    except ValueError as error:
+        raise PoolDied("it ended in the middle of a table") from error
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

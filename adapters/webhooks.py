@@ -18,7 +18,7 @@ import httpcore
 import httpx
 import structlog
 
-from adapters.database.stores.webhooks import DueMessage, WebhookStore
+from adapters.database.stores.intake import DueMessage, WebhookStore
 from domain.errors import DatabaseTrouble
 from ingestion.errors import IngestionError
 from ingestion.fetch.guard import AddressGuard, GuardedTransport

@@ -19,9 +19,9 @@ from adapters.database.segments import SegmentMirror
 from adapters.database.stores import Stores
 from adapters.database.stores.search import SegmentStore
 from adapters.database.transport import ActingTransport, Transport
-from adapters.entities.names import NameForms
 from adapters.kept_files import FolderFiles, SupabaseFiles, open_supabase_files
 from adapters.lexical import RussianEnglishAnalyzer
+from adapters.names import NameForms
 from adapters.webhooks import tell_webhooks
 from bot.conversing import build_conversation
 from bot.enrichment import open_enricher
@@ -359,7 +359,7 @@ async def _open_chat_model(
 ) -> ChatModel | None:
     if not model.configured:
         return None
-    from adapters.llm.opening import open_chat_model
+    from adapters.llm import open_chat_model
 
     opened = await stack.enter_async_context(
         open_chat_model(

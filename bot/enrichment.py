@@ -19,8 +19,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.work import TextStore
-from adapters.entities.finder import NatashaFinder, is_installed
-from adapters.entities.names import NameForms
+from adapters.name_finder import NatashaFinder, is_installed
+from adapters.names import NameForms
 from bot.reading_costs import Purse, charged
 from bot.settings import Settings
 from domain.names import NameWord, Relation

@@ -95,8 +95,7 @@ async def open_search_models(settings: Settings, stack: AsyncExitStack) -> Searc
 
 
 async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack) -> SearchModels:
-    from adapters.jina.client import TIERS, open_jina
-    from adapters.jina.models import JinaEmbedder, JinaReranker
+    from adapters.jina import TIERS, JinaEmbedder, JinaReranker, open_jina
 
     client = await stack.enter_async_context(
         open_jina(

@@ -1,4 +1,4 @@
-"""What the base holds, as the library and the receipts show it.
+"""What the base holds, as the library, the receipts and tables under answers show it.
 
 In: rows of `documents` and `batches`. Out: frozen records, also of what comes over HTTP to be added (the key under
 which a request counts once, why it is refused, who is told of its end). It holds no text of documents and no rules of
@@ -13,10 +13,10 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Self
 
-from domain.addresses import readable_address
 from domain.bases import ListedBase
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue
+from domain.visible import readable_address
 
 OPENING_CHARS = 200
 
@@ -254,3 +254,12 @@ class Webhook:
     url: str
     created_at: datetime
     problem: str | None  # why the last try failed; None: it did not
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcedTable:
+    """Every row has as many cells as there are columns."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]

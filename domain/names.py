@@ -2,7 +2,7 @@
 
 In: nothing. Out: a frozen record into which both the names of documents and the questions of people are read, so that
 they can be matched; the kinds of facts, which documents give and questions ask for. It folds nothing itself;
-`adapters.entities.names` does.
+`adapters.names` does.
 """
 
 from dataclasses import dataclass

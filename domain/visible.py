@@ -1,11 +1,14 @@
-"""Text without characters that nobody sees: they hide words from people, or turn a line around.
+"""Text as people see it: addresses in letters, and nothing that hides words from them or turns a line around.
 
-In: text from documents, people and models. Out: the same without them. Joiners stay where they are part of writing: in
-emoji, and between letters of scripts that need them (Arabic, Indic, Mongolian).
+In: an address as it is fetched; text from documents, people and models. Out: the address with Cyrillic and other
+letters instead of their codes, where that cannot make one site look like another, for display only: it is never
+fetched. The text without characters that nobody sees; joiners stay where they are part of writing: in emoji, and
+between letters of scripts that need them (Arabic, Indic, Mongolian).
 """
 
 import re
 import unicodedata
+from urllib.parse import urlsplit
 
 _JOINERS = "\u200c\u200d"
 _TAGS = "\U000e0020-\U000e007f"  # of flags such as England's, after 🏴
@@ -19,6 +22,71 @@ _JOINED_SCRIPTS = (
     *("TAMIL", "TELUGU", "MONGOLIAN", "KHMER", "MYANMAR", "TIBETAN"),
 )
 _EMOJI = re.compile("[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff]")
+_CODED_LETTERS = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")  # UTF-8 beyond ASCII; %2F and %20 keep their meaning
+_AUTHORITY = re.compile(r"[^/?#]*//[^/?#]*")  # with the scheme before it
+_CODED_LABEL = "xn--"  # RFC 5890
+_LABEL_CHARACTERS = 63  # RFC 1035, coded
+_LIKE_LATIN = frozenset("аысԁеԍһіюјӏорԗԛѕԝхуъьҽпгѵѡ")
+"""Cyrillic letters that can be taken for Latin ones: the list of Chromium's IDN spoof checker."""
+
+
+def readable_address(address: str) -> str:
+    """`https://ru.wikipedia.org/wiki/Лес`, `https://кто.рф/`. What cannot be read as letters stays as it is."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:  # not an address after all
+        return address
+    found = _AUTHORITY.match(address)
+    authority = found[0] if found else ""
+    before, at, place = authority.rpartition("@")  # a user name before the @ stays as it is
+    shown = place.replace(host, readable_host(host), 1) if _CODED_LABEL in host else place
+    return f"{before}{at}{shown}{_CODED_LETTERS.sub(_letters, address[len(authority) :])}"
+
+
+def readable_host(host: str) -> str:
+    """`кто.рф` for `xn--j1ail.xn--p1ai`. Labels that could be taken for others stay coded, as in browsers."""
+    labels = host.split(".")
+    letters = [_label(label) for label in labels]
+    is_at_home = not letters[-1].isascii()  # .рф, .бел: nobody expects Latin letters there
+    shown = (
+        text if is_at_home or not _is_like_latin(text) else label for label, text in zip(labels, letters, strict=True)
+    )
+    return ".".join(shown)
+
+
+def _letters(coded: re.Match[str]) -> str:
+    """Codes stay where decoding gives unprintable characters: direction or invisible marks would disguise the
+    address."""
+    try:
+        text = bytes.fromhex(coded[0].replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return coded[0]
+    return text if text.isprintable() else coded[0]
+
+
+def _label(label: str) -> str:
+    """In letters, when these are of one script other than Latin (ı and ɡ are other letters than i and g) and are
+    encoded to the same label; otherwise as it is."""
+    code = label.removeprefix(_CODED_LABEL)
+    if code == label or len(label) > _LABEL_CHARACTERS:
+        return label
+    try:
+        text = code.encode("ascii").decode("punycode")
+        is_canonical = text.encode("punycode").decode("ascii") == code and text == unicodedata.normalize("NFKC", text)
+    except UnicodeError:
+        return label
+    is_plain = is_canonical and text == text.lower() and text.replace("-", "").isalnum()
+    return text if is_plain and _is_of_one_script(text) else label
+
+
+def _is_of_one_script(text: str) -> bool:
+    """And of another script than Latin."""
+    scripts = {unicodedata.name(letter, "?").split()[0] for letter in text if letter.isalpha()}
+    return len(scripts) == 1 and "LATIN" not in scripts
+
+
+def _is_like_latin(text: str) -> bool:
+    return not text.isascii() and all(letter in _LIKE_LATIN for letter in text if letter.isalpha())
 
 
 def visible(text: str) -> str:

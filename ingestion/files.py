@@ -1,23 +1,30 @@
-"""Files on disk: a temporary folder for each document in work, and bytes that are hashed while they are written.
+"""Files on disk: a folder for each document in work, bytes that are hashed while they are written, pages of a site.
 
-In: the folder that all processes of an installation share; a path and pieces of bytes. Out: a private folder, removed
-at the end, however the work ends; the file, its size and SHA-256. The owner of a folder holds the lock on the file
-beside it, and the lock ends with the owner's process. When the next document starts, it removes the folders that killed
-processes left, so also that of an earlier attempt at the same document. Raises `Oversize` beyond the limit; the caller
-says whose limit it was. Writing is plain blocking I/O on a local disk, in pieces too small to hold up the event loop.
+In: the folder that all processes of an installation share; a path and pieces of bytes; pages as the crawler got them.
+Out: a private folder, removed at the end, however the work ends; the file, its size and SHA-256; for the site parser a
+file of JSON lines, `{"url", "html"}` for each page and one `{"unread": [{"name": url, "code": …}, …]}` at the end. The
+owner of a folder holds the lock on the file beside it, and the lock ends with the owner's process. When the next
+document starts, it removes the folders that killed processes left, so also that of an earlier attempt at the same
+document. Raises `Oversize` beyond the limit; the caller says whose limit it was. Writing is plain blocking I/O on a
+local disk, in pieces too small to hold up the event loop.
 """
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
+from domain.documents import UnreadPart
+
+SITE_TYPE = "application/x-baza-site"
 _GATE = "gate.lock"  # held while folders are made and swept, so that a new folder does not look abandoned
 _SUFFIX = ".held"
 
@@ -144,3 +151,57 @@ def hash_file(path: Path) -> str:
 def megabytes(limit_bytes: int) -> int:
     """The limit as it is shown to people."""
     return max(1, limit_bytes // MEGABYTE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SitePage:
+    """A page of a site: the text is decoded, the markup unchanged."""
+
+    url: str
+    html: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """The addresses that did not answer, or answered with something other than a page."""
+
+    parts: tuple[UnreadPart, ...]
+
+
+class SiteFile:
+    """A site file under construction; only one page is in memory at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size_bytes = 0
+        self._hash = hashlib.sha256()
+        path.write_bytes(b"")
+
+    def add(self, page: SitePage) -> None:
+        """Append a page. Blocking, on a local disk."""
+        self._append({"url": page.url, "html": page.html})
+
+    def close(self, *, unread: Sequence[UnreadPart]) -> str:
+        """Write what could not be read. Returns the SHA-256 (hex) of the whole file."""
+        self._append({"unread": [part.to_json() for part in unread]})
+        return self._hash.hexdigest()
+
+    def _append(self, record: object) -> None:
+        line = json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n"
+        with self.path.open("ab") as file:
+            file.write(line)
+        self._hash.update(line)
+        self.size_bytes += len(line)
+
+
+def read_site(path: Path) -> Iterator[SitePage | Unread]:
+    """Read what `SiteFile` wrote. Raises ValueError for a file that it did not write."""
+    with path.open("rb") as file:
+        for line in file:
+            match json.loads(line):
+                case {"url": str(url), "html": str(html)}:
+                    yield SitePage(url=url, html=html)
+                case {"unread": list(parts)}:
+                    yield Unread(parts=tuple(map(UnreadPart.from_json, parts)))
+                case _:
+                    raise ValueError("not a line of a site")

@@ -22,8 +22,8 @@ from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError, Unchanged
-from ingestion.fetch.media import HTML_TYPE
-from ingestion.files import document_folder
+from ingestion.fetch.download import HTML_TYPE
+from ingestion.files import SITE_TYPE, document_folder
 from ingestion.indexing import CHUNKS_A_BATCH, SHORT_CHARS, Indexer, compute
 from ingestion.parsers.outline import choose_title
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, Unmetered, WorkMeter, WorkQueue
@@ -37,7 +37,6 @@ from ingestion.records import (
     Source,
     WholeDocument,
 )
-from ingestion.site_file import SITE_TYPE
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
 _SILENT = {

@@ -2,7 +2,8 @@
 
 In: a `Confinement` for each. Out: a `Line` to a process that can do that and no more; closing it ends the process. The
 process that they are forked from is started with the first one, with an environment without secrets, and started anew
-when it has died.
+when it has died. For `baza doctor`: each layer of the confinement, and whether a child that is confined as a parser is
+got it here.
 """
 
 import asyncio
@@ -13,16 +14,19 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import Self
 
 import structlog
 
 import sandbox
-from sandbox.confinement import Confinement
+from sandbox.confinement import Confinement, Layer
 from sandbox.forkserver import Ended, Opening, Ready
 from sandbox.records import from_line, to_line
 
+PROBE_ENTRY = "sandbox.pool:report_layers"
+PROBE_ADDRESS_BYTES = 2**30
 NAMESPACES = True  # False: for tests of what the other layers hold
 START_S = 60  # it imports every parser; this is slow on a machine that swaps
 CLOSING_S = 5
@@ -214,3 +218,26 @@ async def _wait_for(process: asyncio.subprocess.Process) -> None:
 
 def _clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in KEPT_VARIABLES if name in environ}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Report:
+    """What the child got."""
+
+    layers: tuple[Layer, ...]
+
+
+def report_layers(connection: socket.socket, _stream: BufferedReader, layers: frozenset[Layer]) -> None:
+    """See `sandbox.forkserver.Serve`."""
+    connection.sendall(to_line(_Report(layers=tuple(sorted(layers)))))
+
+
+async def probe_layers() -> Mapping[Layer, bool]:
+    """Every layer, and whether it holds; none does where no child could be confined."""
+    async with Pool(entry=PROBE_ENTRY) as pool:
+        try:
+            async with pool.child(Confinement(address_bytes=PROBE_ADDRESS_BYTES)) as line:
+                held = set(from_line(await line.read(), _Report).layers)
+        except (PoolDied, ConnectionError, ValueError):
+            held = set()
+    return {layer: layer in held for layer in Layer}

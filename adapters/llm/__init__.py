@@ -1,5 +1,65 @@
 """A chat model behind any OpenAI-compatible server: OpenRouter, OpenAI, Ollama, vLLM, llama.cpp.
 
 In: calls of `rag.ports.ChatModel`. Out: text, pieces of it, or a pydantic record; `rag.errors.ModelError`. Open it with
-`adapters.llm.opening.open_chat_model`, which imports the SDK only then: that takes a second or two.
+`adapters.llm.open_chat_model`, which imports the SDK only then: that takes a second or two.
 """
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from rag.metering import ModelCall, unheard
+
+if TYPE_CHECKING:
+    import openai
+
+    from adapters.llm.fallback import FallbackModel
+
+PLACEHOLDER_KEY = "none"  # the SDK insists on a key; Ollama and llama.cpp ignore it
+CONNECT_S = 10.0
+RETRIES = 2  # the SDK's own: 408, 409, 429, 5xx and broken connections, 0.5-8 s apart or as Retry-After says
+
+
+@asynccontextmanager
+async def open_sdk(*, base_url: str, api_key: str | None, timeout_s: float) -> AsyncIterator["openai.AsyncOpenAI"]:
+    """The SDK's client for one address; `timeout_s` bounds each request from byte to byte."""
+    import httpx2
+    import openai
+
+    from adapters.llm.client import extra_headers
+
+    async with openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or PLACEHOLDER_KEY,
+        max_retries=RETRIES,
+        timeout=httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+        default_headers=extra_headers(base_url),
+        http_client=openai.DefaultAioHttpClient(),  # a fifth less processor time for each call
+    ) as sdk:
+        yield sdk
+
+
+@asynccontextmanager
+async def open_chat_model(
+    *,
+    base_url: str,
+    api_key: str | None,
+    models: Sequence[str],
+    temperature: float,
+    max_tokens: int,
+    timeout_s: float,
+    heard: Callable[[ModelCall], None] = unheard,
+) -> AsyncIterator["FallbackModel"]:
+    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`). `heard`
+    receives each call that was answered or failed."""
+    # The SDK takes 1-3 s to import, and `baza` without a chat model never needs it.
+    from adapters.llm.client import CallSettings, OpenAIChatModel
+    from adapters.llm.fallback import FallbackModel, GuardedModel
+
+    async with open_sdk(base_url=base_url, api_key=api_key, timeout_s=timeout_s) as sdk:
+        settings = [
+            CallSettings(model=model, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s)
+            for model in models
+        ]
+        asked = [OpenAIChatModel(sdk, each, heard=heard) for each in settings]
+        yield FallbackModel([GuardedModel(model=model, heard=heard) for model in asked])

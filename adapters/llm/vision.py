@@ -147,7 +147,7 @@ async def open_vision(
     heard: Callable[[ModelCall], None] = unheard,
 ) -> AsyncIterator[VisionRecognizer]:
     """A recogniser for the time of the block; nothing is sent until a picture comes."""
-    from adapters.llm.opening import open_sdk  # with the SDK, which takes seconds to import
+    from adapters.llm import open_sdk  # with the SDK, which takes seconds to import
 
     async with open_sdk(base_url=base_url, api_key=api_key, timeout_s=settings.timeout_s) as sdk:
         yield VisionRecognizer(sdk, settings, to_blocks, heard=heard)

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
-from adapters.local.fetching import LocalModelError
-from adapters.local.layout import ModelFiles
+from adapters.local.layout import LocalModelError, ModelFiles
 
 if TYPE_CHECKING:
     import onnxruntime

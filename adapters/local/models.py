@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 import structlog
 
-from adapters.local.fetching import LocalModelError, fetch_from_hub
 from adapters.local.graph import (
     Array,
     Graph,
@@ -36,8 +35,10 @@ from adapters.local.graph import (
 from adapters.local.layout import (
     LONGEST_VECTOR,
     EncoderLayout,
+    LocalModelError,
     ModelFiles,
     Pooling,
+    fetch_from_hub,
     identity_of,
     read_encoder,
     read_files,

@@ -23,7 +23,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from numpy.typing import NDArray
 
-from adapters.whisper.wire import (
+from adapters.whisper import (
     TROUBLE_DAMAGED,
     TROUBLE_LONG,
     TROUBLE_MEMORY,

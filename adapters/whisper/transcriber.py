@@ -19,7 +19,7 @@ from typing import Self
 
 import structlog
 
-from adapters.whisper.wire import (
+from adapters.whisper import (
     TROUBLE_LONG,
     TROUBLE_MEMORY,
     TROUBLE_SOUNDLESS,

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from dotenv import dotenv_values
 
-from adapters.local.fetching import Task
+from adapters.local.layout import Task
 from bot.home import SETTINGS, SILENT_S, open_home, silence_s
 from bot.journal import configure_logging
 from bot.settings import Settings, SettingsError, home_of, secret_variables

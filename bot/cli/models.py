@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dotenv import set_key
 
-from adapters.local.fetching import KNOWN, KnownModel, LocalModelError, Task
+from adapters.local.layout import KNOWN, KnownModel, LocalModelError, Task
 from adapters.local.models import find_model
 from bot.app import open_parts
 from bot.cli.content import words_of
@@ -24,7 +24,7 @@ from bot.home import SETTINGS
 from bot.settings import Settings
 from bot.texts import Words
 from ingestion.errors import ServiceError, WindowTooLarge
-from ingestion.reindexing import OutdatedBase, Reindexer
+from ingestion.indexing import OutdatedBase, Reindexer
 
 MEGABYTE = 10**6
 

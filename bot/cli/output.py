@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.migrate import MigrationError
 from adapters.database.transport import DatabaseAway, DatabaseError
-from adapters.local.fetching import LocalModelError
+from adapters.local.layout import LocalModelError
 from bot.settings import SettingsError
 from domain.documents import DocumentCard
 from domain.locator import JsonValue

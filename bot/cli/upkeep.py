@@ -18,7 +18,7 @@ from adapters.database.postgres import open_postgres
 from adapters.database.stores.people import PeopleStore, TokenStore
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import DatabaseAway, DatabaseError
-from adapters.local.fetching import LocalModelError
+from adapters.local.layout import LocalModelError
 from bot.app import Parts, open_bot, open_parts, open_transport, postgres_url
 from bot.cli.content import words_of
 from bot.cli.output import Bar, CommandError, print_json, print_line, sentence
@@ -34,7 +34,7 @@ from ingestion.errors import IngestionError
 from localchat.server import page_url
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
-from sandbox.probe import probe_layers
+from sandbox.pool import probe_layers
 
 FREE_BYTES = 2**30  # with less than a gigabyte free the embedded database soon cannot write
 

@@ -20,7 +20,7 @@ import structlog
 from aiogram import Bot, Router
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
-from adapters.local.fetching import KNOWN, Task
+from adapters.local.layout import KNOWN, Task
 from bot.cli.output import CommandError
 from bot.handlers.filters import expect, has_message
 from bot.handlers.menu import Lack, lack_of

@@ -14,10 +14,9 @@ from urllib.parse import urlsplit
 from bot.replies.names import MEDIA_SIGNS, SIGNS, shortened, told_apart
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
-from domain.addresses import readable_address, readable_host
-from domain.documents import Medium, SourceType, known_as
+from domain.documents import Medium, SourcedTable, SourceType, known_as
 from domain.locator import Locator
-from domain.tables import SourcedTable
+from domain.visible import readable_address, readable_host
 from ingestion.records import Block
 from rag.records import Citation, FactTable, Passage, TableRow
 from rag.table_rows import Line, lines_in_words

@@ -31,8 +31,8 @@ from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
 from bot.replies.receipts import choice_buttons
 from bot.replies.rich import BOLD, rich, split_rich, to_html
 from bot.texts import Words
-from domain.addresses import readable_address
 from domain.documents import DocumentCard, DocumentStatus, Removed, SourceType
+from domain.visible import readable_address
 from ingestion.records import Block
 
 ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address

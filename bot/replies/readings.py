@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from bot.replies.names import failure_sentence, moment_of, name_of, service_name, shortened
 from bot.texts import Value, Words
-from domain.addresses import readable_address
 from domain.documents import DocumentCard, DocumentStatus, SourceType, UnreadPart
+from domain.visible import readable_address
 from ingestion.errors import FailureCode
 
 TITLE_CHARACTERS = 80

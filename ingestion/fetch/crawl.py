@@ -22,15 +22,14 @@ from protego import Protego
 
 from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
-from ingestion.fetch.download import Download, Downloader, DownloadLimits
-from ingestion.fetch.media import Content, is_text_file
+from ingestion.fetch.download import Content, Download, Downloader, DownloadLimits, is_text_file
 from ingestion.fetch.urls import ROBOT, Link, PageLinks, RobotTags, scan_links, site_of
 from ingestion.fetch.web import as_fetched, make_readable
+from ingestion.files import SITE_TYPE, SiteFile, SitePage
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
-from ingestion.site_file import SITE_TYPE, SiteFile, SitePage
 
 ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
 LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off

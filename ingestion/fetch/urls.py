@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from domain.addresses import readable_host
+from domain.visible import readable_host
 
 TRACKING_PARAMETERS = frozenset(
     {"fbclid", "gclid", "dclid", "yclid", "ysclid", "msclkid", "mc_cid", "mc_eid", "igshid", "_openstat", "twclid"}

@@ -23,7 +23,7 @@ import structlog
 from domain.documents import DocumentStatus, Medium
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.guard import ADDRESSES_TRIED, AddressGuard
-from ingestion.fetch.video_wire import Connect, Connected, Fetched, Got, Message, Refused, Wanted, read_message
+from ingestion.fetch.video_child import Connect, Connected, Fetched, Got, Message, Refused, Wanted, read_message
 from ingestion.files import hash_file, megabytes
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source

@@ -1,10 +1,11 @@
-"""The process that runs yt-dlp for one link and ends.
+"""The process that runs yt-dlp for one link and ends, and what it and the worker say to each other.
 
-In: one record, `video_wire.Wanted`. Out: `Message` records, the last one `Got` or `Refused`. What to fetch is chosen
-from yt-dlp's description (a JSON object whose fields each host fills differently) and its error messages: captions
-before sound, never pictures. The process is confined before (`sandbox.forkserver`): it writes to one folder, and
-instead of sockets it has the connections that the worker opens for it (`LentSocket`). No cookies, no configuration
-files, no plugins, no updates; only the extractors of known hosts.
+In: one record, `Wanted`. Out: `Message` records, the last one `Got` or `Refused`; the process handles untrusted data,
+so the worker checks them once more (`read_message`). What to fetch is chosen from yt-dlp's description (a JSON object
+whose fields each host fills differently) and its error messages: captions before sound, never pictures. The process is
+confined before (`sandbox.forkserver`): it writes to one folder, and instead of sockets it has the connections that the
+worker opens for it (`LentSocket`). No cookies, no configuration files, no plugins, no updates; only the extractors of
+known hosts.
 """
 
 import os
@@ -21,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.errors import FailureCode
-from ingestion.fetch.video_wire import Connect, Connected, Fetched, Got, Message, Refused, Wanted
 from sandbox.confinement import Layer
 from sandbox.records import LINE_BYTES, from_line, to_line
 
@@ -44,6 +44,78 @@ SOCKET_S = 20
 UNLENT = ("curl_cffi",)  # yt-dlp would use it if installed, but libcurl opens sockets of its own
 
 Options = dict[str, Any]  # yt-dlp's own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What to fetch, and within which limits."""
+
+    url: str
+    folder: str
+    may_listen: bool  # False: captions only, because nothing here can transcribe
+    limit_s: float  # longer sound is not fetched
+    size_bytes: int
+    allow_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetched:
+    """Progress of the download of the sound."""
+
+    done_bytes: int
+    total_bytes: int  # 0 while unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Got:
+    """The file in the folder, and the host's metadata of the video."""
+
+    file: str
+    title: str
+    author: str | None
+    published_at: str | None  # ISO 8601
+    duration_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """Why there is no file: a FailureCode, or None when the host may answer later."""
+
+    code: FailureCode | None
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connect:
+    """The process wants a connection; it has no sockets of its own."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connected:
+    """The answer; an open connection goes with it as a descriptor, unless there is a trouble."""
+
+    trouble: str = ""
+
+
+Message = Connect | Fetched | Got | Refused
+
+
+def read_message(line: bytes) -> Message:
+    """Raises ValueError, also for a name that is none in the folder, and for a day that is none."""
+    message: Message = from_line(line, Connect, Fetched, Got, Refused)
+    match message:
+        case Got(file=file, published_at=published_at):
+            if "/" in file or file in ("", ".", ".."):
+                raise ValueError("a name in the folder was expected")
+            if published_at is not None:
+                datetime.fromisoformat(published_at)
+        case Fetched(done_bytes=done, total_bytes=total) if done < 0 or total < 0:
+            raise ValueError("a number of bytes was expected")
+    return message
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.fetch.download import Download, Downloader
-from ingestion.fetch.media import Content, file_name, media_type_of
+from ingestion.fetch.download import Content, Download, Downloader, file_name, media_type_of
 from ingestion.fetch.urls import address_to_read, sent_on_to, site_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.progress import Progress

@@ -1,6 +1,6 @@
 """Reads a crawled section of a site as one `Document`: page after page, each under its title and with its address.
 
-In: a file of `ingestion.site_file`. Out: a `Document` with a part for each page. Near-duplicate pages, and blocks that
+In: a file of `ingestion.files`. Out: a `Document` with a part for each page. Near-duplicate pages, and blocks that
 most pages repeat, are left out. Pages that the process has no time for are listed as unread.
 """
 
@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from domain.documents import UnreadPart
 from ingestion.errors import FailureCode, SourceError
+from ingestion.files import SitePage, Unread, read_site
 from ingestion.language import language_of
 from ingestion.parsers.html import read_page
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import chapter
 from ingestion.records import Block, Document
-from ingestion.site_file import SitePage, Unread, read_site
 
 SHINGLE_WORDS = 5
 ALIKE = 0.9  # share of common shingles: the same page with another date or counter

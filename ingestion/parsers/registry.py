@@ -22,26 +22,24 @@ from domain.locator import JsonValue
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
+from ingestion.files import SITE_TYPE
 from ingestion.parsers import (
+    books,
     codec,
     crawled,
-    csv_rows,
     doc,
     docx,
-    eml,
-    epub,
-    fb2,
     html,
+    letters,
     markdown,
     markup,
-    msg,
     odf,
     pdf,
     pptx,
     rtf,
+    sheets,
     subtitles,
     text,
-    xls,
     xlsx,
     xml,
 )
@@ -50,7 +48,6 @@ from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.kinds import FileInfo, FileKind, inspect_file
 from ingestion.parsers.unpack import unpack
 from ingestion.records import Document
-from ingestion.site_file import SITE_TYPE
 from sandbox.confinement import Layer, allow_reporting
 from sandbox.records import LINE_BYTES, from_line, to_line
 
@@ -65,16 +62,16 @@ PARSERS: Mapping[FileKind, Parser] = {
     FileKind.DOCX: docx.parse,
     FileKind.DOC: doc.parse,
     FileKind.XLSX: xlsx.parse,
-    FileKind.XLS: xls.parse,
+    FileKind.XLS: xlsx.parse_binary,
     FileKind.PPTX: pptx.parse,
     FileKind.ODT: odf.parse,
     FileKind.ODS: odf.parse,
     FileKind.ODP: odf.parse,
-    FileKind.EPUB: epub.parse,
-    FileKind.FB2: fb2.parse,
+    FileKind.EPUB: books.parse_epub,
+    FileKind.FB2: books.parse_fb2,
     FileKind.RTF: rtf.parse,
-    FileKind.EMAIL: eml.parse,
-    FileKind.OUTLOOK: msg.parse,
+    FileKind.EMAIL: letters.parse,
+    FileKind.OUTLOOK: letters.parse_outlook,
     FileKind.HTML: html.parse,
     FileKind.XML: xml.parse,
     FileKind.TEXT: text.parse,
@@ -82,7 +79,7 @@ PARSERS: Mapping[FileKind, Parser] = {
 DECLARED: Sequence[tuple[FileKind, str, Parser]] = (
     (FileKind.TEXT, ".srt .vtt text/vtt application/x-subrip", subtitles.parse),
     (FileKind.TEXT, "text/html application/xhtml+xml", html.parse),
-    (FileKind.TEXT, ".csv .tsv .tab .xls text/csv text/tab-separated-values application/csv", csv_rows.parse),
+    (FileKind.TEXT, ".csv .tsv .tab .xls text/csv text/tab-separated-values application/csv", sheets.parse_csv),
     (FileKind.TEXT, ".md .markdown .mdown .mkd text/markdown text/x-markdown", markdown.parse),
     (FileKind.HTML, ".doc .docx .rtf .odt .xls .xlsx", markup.parse),
 )

@@ -1,7 +1,9 @@
-"""Reads subtitles (SRT, WebVTT): the text with its times.
+"""Reads subtitles (SRT, WebVTT), and makes paragraphs with their times of what was said, also in recordings.
 
-In: a text file in any encoding. Out: a `Document` of paragraphs whose locators are time ranges. Automatic captions
-repeat each line while it rolls up the screen; the repetitions are removed. A file without any timing is read as text.
+In: a text file in any encoding; utterances in order. Out: a `Document` of paragraphs whose locators are time ranges. A
+paragraph ends at a pause, or before it becomes longer than a minute; in that case, if possible, at the end of a
+sentence. Automatic captions repeat each line while it rolls up the screen; the repetitions are removed. A file without
+any timing is read as text.
 """
 
 import html
@@ -11,15 +13,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from domain.locator import Locator
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.text import read_text
 from ingestion.ports import Utterance
-from ingestion.records import Document
-from ingestion.speech import to_paragraphs
+from ingestion.records import Block, BlockKind, Document
 
+PAUSE_S = 1.5  # longer than a breath: the speaker begins something new
+PARAGRAPH_S = 60.0  # about a passage (150 words), so that its seconds lead near the quotation
+SHORTEST_S = 15.0  # shortest paragraph that may be cut off at the end of a sentence
+SENTENCE_ENDS = (".", "!", "?", "…", ".»", "!»", "?»", '."', '!"', '?"')
 SKIPPED_BLOCKS = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP-MAP")
 ROLLING_SHARE = 1 / 3  # of cues that repeat the end of the cue before; in speech hardly any do
 
@@ -28,6 +34,46 @@ _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _SPEAKER = re.compile(r"<v(?:\.[^ \t>]+)*[ \t]+([^>]+)>")
 _TAG = re.compile(r"</?[a-zA-Z0-9][^<>]*>|\{\\[^{}]*\}")  # <i>, <c.red>, <00:00:01.000>, {\an8}
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n")
+
+
+def to_paragraphs(utterances: Iterable[Utterance]) -> tuple[Block, ...]:
+    """A block for each paragraph, in order; utterances without words are left out."""
+    spoken = (utterance for utterance in utterances if utterance.text.strip())
+    return tuple(_block(paragraph) for paragraph in _paragraphs(spoken))
+
+
+def _paragraphs(utterances: Iterable[Utterance]) -> Iterator[Sequence[Utterance]]:
+    paragraph: list[Utterance] = []
+    for utterance in utterances:
+        if paragraph and utterance.start_s - paragraph[-1].end_s > PAUSE_S:
+            yield paragraph
+            paragraph = []
+        while paragraph and utterance.end_s - paragraph[0].start_s > PARAGRAPH_S:
+            kept = _last_sentence_end(paragraph)
+            yield paragraph[:kept]
+            paragraph = paragraph[kept:]
+        paragraph.append(utterance)
+    if paragraph:
+        yield paragraph
+
+
+def _last_sentence_end(paragraph: Sequence[Utterance]) -> int:
+    """How many utterances to keep together; all of them when no sentence ends late enough."""
+    for count in range(len(paragraph), 0, -1):
+        last = paragraph[count - 1]
+        if last.end_s - paragraph[0].start_s < SHORTEST_S:
+            break
+        if last.text.rstrip().endswith(SENTENCE_ENDS):
+            return count
+    return len(paragraph)
+
+
+def _block(paragraph: Sequence[Utterance]) -> Block:
+    return Block(
+        kind=BlockKind.PARAGRAPH,
+        text=" ".join(" ".join(utterance.text.split()) for utterance in paragraph),
+        locator=Locator(start_s=paragraph[0].start_s, end_s=max(utterance.end_s for utterance in paragraph)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

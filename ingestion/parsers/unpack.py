@@ -25,9 +25,8 @@ from typing import IO, Protocol, cast
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import LARGEST_MEMBER_BYTES, LONGEST_NAME, Listing, Member
-from ingestion.parsers.eml import attachments
 from ingestion.parsers.kinds import ENCRYPTED_FLAG, FileKind, glance
-from ingestion.parsers.mime import open_letter
+from ingestion.parsers.letters import attachments, open_letter
 
 PIECE_BYTES = 256 * 1024
 MOST_NAMED = 1_000  # of the files not taken: 20 MB can claim a million, and the receipt carries the names

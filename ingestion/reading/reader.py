@@ -17,11 +17,11 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.parsers.outline import chapter, choose_title
+from ingestion.parsers.subtitles import to_paragraphs
 from ingestion.ports import Transcriber
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance, ReadMember
 from ingestion.records import Block, Document, FetchedFile
-from ingestion.speech import to_paragraphs
 from ingestion.spool import Spool, joined
 
 ReadFile = Callable[[FetchedFile, Progress], Awaitable[Document]]

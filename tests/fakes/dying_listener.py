@@ -10,8 +10,7 @@ from collections.abc import Callable
 from io import BufferedReader
 from typing import IO
 
-from adapters.whisper import listener
-from adapters.whisper.wire import Hear, Message, Said
+from adapters.whisper import Hear, Message, Said, listener
 from sandbox.confinement import Layer
 
 Serve = Callable[[socket.socket, BufferedReader, frozenset[Layer]], None]

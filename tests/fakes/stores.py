@@ -13,11 +13,10 @@ from math import inf
 from adapters.database.stores.dialogue import DialogueStore, TableStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.people import PeopleStore
-from domain.documents import Choice, DocumentCard, DocumentStatus, Removed, SourceType
+from domain.documents import Choice, DocumentCard, DocumentStatus, Removed, SourcedTable, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import Spending
-from domain.tables import SourcedTable
 from ingestion.records import Batch, Block, EnqueuedDocument, Source
 from rag.metering import TurnMetrics
 from rag.ports import Dialogue

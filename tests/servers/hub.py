@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from adapters.local.fetching import fetch_from_hub
+from adapters.local.layout import fetch_from_hub
 from tests.servers.scripted import listen
 
 COMMIT = "a" * 40

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("adapters", "api", "bot", "domain", "ingestion", "localchat", "prompts", "rag", "sandbox")
-FILE_LINES = 450
+FILE_LINES = 600
 FUNCTION_LINES, USUAL_LINES, NEARLY_ALL_LINES = 60, 10, 30  # the longest; the median; the ninth tenth
 NESTING = 3
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from adapters.database.stores.dialogue import DialogueStore, KeptReadingStore, TableStore
 from adapters.database.stores.entities import EntityStore
-from adapters.database.stores.intake import InboxStore, IntakeStore, NoticeStore
+from adapters.database.stores.intake import InboxStore, IntakeStore, NoticeStore, WebhookStore
 from adapters.database.stores.library import KeptFileStore, LibraryStore
 from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
 from adapters.database.stores.search import NextVectorStore, Proposals, ReadingStore, SearchStore
 from adapters.database.stores.statistics import StatisticsStore
-from adapters.database.stores.webhooks import WebhookStore
 from adapters.database.stores.work import TextStore, WorkStore
 from adapters.database.transport import Transport
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
 from adapters.database.transport import Transport
+from domain.documents import SourcedTable
 from domain.ids import BaseId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
-from domain.tables import SourcedTable
 from rag.ports import Dialogue
 from rag.records import Exchange, KeptReading, PastSession, SaidMessage, Unsummarised
 

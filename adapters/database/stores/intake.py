@@ -1,19 +1,22 @@
-"""What comes in: updates that were acknowledged to Telegram, sources for the queue, and the live messages about them.
+"""What comes in: updates that were acknowledged to Telegram, sources for the queue; and who is told what became of it.
 
-In: updates as JSON; sources with who sent them; what the bot sent. Out: what this process is to handle, under a lease;
-documents that wait to be read; notices that are out of date. It does not look into updates and sends nothing.
+In: updates as JSON; sources with who sent them; what the bot sent; addresses of webhooks. Out: what this process is to
+handle, under a lease; documents that wait to be read; live messages that are out of date, and messages for webhooks
+that are due (`adapters.webhooks` sends them). It does not look into updates and sends nothing.
 """
 
 import hashlib
+import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, name_key, storable
 from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Transport
-from domain.documents import Added, Notice, Once, Refusal, SourceType
-from domain.ids import BatchId, DocumentId, MessageId, UserId
+from domain.documents import Added, Notice, Once, Refusal, SourceType, Webhook
+from domain.ids import BaseId, BatchId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
 from ingestion.errors import TooManyWaiting
 from ingestion.records import Batch, EnqueuedDocument, Source
@@ -191,3 +194,50 @@ class NoticeStore:
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
         """The batch has been shown up to this revision; the lease ends."""
         await self._transport.call("confirm_notice", p_batch=batch, p_revision=revision)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DueMessage:
+    """What is to be sent now; nobody else sends it for a while."""
+
+    id: str
+    url: str
+    secret: str
+    body: str  # JSON
+    attempt: int  # 1 the first time
+
+
+class WebhookStore:
+    """Meets `api.services.Webhooks`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def add(self, base: BaseId, *, url: str, secret: str, most: int) -> Webhook | None:
+        """None when the base has `most` webhooks already."""
+        found = await self._transport.call("add_webhook", p_base=base, p_url=url, p_secret=secret, p_most=most)
+        return rows.record(Webhook, found[0], url=url, problem=None) if found else None
+
+    async def all(self, base: BaseId) -> list[Webhook]:
+        """Those of a base, the oldest first."""
+        return rows.records(Webhook, await self._transport.call("list_webhooks", p_base=base))
+
+    async def remove(self, base: BaseId, webhook: str) -> bool:
+        """False when the base has no such webhook."""
+        return bool(await self._transport.call("remove_webhook", p_base=base, p_webhook=webhook))
+
+    async def due(self, *, limit: int, hold_s: float) -> list[DueMessage]:
+        """Messages to be sent now, reserved for `hold_s`."""
+        return [
+            rows.record(
+                DueMessage,
+                row,
+                body=json.dumps(row["body"], ensure_ascii=False, sort_keys=True),
+                attempt=row["attempts"],
+            )
+            for row in await self._transport.call("due_webhook_messages", p_limit=limit, p_hold_s=hold_s)
+        ]
+
+    async def note(self, message: str, *, problem: str | None, again_s: float | None) -> None:
+        """How a try ended; `again_s` None: it is over, told (`problem` None) or given up."""
+        await self._transport.call("note_webhook", p_message=message, p_problem=problem, p_again_s=again_s)

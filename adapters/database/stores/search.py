@@ -16,8 +16,8 @@ from adapters.database.transport import Row, Transport
 from domain.documents import opening_line
 from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
+from ingestion.indexing import OutdatedBase, StoredChunk
 from ingestion.records import Chunk, Span, Vector
-from ingestion.reindexing import OutdatedBase, StoredChunk
 from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery
 
 INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a segment takes a second
@@ -167,7 +167,7 @@ def _rows(row: Row) -> SegmentRows:
 
 
 class NextVectorStore:
-    """Meets `ingestion.reindexing.VectorStore`."""
+    """Meets `ingestion.indexing.VectorStore`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

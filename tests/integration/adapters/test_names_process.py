@@ -5,8 +5,7 @@ import signal
 
 import pytest
 
-from adapters.entities.finder import NatashaFinder, is_installed
-from adapters.entities.finding import ENTRY
+from adapters.name_finder import ENTRY, NatashaFinder, is_installed
 from ingestion.entities.records import EntityType
 from ingestion.errors import ServiceError
 from tests.processes import confined

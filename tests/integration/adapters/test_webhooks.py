@@ -16,7 +16,7 @@ from aiohttp.test_utils import TestServer
 
 from adapters.database.postgres import PostgresTransport
 from adapters.database.stores import Stores
-from adapters.database.stores.webhooks import WebhookStore
+from adapters.database.stores.intake import WebhookStore
 from adapters.database.transport import Transport
 from adapters.webhooks import new_secret, tell_webhooks
 from domain.ids import BaseId

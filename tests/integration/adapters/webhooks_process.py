@@ -10,7 +10,7 @@ import sys
 
 from adapters import webhooks
 from adapters.database.postgres import open_postgres
-from adapters.database.stores.webhooks import WebhookStore
+from adapters.database.stores.intake import WebhookStore
 from ingestion.fetch.guard import AddressGuard
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from adapters.database.stores import Stores
 from adapters.database.transport import ActingTransport, Transport
 from domain.bases import Role
+from domain.documents import SourcedTable
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, ThreadId, UserId
 from domain.people import acting_for, token_hash
-from domain.tables import SourcedTable
 from rag.records import Exchange, KeptReading
 from rag.reservations import DayBounds
 from tests.integration.adapters.database.stores.material import (

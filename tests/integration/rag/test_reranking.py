@@ -11,8 +11,7 @@ import pytest
 
 from adapters.database.postgres import PostgresTransport
 from adapters.database.stores import Stores
-from adapters.jina.client import TIERS, open_jina
-from adapters.jina.models import JinaReranker
+from adapters.jina import TIERS, JinaReranker, open_jina
 from adapters.local.models import open_reranker
 from rag.ports import Reranker
 from rag.retrieval.search import Retrieval

@@ -7,7 +7,7 @@ from dataclasses import replace
 from adapters.database.stores import Stores
 from adapters.database.stores.search import ReadingStore
 from adapters.database.transport import Transport
-from adapters.llm.opening import open_chat_model
+from adapters.llm import open_chat_model
 from domain.ids import BaseId
 from rag.execution.facts import FactKind
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments

@@ -189,7 +189,7 @@ def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[
 
 def listener(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:
     """The listening process, with this code in the place of the speech model."""
-    from adapters.whisper.wire import Trouble
+    from adapters.whisper import Trouble
     from sandbox.records import to_line
 
     stream.readline()
@@ -198,7 +198,7 @@ def listener(connection: socket.socket, stream: BufferedReader, _layers: frozens
 
 def finder(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:
     """The process that finds names."""
-    from adapters.entities.finding import Spans
+    from adapters.name_finder import Spans
     from sandbox.records import to_line
 
     stream.readline()
@@ -207,7 +207,7 @@ def finder(connection: socket.socket, stream: BufferedReader, _layers: frozenset
 
 def video(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:
     """The process of yt-dlp, which may ask the worker for connections."""
-    from ingestion.fetch.video_wire import Refused, Wanted
+    from ingestion.fetch.video_child import Refused, Wanted
     from sandbox.records import from_line, to_line
 
     allowed = from_line(stream.readline(), Wanted).allow_hosts[0]
@@ -222,7 +222,7 @@ class _Asking:
     allowed: str  # "host:port" that the worker may connect to in this test
 
     def connection(self, host: str, port: int) -> socket.socket:
-        from ingestion.fetch.video_wire import Connect, Connected
+        from ingestion.fetch.video_child import Connect, Connected
         from sandbox.records import from_line, to_line
 
         self.worker.sendall(to_line(Connect(host=host, port=port)))

@@ -15,21 +15,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from adapters import name_finder as finder
 from adapters import tesseract
-from adapters.entities import finder
-from adapters.entities.finder import NatashaFinder
-from adapters.tesseract import Tesseract
+from adapters.name_finder import NatashaFinder
+from adapters.tesseract import ENTRY, Tesseract
+from adapters.whisper import Opening
 from adapters.whisper import transcriber as listening
-from adapters.whisper.wire import Opening
 from ingestion.fetch import video
 from ingestion.fetch.video import VideoFetcher, VideoLimits
-from ingestion.fetch.video_wire import Refused
+from ingestion.fetch.video_child import Refused
 from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import FetchedFile
 from sandbox import pool
 from sandbox.pool import Pool
-from sandbox.program import ENTRY
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.integration.sandbox import hostile
 from tests.integration.sandbox.hostile import TARGETS, Targets
@@ -149,7 +148,7 @@ def main(namespaces: str, *kinds: str) -> None:
     pool.KEPT_VARIABLES = (*pool.KEPT_VARIABLES, TARGETS)
     process.ENTRY = f"{HOSTILE}:parser"
     listening.ENTRY = f"{HOSTILE}:listener"
-    finder.ENTRY = f"{HOSTILE}:finder"  # type: ignore[attr-defined] # imported there from `finding`
+    finder.ENTRY = f"{HOSTILE}:finder"
     video.ENTRY = f"{HOSTILE}:video"
     if namespaces == "without":
         pool.NAMESPACES = False

@@ -9,10 +9,10 @@ import pymorphy3
 import pytest
 
 from adapters import morphology
-from adapters.entities.finder import Evidence, FirstCase
-from adapters.entities.names import NameForms
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.morphology import Morphology, dictionary
+from adapters.name_finder import Evidence, FirstCase
+from adapters.names import NameForms
 from ingestion.entities.records import EntityType
 
 THREADS = 4

@@ -8,7 +8,7 @@ import pytest
 from python_calamine import load_workbook
 
 from adapters.spreadsheet import MAX_CELL_CHARS, file_name, spreadsheet
-from domain.tables import SourcedTable
+from domain.documents import SourcedTable
 
 
 def read(*rows: tuple[str, ...]) -> Sequence[Sequence[object]]:

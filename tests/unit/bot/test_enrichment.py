@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.entities.names import NameForms
 from adapters.llm.structured import read_record
+from adapters.names import NameForms
 from bot.enrichment import ReadableText, ReadEntity, ReadFact, ReadPart, checked
 from domain.names import Relation
 from ingestion.entities.records import EntityType, Extract

@@ -5,9 +5,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.jina import client as jina_client
-from adapters.jina.client import TIERS, JinaClient, open_jina
-from adapters.jina.models import JinaEmbedder
+from adapters import jina as jina_client
+from adapters.jina import TIERS, JinaClient, JinaEmbedder, open_jina
 from tests.servers.jina import KEY, JinaServer, serve_jina
 
 MODEL = "jina-embeddings-v3"

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adapters.jina.client import TIERS, open_jina
-from adapters.jina.models import JinaEmbedder
+from adapters.jina import TIERS, JinaEmbedder, open_jina
 from domain.locator import Locator
 from ingestion.ports import Embedder
 from ingestion.records import Window

@@ -6,9 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from adapters.jina import client as jina_client
-from adapters.jina.client import TIERS, JinaClient, Tier, open_jina
-from adapters.jina.models import JinaEmbedder
+from adapters import jina as jina_client
+from adapters.jina import TIERS, JinaClient, JinaEmbedder, Tier, open_jina
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
 from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
 from tests.integration.adapters.jina.conftest import IMPATIENT_S, MODEL, TIMEOUT_S

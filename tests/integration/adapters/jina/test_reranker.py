@@ -2,8 +2,7 @@
 
 import pytest
 
-from adapters.jina.client import JinaClient
-from adapters.jina.models import JinaReranker
+from adapters.jina import JinaClient, JinaReranker
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.llm import RETRIES, open_sdk
 from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker
-from adapters.llm.opening import RETRIES, open_sdk
 from adapters.llm.vision import VisionRecognizer, VisionSettings, open_vision
 from bot.models import NO_TEXT
 from ingestion.errors import FailureCode, ServiceError

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.local import fetching
-from adapters.local.fetching import LocalModelError, fetch_from_hub
+from adapters.local import layout
+from adapters.local.layout import LocalModelError, fetch_from_hub
 from adapters.local.models import find_model, open_encoder
 from tests.onnx_models import build_encoder
 from tests.servers.hub import Hub, serve_hub
@@ -22,8 +22,8 @@ async def test_a_model_is_fetched_by_its_name_and_works(tmp_path: Path) -> None:
 
 
 async def test_a_transfer_that_broke_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "BLOCK_BYTES", 100)  # smaller than the model
-    monkeypatch.setattr(fetching, "TRIES", 1)  # as when the process was killed
+    monkeypatch.setattr(layout, "BLOCK_BYTES", 100)  # smaller than the model
+    monkeypatch.setattr(layout, "TRIES", 1)  # as when the process was killed
     told: list[tuple[int, int]] = []
     async with serve_hub(build_encoder(tmp_path / "hub"), Hub(cut_at=700)) as hub:
         fetch = partial(hub.fetch, told=lambda done, total: told.append((done, total)))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from dotenv import dotenv_values
 
-from adapters.local import fetching
-from adapters.local.fetching import KNOWN, Task
+from adapters.local import layout
+from adapters.local.layout import KNOWN, Task
 from bot.app import open_parts
 from bot.cli import models
 from bot.cli.content import add_to_base
@@ -26,7 +26,7 @@ async def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
     known = tuple(replace(each, name="owner/small", commit=COMMIT, hashes={}) for each in KNOWN)
     monkeypatch.setattr(models, "KNOWN", known)
     async with serve_hub(build_encoder(tmp_path / "hub"), Hub()) as served:
-        monkeypatch.setattr(fetching, "fetch_from_hub", served.fetch)
+        monkeypatch.setattr(layout, "fetch_from_hub", served.fetch)
         yield served
 
 
@@ -76,7 +76,7 @@ async def test_a_download_that_is_stopped_ends_at_once(
         finally:
             ended.set()
 
-    monkeypatch.setattr(fetching, "fetch_from_hub", endless)
+    monkeypatch.setattr(layout, "fetch_from_hub", endless)
     (tmp_path / "home").mkdir()
     adding = asyncio.create_task(models.add_model(settings(database_url, tmp_path / "home"), Task.SEARCH))
     await began.wait()

@@ -7,7 +7,7 @@ import pytest
 from domain.documents import DocumentStatus
 from ingestion.errors import FailureCode, IngestionError
 from ingestion.fetch.crawl import CrawlLimits
-from ingestion.site_file import SITE_TYPE
+from ingestion.files import SITE_TYPE
 from tests.integration.ingestion.fetch.conftest import Crawler
 from tests.integration.ingestion.fetch.walking import PAGE_LIMITS, SITE, crawl_site
 from tests.servers.sites import page, robots, small_site

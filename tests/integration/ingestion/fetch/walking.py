@@ -10,8 +10,8 @@ from domain.documents import SourceType
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
 from ingestion.fetch.download import Downloader, DownloadLimits
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
+from ingestion.files import SitePage, Unread, read_site
 from ingestion.records import FetchedFile, Source
-from ingestion.site_file import SitePage, Unread, read_site
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.integration.ingestion.fetch.conftest import Crawler
 

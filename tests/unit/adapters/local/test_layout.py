@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.local.fetching import LocalModelError
-from adapters.local.layout import Pooling, find_graph, identity_of, read_encoder, read_files
+from adapters.local.layout import LocalModelError, Pooling, find_graph, identity_of, read_encoder, read_files
 from tests.onnx_models import TABLE, build_encoder
 
 

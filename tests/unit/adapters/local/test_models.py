@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.local import models as local_models
-from adapters.local.fetching import LocalModelError
-from adapters.local.layout import read_encoder, read_files
+from adapters.local.layout import LocalModelError, read_encoder, read_files
 from adapters.local.models import LocalEncoder, LocalReranker, find_model, open_encoder, open_reranker, window_text
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.whisper.wire import (
+from adapters.whisper import (
     Length,
     Message,
     Opening,

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from math import inf
 
-from adapters.entities.names import NameForms
+from adapters.names import NameForms
 from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
 from ingestion.entities.enricher import ATTEMPTS, Enricher, Readers
 from ingestion.entities.records import (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.entities.names import NameForms
+from adapters.names import NameForms
 from domain.ids import ChunkId
 from domain.names import Relation
 from ingestion.entities.merging import gather, merge, spellings

@@ -6,9 +6,9 @@ import pytest
 
 from domain.documents import UnreadPart
 from ingestion.errors import FailureCode, SourceError
+from ingestion.files import SITE_TYPE, SiteFile, SitePage
 from ingestion.parsers.registry import parse_file
 from ingestion.records import BlockKind, Document
-from ingestion.site_file import SITE_TYPE, SiteFile, SitePage
 from tests.servers.sites import page
 
 SITE = "https://site.example"

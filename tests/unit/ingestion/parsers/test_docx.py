@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers import docx_package
+from ingestion.parsers import docx
 from ingestion.parsers.registry import parse_file
 from ingestion.records import Document
 from tests.unit.ingestion.parsers.files import PACKAGE, RELATIONSHIPS, STRICT_W, W, p, styled, styles_part, write_docx
@@ -242,7 +242,7 @@ def test_without_properties_the_file_gives_the_title_and_nobody_is_the_author(tm
 
 
 def test_parts_that_would_inflate_too_far_are_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docx_package, "LARGEST_XML_BYTES", 5000)
+    monkeypatch.setattr(docx, "LARGEST_XML_BYTES", 5000)
     monkeypatch.delattr(zipfile.ZipFile, "read")
     with pytest.raises(SourceError) as caught:
         _parse(tmp_path, p("x" * 5000))
@@ -250,7 +250,7 @@ def test_parts_that_would_inflate_too_far_are_refused_unread(tmp_path: Path, mon
 
 
 def test_parts_besides_the_text_have_a_limit_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docx_package, "LARGEST_OTHER_BYTES", 5000)
+    monkeypatch.setattr(docx, "LARGEST_OTHER_BYTES", 5000)
     assert _parse(tmp_path, p("x" * 6000)).blocks
     with pytest.raises(SourceError) as caught:
         _parse(tmp_path, p("x"), {"word/styles.xml": f'<w:styles xmlns:w="{W}">{" " * 5000}</w:styles>'})
@@ -262,7 +262,7 @@ def test_parts_besides_the_text_have_a_limit_of_their_own(tmp_path: Path, monkey
 def test_the_text_may_come_in_pieces_of_any_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int, strict: bool
 ) -> None:
-    monkeypatch.setattr(docx_package, "PIECE_BYTES", piece_bytes)
+    monkeypatch.setattr(docx, "PIECE_BYTES", piece_bytes)
     rows = "".join(f"<w:tr><w:tc>{p(text)}</w:tc></w:tr>" for text in ("Срок", "5 дней"))
     body = f"{p('до')}<w:sdt><w:sdtContent><w:tbl>{rows}</w:tbl>{p('внутри')}</w:sdtContent></w:sdt>{p('после')}"
     document = _read(write_docx(tmp_path / "f.docx", body, strict=strict))

@@ -9,12 +9,12 @@ import pytest
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
+from ingestion.files import SITE_TYPE
 from ingestion.ports import Transcript
 from ingestion.progress import Progress
 from ingestion.reading import reader
 from ingestion.reading.reader import FileReader, RecordingReader, read_section
 from ingestion.records import Block, BlockKind, Document, FetchedFile
-from ingestion.site_file import SITE_TYPE
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.fakes.speech import FakeTranscriber, said
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.entities.names import NameForms
+from adapters.names import NameForms
 from domain.ids import BaseId
 from rag.entities import NamedEntity, RegistryResolver
 

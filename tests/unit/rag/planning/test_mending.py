@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from pydantic import JsonValue
 
-from adapters.entities.names import NameForms
+from adapters.names import NameForms
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from prompts.wordings import load_intents

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.database.stores import Stores
-from domain.tables import SourcedTable
+from domain.documents import SourcedTable
 from tests.integration.adapters.database.stores.material import ANNA, open_base, publish
 
 TABLE = SourcedTable(title="Договоры", columns=("Договор", "Источник"), rows=(("Аренда", "а.pdf, стр. 1"),))

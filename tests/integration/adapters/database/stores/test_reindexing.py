@@ -10,8 +10,8 @@ from adapters.database.stores.search import NextVectorStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, UserId
 from ingestion.errors import FailureCode, ServiceError
+from ingestion.indexing import Reindexer
 from ingestion.records import Vector, Window
-from ingestion.reindexing import Reindexer
 from rag.records import Candidate, SearchQuery
 from tests.integration.adapters.database.stores.material import EAST, MODEL, NORTH, ask, open_base, publish
 

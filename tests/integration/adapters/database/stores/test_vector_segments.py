@@ -7,7 +7,7 @@ from adapters.database.stores import Stores
 from adapters.database.stores.search import NextVectorStore, SearchStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
-from ingestion.reindexing import Reindexer
+from ingestion.indexing import Reindexer
 from rag.records import SearchFilter, SearchQuery
 from tests.integration.adapters.database.stores.material import EAST, MODEL, NORTH, ask, open_base, publish
 from tests.integration.adapters.database.stores.test_functions import set_number

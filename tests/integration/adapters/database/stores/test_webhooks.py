@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adapters.database.stores import Stores
-from adapters.database.stores.webhooks import WebhookStore
+from adapters.database.stores.intake import WebhookStore
 from adapters.database.transport import Transport
 from domain.ids import UserId
 from tests.integration.adapters.database.stores.material import open_base, publish

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ingestion.fetch.media import Content, file_name, is_wanted, media_type_of, recognise
+from ingestion.fetch.download import Content, file_name, is_wanted, media_type_of, recognise
 
 PAGE = b"<!DOCTYPE html><html>"
 

@@ -1,13 +1,28 @@
 """What is taken of a video, decided on descriptions in the shapes that yt-dlp gives them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from ingestion.errors import FailureCode
-from ingestion.fetch.video_child import CODES, Captions, Trouble, choose_captions, classify_trouble, read_info
+from ingestion.fetch.video_child import (
+    CODES,
+    Captions,
+    Fetched,
+    Got,
+    Message,
+    Refused,
+    Trouble,
+    choose_captions,
+    classify_trouble,
+    read_info,
+    read_message,
+)
+from sandbox.records import to_line
 
+GOT = Got(file="video.ru.vtt", title="Лекция", author=None, published_at="2024-05-17T08:00:00+00:00", duration_s=65.0)
 VTT = [{"ext": "json3", "url": "x"}, {"ext": "vtt", "url": "x", "name": "x"}]
 UNREADABLE = [{"ext": "json", "url": "x"}]
 TRANSLATED = dict.fromkeys(("ab", "de", "en", "ru", "zh-Hans"), VTT)
@@ -107,3 +122,28 @@ def test_reasons_are_told_apart(message: str, trouble: Trouble) -> None:
 def test_every_lasting_trouble_has_a_sentence() -> None:
     assert set(CODES) == set(Trouble) - {Trouble.AWAY}
     assert set(CODES.values()) == {FailureCode.VIDEO_UNAVAILABLE, FailureCode.VIDEO_LIVE, FailureCode.VIDEO_REFUSED}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Fetched(done_bytes=1, total_bytes=0),
+        GOT,
+        Refused(code=FailureCode.VIDEO_LIVE, title="Эфир", detail=""),
+        Refused(code=None, title="", detail="away"),
+    ],
+)
+def test_every_message_comes_back(message: Message) -> None:
+    assert read_message(to_line(message)) == message
+
+
+@pytest.mark.parametrize("file", ["../x", "/etc/passwd", "", "..", "."])
+def test_a_file_elsewhere_is_refused(file: str) -> None:
+    with pytest.raises(ValueError, match="a name in the folder"):
+        read_message(to_line(replace(GOT, file=file)))
+
+
+@pytest.mark.parametrize("message", [replace(GOT, published_at="soon"), Fetched(done_bytes=-1, total_bytes=0)])
+def test_what_cannot_be_is_refused(message: Message) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - of datetime or of ours
+        read_message(to_line(message))

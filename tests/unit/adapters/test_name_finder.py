@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.entities.finder import CERTAINTY, DOUBT, Evidence, NatashaFinder, name_at
+from adapters.name_finder import CERTAINTY, DOUBT, Evidence, NatashaFinder, name_at
 from ingestion.entities.records import EntityType
 
 PERSON, PLACE, THING, ORGANIZATION = (

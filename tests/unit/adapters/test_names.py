@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.entities import names
-from adapters.entities.names import NameForms, fold, slug
+from adapters import names
+from adapters.names import NameForms, fold, slug
 
 NAMES = NameForms()
 

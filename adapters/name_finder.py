@@ -1,24 +1,33 @@
 """Finds the names of people, organisations and places in Russian texts, in a process of its own.
 
 In: texts. Out: names in the nominative, as a list shows them, with their types and places; the type that the process
-gives is checked by the dictionary, the word before the name and its ending. The process is `finding`; it is started at
-the first text and ends after a while without one.
+gives is checked by the dictionary, the word before the name and its ending. The process (`serve`) runs slovnet's
+recogniser over navec's vectors, as the wheel of natasha carries them (MIT); it imports nothing of natasha itself, which
+wants a pymorphy2 that Python 3.11 does not run. It is started at the first text and ends after a while without one.
 """
 
 import asyncio
 import re
+import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from io import BufferedReader
+from pathlib import Path
 
 import structlog
 
-from adapters.entities.finding import ENTRY, ONE_THREAD, Spans, Text, confinement, data_folder
 from adapters.morphology import Parse, dictionary
 from ingestion.entities.records import EntityName, EntityType, Mention
 from ingestion.errors import FailureCode, ServiceError
+from sandbox.confinement import Confinement, Layer
 from sandbox.pool import Closing, Line, Pool, PoolDied
-from sandbox.records import from_line
+from sandbox.records import LINE_BYTES, from_line, to_line
 
+ENTRY = "adapters.name_finder:serve"
+NICENESS = 15  # questions and uploads go first
+MEMORY_BYTES = 2**30  # it takes 265 MB
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
 CERTAINTY = 0.7  # slovnet's own F1 on news is .95; on other texts, and for our types, it is less
 DOUBT = 0.5  # the type is a guess, or open
 _WORD = re.compile(r"[А-Яа-яЁё]+")
@@ -78,6 +87,49 @@ SHORTEST_STEM, ENDING_CHARS = 4, 2  # of a surname
 _KINDS = {"PER": EntityType.PERSON, "ORG": EntityType.ORGANIZATION, "LOC": EntityType.PLACE}
 _BREAK = re.compile(r"\n\s*\n|\n")
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """A text to find names in."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans:
+    """The names, as (start, end, kind): PER, ORG, LOC."""
+
+    spans: tuple[tuple[int, int, str], ...]
+
+
+def data_folder() -> Path | None:
+    """Where natasha keeps its models; None when it is not installed."""
+    spec = find_spec("natasha")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(folders[0]) / "data" if folders else None
+
+
+def confinement() -> Confinement:
+    """It reads its models and nothing else."""
+    folder = data_folder()
+    return Confinement(reads=(str(folder),) if folder else (), data_bytes=MEMORY_BYTES, niceness=NICENESS)
+
+
+def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
+    """Answer until the other end is closed (`sandbox.forkserver.Serve`)."""
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("natasha is not installed")
+    from navec import Navec
+    from slovnet import NER
+
+    recogniser = NER.load(folder / "model" / "slovnet_ner_news_v1.tar")
+    recogniser.navec(Navec.load(folder / "emb" / "navec_news_v1_1B_250K_300d_100q.tar"))
+    while line := stream.readline(LINE_BYTES):
+        found = recogniser(from_line(line, Text).text)
+        spans = tuple((int(span.start), int(span.stop), str(span.type)) for span in found.spans)
+        connection.sendall(to_line(Spans(spans=spans)))
 
 
 @dataclass(frozen=True, kw_only=True)
