@@ -223,8 +223,14 @@ class Removed:
     documents: int = 0  # that are ready
     chunks: int = 0
     messages: int = 0
-    waiting: int = 0  # documents that wait for a choice or are being read
+    choosing: int = 0  # documents that wait for the person's choice
+    waiting: int = 0  # documents that are being read, or will be
     failed: int = 0  # documents that could not be read
+
+    @property
+    def others(self) -> int:
+        """Documents that are listed and not ready."""
+        return self.choosing + self.waiting + self.failed
 
 
 class Refusal(StrEnum):

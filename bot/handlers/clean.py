@@ -78,7 +78,7 @@ async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Sho
 
 async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     held = await services.library.count(talk.base_id)
-    others = held.waiting + held.failed
+    others = held.others
     if not (held.documents or others):
         return talk.words("clean-base-empty"), None
     sure = talk.words("clean-base-sure", count=held.documents or others)

@@ -137,7 +137,7 @@ async def _page(
     services: Services, talk: Talk, page: int, *, name: str | None
 ) -> tuple[str, InlineKeyboardMarkup | None]:
     held = await services.library.count(talk.base_id, name_contains=name)
-    total = held.documents + held.waiting + held.failed
+    total = held.documents + held.others
     page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last document of the last page may have been deleted
     documents = await services.library.documents(
         talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name

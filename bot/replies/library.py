@@ -90,8 +90,7 @@ class LibraryPage:
     @property
     def pages(self) -> int:
         """At least 1."""
-        listed = self.held.documents + self.held.waiting + self.held.failed
-        return max(1, -(-listed // PAGE_SIZE))
+        return max(1, -(-(self.held.documents + self.held.others) // PAGE_SIZE))
 
 
 def page_html(page: LibraryPage, words: Words) -> str:
@@ -99,6 +98,8 @@ def page_html(page: LibraryPage, words: Words) -> str:
     if not page.documents and page.number == 0:
         return words("library-none", name=page.name) if page.name else words("library-empty")
     title = words("library-title", count=page.held.documents)
+    if page.held.choosing:
+        title += " · " + words("library-choices", count=page.held.choosing)
     if page.held.waiting:
         title += " · " + words("library-waiting", count=page.held.waiting)
     if page.name:

@@ -1,6 +1,7 @@
 # Documents and clearing.
 
 library-title = 🗂 <b>Documents: { $count }</b>
+library-choices = waiting for your choice: { $count }
 library-waiting = still reading: { $count }
 library-failures = ⚠️ <b>Could not be read: { $count }</b>
 button-dismiss = Remove the unread ones

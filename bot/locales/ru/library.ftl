@@ -1,6 +1,7 @@
 # Документы и очистка.
 
 library-title = 🗂 <b>Документы: { $count }</b>
+library-choices = ждут выбора: { $count }
 library-waiting = ещё читаю: { $count }
 library-failures = ⚠️ <b>Не прочитаны: { $count }</b>
 button-dismiss = Убрать непрочитанные

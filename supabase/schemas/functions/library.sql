@@ -88,20 +88,21 @@ comment on function list_documents is
   'one; filtered by words of title or name.';
 
 create or replace function count_base(p_base text, p_name_contains text default null, p_person bigint default null)
-returns table (documents bigint, chunks bigint, waiting bigint, failed bigint)
+returns table (documents bigint, chunks bigint, choosing bigint, waiting bigint, failed bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
   select count(*) filter (where d.status = 'ready'),
     coalesce(sum(d.chunks) filter (where d.status = 'ready'), 0)::bigint,
-    count(*) filter (where d.status not in ('ready', 'failed')), count(*) filter (where d.status = 'failed')
+    count(*) filter (where d.status = 'choosing'), count(*) filter (where d.status not in ('ready', 'choosing', 'failed')),
+    count(*) filter (where d.status = 'failed')
   from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
     and (p_name_contains is null or is_called(d.title, d.source_identifier, p_name_contains))
 $$;
 comment on function count_base is
-  'How many of the documents that `list_documents` lists are ready, with their passages, how many wait or are in work, '
-  'and how many could not be read; `base_statistics` counts the same ready ones.';
+  'How many of the documents that `list_documents` lists are ready, with their passages, how many wait for a choice, '
+  'how many wait to be read or are in work, and how many could not be read; `base_statistics` counts the same ready ones.';
 
 create or replace function document_card(p_base text, p_document text, p_person bigint default null)
 returns setof document_cards
@@ -275,7 +276,7 @@ comment on function delete_document is
   'there is none. For its batch see `tell_removed`.';
 
 create or replace function clean_base(p_base text, p_person bigint default null)
-returns table (documents bigint, chunks bigint, waiting bigint, failed bigint)
+returns table (documents bigint, chunks bigint, choosing bigint, waiting bigint, failed bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
 declare
@@ -286,7 +287,7 @@ begin
   perform from documents d where d.base_id = p_base::uuid order by d.id for update; -- workers finish their call first
   select * into held from count_base(p_base);
   delete from documents d where d.base_id = p_base::uuid;
-  return query select held.documents, held.chunks, held.waiting, held.failed;
+  return query select held.documents, held.chunks, held.choosing, held.waiting, held.failed;
 end $$;
 comment on function clean_base is
   'Removes everything of a base, also what is being read right now; returns how many ready documents and passages.';

@@ -75,3 +75,9 @@ def test_earlier_versions_are_not_said_to_hold_nothing() -> None:
     lines = versions_html([current, earlier], texts().for_language("ru")).splitlines()
     assert lines[1].endswith("3 фрагмента")
     assert "фрагмент" not in lines[2]
+
+
+def test_files_that_wait_for_a_choice_are_not_said_to_be_read() -> None:
+    page = LibraryPage(documents=(ready(),), held=Removed(documents=1, choosing=2, waiting=1), number=0)
+    title = read_html(page_html(page, WORDS))[0].splitlines()[0]
+    assert title == "🗂 Документы: 1 · ждут выбора: 2 · ещё читаю: 1"

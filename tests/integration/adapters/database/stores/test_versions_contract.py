@@ -53,6 +53,8 @@ async def test_other_content_under_a_known_name_is_asked_about(stores: Stores) -
     old, new = await ask(stores, base)
     card = await card_of(stores, base, new)
     assert (card.status, card.error_params["document_id"]) == (DocumentStatus.CHOOSING, old)
+    held = await stores.library.count(base)
+    assert (held.documents, held.choosing, held.waiting, held.others) == (1, 1, 0, 1)
     assert {"title", "created_at"} <= set(card.error_params)
     assert list(await find(stores, base, "план")) == ["старый план"]
     assert await stores.text.blocks(base, new) == ()
