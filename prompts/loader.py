@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -24,6 +24,7 @@ else:
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _HASH_DIGITS = 12  # enough to tell versions of a file apart in a log
 ANSWER_LANGUAGES = ("ru", "en", "auto")  # the values of ANSWER_LANGUAGE
+LANGUAGES = ("ru", "en")
 RENDER_STYLES = ("BULLETS", "GROUPED_BULLETS", "SHORT", "TABLE")  # seed 4, section 8.1
 SEARCH_POLICIES = ("planned", "explicit")  # the values of SEARCH_POLICY
 
@@ -253,55 +254,35 @@ class Prompts:
 
 
 def load_prompts(folder: Traversable | None = None) -> Prompts:
-    """Read the packaged prompts, or those in `folder`. Raises PromptError."""
+    """Read the packaged prompts, or those in `folder`: each from the file of its name, and texts that stand in others
+    from `rules`. Raises PromptError."""
     place = folder if folder is not None else files("prompts")
-    return Prompts(
-        answer=_template(place, "answer.md", AnswerRules),
-        question=_template(place, "question.md", QuestionWithMaterials),
-        question_alone=_template(place, "question_alone.md", QuestionAlone),
-        question_dialogue=_template(place, "question_dialogue.md", QuestionFromDialogue),
-        earlier=_template(place, "earlier.md", Earlier),
-        stricter=_template(place, "stricter.md", Stricter),
-        support=_read(place, "support.md"),
-        support_task=_template(place, "support_task.md", SupportTask),
-        languages={name: _read(place, f"rules/language_{name}.md") for name in ANSWER_LANGUAGES},
-        outside={
+    rules: dict[str, object] = {
+        "languages": {name: _read(place, f"rules/language_{name}.md") for name in ANSWER_LANGUAGES},
+        "outside": {
             True: _read(place, "rules/outside_general.md"),
             False: _read(place, "rules/outside_nothing.md"),
         },
-        planner=_template(place, "planner.md", PlannerRules),
-        planner_question=_template(place, "planner_question.md", PlannerQuestion),
-        summary=_template(place, "summary.md", SummaryRules),
-        summary_exchanges=_template(place, "summary_exchanges.md", SummaryExchanges),
-        policies={name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
-        more={name: _template(place, f"rules/more_{name}.md", MoreItems) for name in ("ru", "en")},
-        which={name: _read(place, f"rules/which_{name}.md") for name in ("ru", "en")},
-        transcribe=_template(place, "transcribe.md", Transcription),
-        steps_so_far=_template(place, "steps_so_far.md", StepsSoFarRules),
-        steps_so_far_task=_template(place, "steps_so_far_task.md", StepsSoFar),
-        analyze=_read(place, "analyze.md"),
-        contents=_read(place, "contents.md"),
-        analyze_task=_template(place, "analyze_task.md", AnalysisTask),
-        iterative=_read(place, "iterative.md"),
-        iterative_task=_read(place, "iterative_task.md"),
-        iterative_synthesis=_read(place, "iterative_synthesis.md"),
-        iterative_comparison=_read(place, "iterative_comparison.md"),
-        rows=_read(place, "rows.md"),
-        entities=_read(place, "entities.md"),
-        entities_part=_template(place, "entities_part.md", EntitiesPart),
-        forms={name: _read(place, f"rules/form_{name.lower()}.md") for name in RENDER_STYLES},
-        left_out=_template(place, "rules/left_out.md", MoreItems),
-    )
+        "policies": {name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
+        "more": {name: _prompt(place, f"rules/more_{name}.md", Template[MoreItems]) for name in LANGUAGES},
+        "which": {name: _read(place, f"rules/which_{name}.md") for name in LANGUAGES},
+        "forms": {name: _read(place, f"rules/form_{name.lower()}.md") for name in RENDER_STYLES},
+        "left_out": _prompt(place, "rules/left_out.md", Template[MoreItems]),
+    }
+    others = {name: kind for name, kind in get_type_hints(Prompts).items() if name not in rules}
+    texts = {name: _prompt(place, f"{name}.md", kind) for name, kind in others.items()}
+    return Prompts(**rules, **texts)  # type: ignore[arg-type] # each as its field says
+
+
+def _prompt(place: Traversable, name: str, kind: Any) -> object:
+    text = _read(place, name)
+    return text if kind is str else Template(name, text, *get_args(kind))
 
 
 def _text_of(part: object) -> str:
     if isinstance(part, Template):
         return part.text
     return "\0".join(map(str, part.values())) if isinstance(part, Mapping) else str(part)
-
-
-def _template(place: Traversable, name: str, record: type[Record]) -> Template[Record]:
-    return Template(name, _read(place, name), record)
 
 
 def _read(place: Traversable, name: str) -> str:

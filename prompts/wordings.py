@@ -7,94 +7,86 @@ holds words only; their use is decided in `rag`.
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, TypeVar
+from typing import Annotated, TypeVar
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-Words = TypeVar("Words", bound="DataclassInstance")
+Words = TypeVar("Words")
+Phrases = Annotated[tuple[str, ...], Field(min_length=1)]
+_WHOLE = ConfigDict(extra="forbid")
 GENERAL = "GENERAL_UNSTRUCTURED"
 """The intent of the emergency plan (seed 4, section 6.4)."""
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 
 
-class WordListError(Exception):
-    """A file of words is missing or malformed."""
+class WordingsError(Exception):
+    """A file of words is missing, incomplete, or has something that nobody asks for."""
 
 
-def load_word_lists(words: type[Words], name: str, folder: Traversable | None = None) -> Words:
-    """The lists of the file `name` (in this package, or in `folder`), each as a tuple of strings.
-
-    Every field of `words` needs a list that is not empty, and there may be no other. Raises WordListError.
-    """
+def _load(kind: type[Words], name: str, folder: Traversable | None = None) -> Words:
+    """The file `name` (in this package, or in `folder`) as a record. Raises WordingsError."""
     place = folder if folder is not None else files("prompts")
     try:
         entries = tomllib.loads(place.joinpath(name).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise WordListError(f"{name}: {error}") from error
-    wanted = {field.name for field in fields(words)}
-    if set(entries) != wanted or not all(isinstance(listed, list) and listed for listed in entries.values()):
-        raise WordListError(f"{name}: needs lists of words under {', '.join(sorted(wanted))}")
-    return words(**{key: tuple(map(str, listed)) for key, listed in entries.items()})
+        (words,) = TypeAdapter(list[kind], config=_WHOLE).validate_python([entries])  # type: ignore[valid-type]
+    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
+        raise WordingsError(f"{name}: {error}") from error
+    return words
 
 
 @dataclass(frozen=True, kw_only=True)
 class BreadthWords:
     """Phrases in lower case, е for ё; a word that ends in `*` stands for all its endings."""
 
-    everywhere: tuple[str, ...]  # that every document is meant, in so many words
-    quantities: tuple[str, ...]  # words of quantity: nothing to search for
-    holders: tuple[str, ...]  # words for the documents themselves and what they do: nothing to search for
-    counting: tuple[str, ...]  # first words of a question how many documents of a kind there are
-    having: tuple[str, ...]  # what such a question has beside the kind
-    openings: tuple[str, ...]  # first words of a question that depends on the dialogue
-    rest: tuple[str, ...]  # requests for the rest of a list
-    rest_beside: tuple[str, ...]  # what may stand beside such a request
-    pronouns: tuple[str, ...]  # make a short question depend on the dialogue
-    retell: tuple[str, ...]  # first words of a request for a document's contents
-    compare: tuple[str, ...]  # first words of a request to compare two things
-    below: tuple[str, ...]  # before a number: what is less than it
-    above: tuple[str, ...]  # what is more
-    priced: tuple[str, ...]  # those of both that speak of a price
-    prices: tuple[str, ...]  # words of a column that holds prices
-    asking_price: tuple[str, ...]  # of a question that a sum of money answers
+    everywhere: Phrases  # that every document is meant, in so many words
+    quantities: Phrases  # words of quantity: nothing to search for
+    holders: Phrases  # words for the documents themselves and what they do: nothing to search for
+    counting: Phrases  # first words of a question how many documents of a kind there are
+    having: Phrases  # what such a question has beside the kind
+    openings: Phrases  # first words of a question that depends on the dialogue
+    rest: Phrases  # requests for the rest of a list
+    rest_beside: Phrases  # what may stand beside such a request
+    pronouns: Phrases  # make a short question depend on the dialogue
+    retell: Phrases  # first words of a request for a document's contents
+    compare: Phrases  # first words of a request to compare two things
+    below: Phrases  # before a number: what is less than it
+    above: Phrases  # what is more
+    priced: Phrases  # those of both that speak of a price
+    prices: Phrases  # words of a column that holds prices
+    asking_price: Phrases  # of a question that a sum of money answers
 
 
 def load_breadth(folder: Traversable | None = None) -> BreadthWords:
-    """Raises WordListError."""
-    return load_word_lists(BreadthWords, "breadth.toml", folder)
+    """Raises WordingsError."""
+    return _load(BreadthWords, "breadth.toml", folder)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmallTalkWords:
     """Phrases in lower case, е for ё. The groups down to `leaning` are whole messages."""
 
-    greeting: tuple[str, ...]
-    thanks: tuple[str, ...]
-    farewell: tuple[str, ...]
-    assent: tuple[str, ...]
-    about: tuple[str, ...]  # who Baza is, and what it can do
-    more: tuple[str, ...]  # requests for more on the subject of the last answer
-    leaning: tuple[str, ...]  # questions that mean nothing without the dialogue
-    beside: tuple[str, ...]  # what may stand beside those, but is no small talk alone
-    documents: tuple[str, ...]  # whole messages that ask which documents there are
-    courtesies: tuple[str, ...]  # at the beginning of a question
-    afterwards: tuple[str, ...]  # the same at its end
-    frames: tuple[str, ...]  # first words of a question that say nothing about its subject
-    interrogatives: tuple[str, ...]  # first words that only ask
-    remember: tuple[str, ...]  # first words of a note that is sent in Чат
+    greeting: Phrases
+    thanks: Phrases
+    farewell: Phrases
+    assent: Phrases
+    about: Phrases  # who Baza is, and what it can do
+    more: Phrases  # requests for more on the subject of the last answer
+    leaning: Phrases  # questions that mean nothing without the dialogue
+    beside: Phrases  # what may stand beside those, but is no small talk alone
+    documents: Phrases  # whole messages that ask which documents there are
+    courtesies: Phrases  # at the beginning of a question
+    afterwards: Phrases  # the same at its end
+    frames: Phrases  # first words of a question that say nothing about its subject
+    interrogatives: Phrases  # first words that only ask
+    remember: Phrases  # first words of a note that is sent in Чат
 
 
 def load_small_talk(folder: Traversable | None = None) -> SmallTalkWords:
-    """Raises WordListError."""
-    return load_word_lists(SmallTalkWords, "small_talk.toml", folder)
-
-
-class IntentsError(Exception):
-    """The file of intents is missing, or an entry is malformed."""
+    """Raises WordingsError."""
+    return _load(SmallTalkWords, "small_talk.toml", folder)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,29 +99,14 @@ class Intent:
     items: int  # maximum number of list items
 
 
-def load_intents(folder: Traversable | None = None) -> Mapping[str, Intent]:
-    """By name, in the file's order. Raises IntentsError."""
-    place = folder if folder is not None else files("prompts")
-    try:
-        entries = tomllib.loads(place.joinpath("intents.toml").read_text(encoding="utf-8"))["intent"]
-    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
-        raise IntentsError(f"intents.toml: {error}") from error
-    intents = {intent.name: intent for intent in map(_intent, entries)}
-    if GENERAL not in intents:
-        raise IntentsError(f"intents.toml: {GENERAL} is missing")
-    return intents
+@dataclass(frozen=True, kw_only=True)
+class _Intents:
+    intent: tuple[Intent, ...]
 
 
-def _intent(entry: dict[str, object]) -> Intent:
-    wanted = {field.name: field.type for field in fields(Intent)}
-    kinds = {name: type(value) for name, value in entry.items()}
-    if kinds != wanted:
-        raise IntentsError(f"intents.toml: an intent needs {sorted(wanted)}, not {sorted(entry)}")
-    return Intent(**entry)  # type: ignore[arg-type]  # the types were compared above
-
-
-class WordingsError(Exception):
-    """The file of wordings is missing, or a language is incomplete."""
+def load_intents() -> Mapping[str, Intent]:
+    """By name, in the file's order. Raises WordingsError."""
+    return {intent.name: intent for intent in _load(_Intents, "intents.toml").intent}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,23 +166,17 @@ class Wordings:
     kind_site: str
 
 
-def load_wordings(folder: Traversable | None = None) -> Mapping[str, Wordings]:
+@dataclass(frozen=True, kw_only=True)
+class _Languages:
+    ru: Wordings
+    en: Wordings
+
+
+def load_wordings() -> Mapping[str, Wordings]:
     """By language, ru and en. Raises WordingsError."""
-    place = folder if folder is not None else files("prompts")
-    try:
-        languages = tomllib.loads(place.joinpath("wordings.toml").read_text(encoding="utf-8"))
-        return {language: _wordings(languages[language]) for language in ("ru", "en")}
-    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
-        raise WordingsError(f"wordings.toml: {error}") from error
+    return vars(_load(_Languages, "wordings.toml"))
 
 
 def language_of(question: str) -> str:
     """ru when the question has a Cyrillic letter, else en."""
     return "ru" if _CYRILLIC.search(question) else "en"
-
-
-def _wordings(entries: Mapping[str, str]) -> Wordings:
-    names = {field.name for field in fields(Wordings)}
-    if set(entries) != names:
-        raise WordingsError(f"wordings.toml: missing or unknown: {', '.join(sorted(names ^ set(entries)))}")
-    return Wordings(**entries)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from prompts.wordings import WordListError, load_breadth
+from prompts.wordings import WordingsError, load_breadth
 
 
 def test_the_words_that_travel_with_the_package_are_whole() -> None:
@@ -16,10 +16,10 @@ def test_the_words_that_travel_with_the_package_are_whole() -> None:
 @pytest.mark.parametrize("content", ["", "all = [", "all = ['x']", "all = 'x'"])
 def test_a_file_that_is_not_whole_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "breadth.toml").write_text(content, encoding="utf-8")
-    with pytest.raises(WordListError):
+    with pytest.raises(WordingsError):
         load_breadth(tmp_path)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WordListError):
+    with pytest.raises(WordingsError):
         load_breadth(tmp_path)
