@@ -4,7 +4,8 @@ A rule is searched for exceptions, not timed: Hypothesis fails an example that t
 examples take long to make. On a machine that does other things besides, any example may.
 
 What collecting makes lives as long as the process: the garbage collector is off until then and never looks at it again,
-which takes a third off collecting 6,600 tests. aiogram's models are built at their first use, as the bot has it.
+which takes a third off collecting 6,600 tests. aiogram's models are built at their first use, as the bot has it. The
+system's certificates are read once, and not for each client (20 ms).
 
 The folder of a run is named by the first process and removed by it; the workers of pytest-xdist are its children.
 """
@@ -12,7 +13,9 @@ The folder of a run is named by the first process and removed by it; the workers
 import gc
 import os
 import shutil
+import ssl
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ from hypothesis import HealthCheck, settings
 from bot.serving import built_when_used
 
 gc.disable()
+ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment] # only what can be hashed
 with built_when_used():
     import aiogram  # noqa: F401
 

@@ -2,7 +2,8 @@
 
 Out: fixtures; a test folder's conftest imports them. A test finds its database migrated and empty: each process has one
 that is emptied after the test, or thrown away when more than rows was changed. `transport` is psycopg, and for tests
-marked `over_rest` PostgREST's stand-in @supabase/lite besides. Roles and default rights are Supabase's, and migrations
+marked `over_rest` PostgREST's stand-in @supabase/lite besides. What a test connects with is kept for the next one
+(`KeptConnections`). Roles and default rights are Supabase's, and migrations
 run as an owner who is no superuser. With TEST_SERVER set (`postgresql://superuser:password@127.0.0.1:5432/`, pgvector
 on offer) they run on that server.
 """
@@ -24,7 +25,12 @@ import psycopg
 import pytest
 from filelock import FileLock
 from psycopg import sql
+from psycopg.abc import PQGenConn
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn
 
+from adapters.database import postgres
 from adapters.database.embedded import cluster, embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import PostgresTransport, open_postgres
@@ -54,7 +60,13 @@ TEMPLATE = "baza_template"
 OWN_DATABASE = "mine"
 
 # Six processes of tests, each with a bot and the pool of a REST interface.
-_FAST = {"max_connections": "400", "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+_FAST = {
+    "max_connections": "400",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+}
 
 _ROLES = f"""
 do $$ begin
@@ -80,8 +92,10 @@ alter default privileges for role {OWNER} in schema public
 # The REST interface keeps its connections: asking it to let go of them costs more than they do.
 _END_OTHERS = """
 select pg_terminate_backend(pid, 20000) from pg_stat_activity
-where datname = current_database() and pid <> pg_backend_pid() and application_name <> 'postgres.js'
+where datname = current_database() and pid <> all(%s) and application_name <> 'postgres.js'
 """
+# What a session keeps between transactions; only its plans stay.
+_ANEW = b"reset all; select pg_advisory_unlock_all(); discard temp; discard sequences; unlisten *"
 # Whatever a test makes, alters, drops or analyses changes the number of rows or the latest writer of one of these.
 _SHAPE = f"""
 select concat({
@@ -160,32 +174,100 @@ class Server:
         self.execute("postgres", f'drop database if exists "{name}" with (force)')
 
 
+class KeptConnections:
+    """The connections of Baza's pools to the databases of this process, kept open from test to test.
+
+    A new one costs a password's hash on both sides, and compiles each function anew: most of what a store's test took.
+    """
+
+    def __init__(self) -> None:
+        self._idle: dict[str, list[PGconn]] = {}
+
+    def open(self, database: str) -> None:
+        """From now on keep what is connected with this one."""
+        self._idle[database] = []
+
+    def close(self, database: str) -> None:
+        """Let go of it."""
+        for kept in self._idle.pop(database):
+            kept.finish()
+
+    def pids(self, database: str) -> list[int]:
+        """Of the backends."""
+        return [kept.backend_pid for kept in self._idle[database]]
+
+    def take(self, conninfo: str) -> PGconn | None:
+        """A connection as a new one would be, if there is any."""
+        asked = conninfo_to_dict(conninfo)
+        idle = self._idle.get(str(asked.get("dbname")), []) if asked.get("user") == OWNER else []
+        while idle:
+            kept = idle.pop()
+            if kept.exec_(_ANEW).status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+                return kept
+            kept.finish()
+        return None
+
+    def keep(self, left: PGconn) -> bool:
+        """False for one to another database, or that is amid something."""
+        if left.transaction_status != TransactionStatus.IDLE or left.user.decode() != OWNER:
+            return False
+        idle = self._idle.get(left.db.decode())
+        if idle is None:
+            return False
+        idle.append(left)
+        return True
+
+
+_KEPT = KeptConnections()
+_GONE = psycopg.pq.PGconn.connect_start(b"host=/nowhere")
+_GONE.finish()
+
+
+class _KeptConnection(postgres._Connection):
+    """Takes the place of the connections of `adapters.database.postgres`."""
+
+    @classmethod
+    def _connect_gen(cls, conninfo: str = "") -> PQGenConn[Self]:
+        kept = _KEPT.take(conninfo)
+        return (yield from super()._connect_gen(conninfo)) if kept is None else cls(kept)
+
+    async def close(self) -> None:
+        if _KEPT.keep(self.pgconn):
+            self.pgconn = _GONE
+        await super().close()
+
+
 class OwnDatabases:
     """Databases that one process takes one after the other: the same one again, unless a test changed more than rows.
 
-    Emptying one costs a few milliseconds, copying the template some two hundred.
+    Emptying one costs a few milliseconds, copying the template some two hundred. What is reached over the REST
+    interface is another one, which that has prepared.
     """
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._held: _Held | None = None
+        self._held: dict[bool, _Held] = {}
 
-    def take(self) -> str:
-        """The name of a database that is migrated and empty."""
-        self._held = self._held or _Held.made(self._server)
-        return self._held.name
-
-    def give_back(self) -> None:
-        """Empty it, or drop it where that is not enough."""
-        if self._held and not self._held.emptied():
-            self.close()
+    @contextmanager
+    def taken(self, lite: SupabaseLite | None) -> Iterator[str]:
+        """The name of a database that is migrated and empty; afterwards it is emptied, or dropped where that is not
+        enough."""
+        over_rest = lite is not None
+        held = self._held[over_rest] = self._held.get(over_rest) or _Held.made(self._server, lite)
+        yield held.name
+        if not held.emptied():
+            self._drop(over_rest)
 
     def close(self) -> None:
-        """Drop it; the next one is new."""
-        if self._held:
-            self._held.connection.close()
-            self._server.drop(self._held.name)
-            self._held = None
+        """Drop them."""
+        for over_rest in list(self._held):
+            self._drop(over_rest)
+
+    def _drop(self, over_rest: bool) -> None:
+        held = self._held.pop(over_rest)
+        _KEPT.close(held.name)
+        held.connection.close()
+        self._server.drop(held.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,16 +279,20 @@ class _Held:
     shape: object
 
     @classmethod
-    def made(cls, server: Server) -> Self:
+    def made(cls, server: Server, lite: SupabaseLite | None) -> Self:
         name = f"test_{uuid.uuid4().hex}"
         server.create(name, template=TEMPLATE)
+        if lite:
+            lite.prepare(name)
         connection = psycopg.connect(server.superuser_url(name), autocommit=True, options="-c lock_timeout=20s")
+        _KEPT.open(name)
         return cls(name=name, connection=connection, shape=connection.execute(_SHAPE).fetchone())
 
     def emptied(self) -> bool:
         """False when it cannot be used again."""
+        ours = [self.connection.info.backend_pid, *_KEPT.pids(self.name)]
         with suppress(psycopg.OperationalError):  # a crash, or a lock that somebody holds
-            self.connection.execute(_END_OTHERS)
+            self.connection.execute(_END_OTHERS, [ours])
             if self.connection.execute(_SHAPE).fetchone() == self.shape:
                 self.connection.execute(_EMPTY)
                 return True
@@ -297,15 +383,18 @@ def lite_server(database_server: Server) -> Iterator[SupabaseLite]:
 @pytest.fixture(scope="session")
 def own_databases(database_server: Server) -> Iterator[OwnDatabases]:
     """The databases of this process, one at a time."""
-    with closing(OwnDatabases(database_server)) as own:
+    kept = patch.multiple(postgres, _Connection=_KeptConnection, AsyncConnection=_KeptConnection)
+    with kept, closing(OwnDatabases(database_server)) as own:
         yield own
 
 
 @pytest.fixture
-def database(own_databases: OwnDatabases) -> Iterator[str]:
+def database(request: pytest.FixtureRequest, own_databases: OwnDatabases) -> Iterator[str]:
     """The name of a database that only this test uses, migrated and empty."""
-    yield own_databases.take()
-    own_databases.give_back()
+    kind = request.node.callspec.params.get("transport_kind") if hasattr(request.node, "callspec") else None
+    over_rest = kind == "supabase" or "lite_server" in request.fixturenames
+    with own_databases.taken(request.getfixturevalue("lite_server") if over_rest else None) as name:
+        yield name
 
 
 @pytest.fixture

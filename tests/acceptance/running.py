@@ -6,7 +6,6 @@ which are loopback servers.
 
 import asyncio
 import socket
-import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ with built_when_used():  # as `bot.serving` does: aiogram takes seconds
 START_S = 120.0
 TEXTS = cache(load_texts)  # parsing them takes as long as all else of a start
 _START = Pool._start
-CERTIFICATES = cache(ssl.create_default_context)  # a client for each model, 20 ms each
 
 
 @dataclass(kw_only=True)
@@ -85,8 +83,7 @@ async def running_baza(home: Path, database_url: str, environment: Mapping[str, 
     variables = {"BAZA_HOME": str(home), "DATABASE_URL": database_url, **quick, **environment}
     stop, page = asyncio.Event(), asyncio.get_running_loop().create_future()
     faulty = patch.object(talking, "serve_local_chat", serve_faulty_chat)
-    certified = patch.object(ssl, "create_default_context", CERTIFICATES)
-    with patch.object(serving, "load_texts", TEXTS), faulty, certified:
+    with patch.object(serving, "load_texts", TEXTS), faulty:
         running = asyncio.create_task(
             serving.serve(
                 Settings.read(variables), with_bot=True, with_worker=True, stop=stop, on_ready=page.set_result

@@ -33,6 +33,11 @@ class SupabaseLite:
         """What SUPABASE_URL would be for `database`."""
         return f"http://127.0.0.1:{self.port}/{database}"
 
+    def prepare(self, database: str) -> None:
+        """Let the server do with `database` what it does before its first answer: it gives rights away."""
+        request = urllib.request.Request(f"{self.url(database)}/rest/v1/bases", headers={"apikey": self.secret})
+        urllib.request.urlopen(request, timeout=60).close()
+
     def forget(self, database: str) -> None:
         """Close the server's connections to `database`, so that it can be dropped."""
         request = urllib.request.Request(self.url(database), method="DELETE")
