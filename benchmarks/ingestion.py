@@ -12,8 +12,8 @@ import resource
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from domain.ids import BaseId, UserId
 from ingestion.chunking.passages import Passages, PassageSizes
 from ingestion.errors import SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
-from ingestion.parsers.process import ParseProcess, SharedProcess
+from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
@@ -70,8 +70,8 @@ class TimedTransport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimedFetchers:
-    """Meets `ingestion.pipeline.Fetch`."""
+class TimedFetchers(Fetchers):
+    """Passed through."""
 
     inner: Fetchers
     clock: Clock
@@ -83,8 +83,8 @@ class TimedFetchers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimedParser:
-    """Meets `ingestion.reading.reader.Parse`."""
+class TimedParser(ParseProcess):
+    """Passed through."""
 
     inner: ParseProcess
     clock: Clock
@@ -96,8 +96,8 @@ class TimedParser:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimedCutter:
-    """Meets `ingestion.pipeline.Cut`."""
+class TimedCutter(ParseProcess):
+    """Passed through."""
 
     inner: ParseProcess
     clock: Clock
@@ -107,9 +107,11 @@ class TimedCutter:
         with self.clock.stage("cut"):
             return await self.inner.cut(blocks, sizes, folder)
 
-    def shared(self, folder: Path) -> AbstractAsyncContextManager[SharedProcess]:
+    @asynccontextmanager
+    async def shared(self, folder: Path) -> AsyncIterator[FileParser]:
         """Not timed: a document that is asked for by itself does without it."""
-        return self.inner.shared(folder)
+        async with self.inner.shared(folder) as parser:
+            yield parser
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,9 @@ small after all, is done alone.
 
 import asyncio
 from collections.abc import Collection, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
@@ -23,11 +21,14 @@ from ingestion.about import hash_note, hash_page, read_note, with_about, with_so
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError, Unchanged
 from ingestion.fetch.download import HTML_TYPE
+from ingestion.fetch.fetchers import Fetchers
 from ingestion.files import SITE_TYPE, document_folder
 from ingestion.indexing import CHUNKS_A_BATCH, SHORT_CHARS, Indexer, compute
 from ingestion.parsers.outline import choose_title
+from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, Unmetered, WorkMeter, WorkQueue
 from ingestion.progress import Progress
+from ingestion.reading.reader import FileReader
 from ingestion.records import (
     Block,
     ClaimedDocument,
@@ -54,50 +55,6 @@ _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
-class SharedParser(Protocol):
-    """See `ingestion.parsers.process.SharedProcess`."""
-
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """The file's text. Raises SourceError."""
-        ...
-
-    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
-        """The passages of a text. Raises SourceError."""
-        ...
-
-
-class Fetch(Protocol):
-    """See `ingestion.fetch.fetchers.Fetchers`."""
-
-    async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Write the bytes to `folder`. Raises Unchanged when the server still has `source.edition`; HoldsLink."""
-        ...
-
-
-class Read(Protocol):
-    """See `ingestion.reading.reader.FileReader`."""
-
-    async def read(self, file: FetchedFile, progress: Progress) -> Document:
-        """The text of the file. Raises SourceError, ServiceError."""
-        ...
-
-    async def read_plain(self, file: FetchedFile, progress: Progress, parser: SharedParser) -> Document | None:
-        """The same of a file that a parser alone can read; None of others. Raises SourceError."""
-        ...
-
-
-class Cut(Protocol):
-    """See `ingestion.parsers.process.ParseProcess`."""
-
-    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
-        """The passages of a long text. Raises SourceError."""
-        ...
-
-    def shared(self, folder: Path) -> AbstractAsyncContextManager[SharedParser]:
-        """Reads and cuts the small files of one base in `folder`."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class ChunkLimits:
     """Sizes of passages, in tokens."""
@@ -112,9 +69,9 @@ class IngestionPipeline:
     def __init__(
         self,
         *,
-        fetchers: Fetch,
-        reader: Read,
-        cutter: Cut,
+        fetchers: Fetchers,
+        reader: FileReader,
+        cutter: ParseProcess,
         embedder: Embedder,
         analyzer: TermAnalyzer,
         queue: WorkQueue,
@@ -255,7 +212,7 @@ class IngestionPipeline:
         return stopped is not None
 
 
-async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: Cut | SharedParser, folder: Path) -> Passages:
+async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser, folder: Path) -> Passages:
     """A note is cut here; a long text elsewhere, where neither its length nor what is written in it can stop us."""
     beginning = islice(blocks, SHORT_CHARS)  # no block is empty
     if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
@@ -297,9 +254,9 @@ class SmallDocuments:
     def __init__(
         self,
         *,
-        fetchers: Fetch,
-        reader: Read,
-        parser: Cut,
+        fetchers: Fetchers,
+        reader: FileReader,
+        parser: ParseProcess,
         indexer: Indexer,
         queue: WorkQueue,
         sizes: PassageSizes,
@@ -347,7 +304,7 @@ class SmallDocuments:
         except (SourceError, ServiceError, HoldsLink, Unchanged):
             return None
 
-    async def _read(self, document: ClaimedDocument, file: FetchedFile | None, parser: SharedParser) -> _Cut | None:
+    async def _read(self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser) -> _Cut | None:
         """None when that is not so simple."""
         try:
             if file is None:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,7 +62,52 @@ class Picture:
     pages: int
 
 
-class ParseProcess(Closing):
+class FileParser(ABC):
+    """Reads files and cuts texts in a confined process."""
+
+    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+        """Parse the file, reporting pages as PARSING where the format has them.
+
+        Raises SourceError: the parser's, or FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed). Raises
+        PoolDied when no process can be started. Cancelling kills the process.
+        """
+
+        async def receive(child: _Child) -> Document:
+            return await _receive_document(child, progress, file.path.parent)
+
+        started = time.monotonic()
+        document = await self._ask(_request(file, Task.PARSE), receive)
+        log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
+        return document
+
+    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
+        """Cut a text into passages, as `parse` reads a file; many passages are spooled to `folder`."""
+
+        async def receive(child: _Child) -> Passages:
+            sending = asyncio.create_task(child.send(block_lines(blocks)))
+            try:
+                return await _receive_passages(child, folder)
+            finally:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+
+        request = Request(
+            task=Task.CUT,
+            path="",
+            name="",
+            output_bytes=CUT_LIMIT_BYTES,
+            chunk_tokens=sizes.chunk_tokens,
+            overlap_tokens=sizes.overlap_tokens,
+            window_tokens=sizes.window_tokens,
+        )
+        return await self._ask(request, receive)
+
+    @abstractmethod
+    async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
+        """What the process answers."""
+
+
+class ParseProcess(FileParser, Closing):
     """Runs each task in a process of its own; `async with` or `close` ends all processes."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
@@ -74,17 +120,6 @@ class ParseProcess(Closing):
     async def close(self) -> None:
         """End all processes."""
         await self._pool.close()
-
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """Parse the file, reporting pages as PARSING where the format has them.
-
-        Raises SourceError: the parser's, or FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed). Raises
-        PoolDied when no process can be started. Cancelling kills the process.
-        """
-        started = time.monotonic()
-        document = await self._ask(*_parsing(file, progress))
-        log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
-        return document
 
     async def draw_page(self, file: FetchedFile, page: int) -> Picture:
         """Render page `page` of a PDF, from 0. Raises as `parse` does."""
@@ -99,12 +134,8 @@ class ParseProcess(Closing):
         unpacking = replace(_request(file, Task.UNPACK), members=members, total_bytes=total_bytes)
         return await self._ask(replace(unpacking, folder=str(folder)), _receive_listing)
 
-    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
-        """Cut a text into passages, as `parse` reads a file; many passages are spooled to `folder`."""
-        return await self._ask(*_cutting(blocks, sizes, folder))
-
     @contextlib.asynccontextmanager
-    async def shared(self, folder: Path) -> "AsyncIterator[SharedProcess]":
+    async def shared(self, folder: Path) -> AsyncIterator[FileParser]:
         """One process for several small files, all in `folder` (its whole path) and of one base."""
         shared = SharedProcess(self._pool, replace(self._confinement(_SMALL), reads=(str(folder),)))
         try:
@@ -150,8 +181,8 @@ class ParseProcess(Closing):
         )
 
 
-class SharedProcess:
-    """Reads and cuts small files, one after the other, in a process that can open these files and no others.
+class SharedProcess(FileParser):
+    """Reads and cuts small files, one after the other and within SMALL_S, in a process that can open no others.
 
     Starting a process costs more than reading a small file. The files are of one base, so that a file that took the
     process over could only lie about those of its own base. After any failure, and once it has worked for a while, the
@@ -163,14 +194,6 @@ class SharedProcess:
         self._confinement = confinement
         self._line: Line | None = None
         self._spent_s = 0.0
-
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """As `ParseProcess.parse`, within SMALL_S. Raises SourceError, PoolDied."""
-        return await self._ask(*_parsing(file, progress))
-
-    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
-        """As `ParseProcess.cut`, within SMALL_S. Raises SourceError, PoolDied."""
-        return await self._ask(*_cutting(blocks, sizes, folder))
 
     def drop(self) -> None:
         """End the process."""
@@ -200,34 +223,6 @@ class SharedProcess:
 
 
 _SMALL = Request(task=Task.PARSE, path="", name="", output_bytes=OUTPUT_LIMIT_BYTES)
-
-
-def _parsing(file: FetchedFile, progress: Progress) -> "tuple[Request, Receive[Document]]":
-    async def receive(child: _Child) -> Document:
-        return await _receive_document(child, progress, file.path.parent)
-
-    return _request(file, Task.PARSE), receive
-
-
-def _cutting(blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> "tuple[Request, Receive[Passages]]":
-    async def receive(child: _Child) -> Passages:
-        sending = asyncio.create_task(child.send(block_lines(blocks)))
-        try:
-            return await _receive_passages(child, folder)
-        finally:
-            sending.cancel()
-            await asyncio.gather(sending, return_exceptions=True)
-
-    request = Request(
-        task=Task.CUT,
-        path="",
-        name="",
-        output_bytes=CUT_LIMIT_BYTES,
-        chunk_tokens=sizes.chunk_tokens,
-        overlap_tokens=sizes.overlap_tokens,
-        window_tokens=sizes.window_tokens,
-    )
-    return request, receive
 
 
 def _request(file: FetchedFile, task: Task, *, page: int = 0) -> Request:

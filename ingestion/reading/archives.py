@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
@@ -25,6 +25,7 @@ from ingestion.parsers.codec import (
     Member,
     gather_blocks,
 )
+from ingestion.parsers.process import ParseProcess
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from ingestion.spool import Spool, joined
@@ -58,14 +59,6 @@ class Allowance:
         self.total_bytes -= sum(member.size_bytes for member in members)
 
 
-class Unpack(Protocol):
-    """See `ingestion.parsers.process.ParseProcess`."""
-
-    async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
-        """Write the files inside to `folder`, named by their numbers. Raises SourceError."""
-        ...
-
-
 ReadMember = Callable[[FetchedFile, Progress, Allowance], Awaitable[Document]]
 """`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
 
@@ -73,7 +66,7 @@ ReadMember = Callable[[FetchedFile, Progress, Allowance], Awaitable[Document]]
 class ArchiveReader:
     """Reads archives and the attachments of letters."""
 
-    def __init__(self, *, unpacker: Unpack) -> None:
+    def __init__(self, *, unpacker: ParseProcess) -> None:
         self._unpacker = unpacker
 
     async def read_archive(

@@ -7,7 +7,6 @@ limited parsing process makes the pictures, and a `Recognizer` reads several of 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import structlog
 
@@ -18,7 +17,7 @@ from ingestion.language import detect_language
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.pdf_lines import PageLine, plain_lines
 from ingestion.parsers.pdf_text import build_paragraphs
-from ingestion.parsers.process import Picture
+from ingestion.parsers.process import ParseProcess, Picture
 from ingestion.ports import Recognizer
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
@@ -30,18 +29,6 @@ Recognised = Mapping[int, Sequence[Block]]
 """Page number, from 1 -> its blocks; pages without words are missing."""
 
 
-class PictureSource(Protocol):
-    """See `ingestion.parsers.process.ParseProcess`."""
-
-    async def draw_page(self, file: FetchedFile, page: int) -> Picture:
-        """Page `page` of a PDF, from 0. Raises SourceError."""
-        ...
-
-    async def open_picture(self, file: FetchedFile, page: int) -> Picture:
-        """A photo, or page `page` of a TIFF, from 0. Raises SourceError."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class RecognitionLimits:
     """Limits for one document, and for all together."""
@@ -51,9 +38,9 @@ class RecognitionLimits:
 
 
 class PictureReader:
-    """Meets `ingestion.reading.reader.Pictures`."""
+    """Reads pictures, several at once."""
 
-    def __init__(self, pictures: PictureSource, recognizer: Recognizer, limits: RecognitionLimits) -> None:
+    def __init__(self, pictures: ParseProcess, recognizer: Recognizer, limits: RecognitionLimits) -> None:
         self._pictures = pictures
         self._recognizer = recognizer
         self._limits = limits

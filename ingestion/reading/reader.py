@@ -10,17 +10,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from time import monotonic
-from typing import Protocol
 
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.parsers.outline import chapter, choose_title
+from ingestion.parsers.process import FileParser
 from ingestion.parsers.subtitles import to_paragraphs
 from ingestion.ports import Transcriber
 from ingestion.progress import Progress
-from ingestion.reading.archives import Allowance, ReadMember
+from ingestion.reading.archives import Allowance, ArchiveReader
+from ingestion.reading.pictures import PictureReader
 from ingestion.records import Block, Document, FetchedFile
 from ingestion.spool import Spool, joined
 
@@ -109,60 +110,16 @@ async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unrea
     return document
 
 
-class Parse(Protocol):
-    """See `ingestion.parsers.process.ParseProcess`."""
-
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """The file's text; without blocks when all pages are pictures. Raises SourceError."""
-        ...
-
-
-class Pictures(Protocol):
-    """See `ingestion.reading.pictures.PictureReader`."""
-
-    async def read_picture(self, file: FetchedFile, progress: Progress) -> Document:
-        """The words in a photo. Raises SourceError, ServiceError."""
-        ...
-
-    async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
-        """`parsed` with the words of the pages that have no text. Raises ServiceError."""
-        ...
-
-
-class Recordings(Protocol):
-    """See `ingestion.reading.reader.RecordingReader`."""
-
-    async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
-        """The transcript. Raises SourceError, ServiceError."""
-        ...
-
-
-class Archives(Protocol):
-    """See `ingestion.reading.archives.ArchiveReader`."""
-
-    async def read_archive(
-        self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
-    ) -> Document:
-        """The text of the files in it. Raises SourceError, ServiceError."""
-        ...
-
-    async def add_attachments(
-        self, letter: Document, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
-    ) -> Document:
-        """`letter` with the text of its attachments. Raises SourceError, ServiceError."""
-        ...
-
-
 class FileReader:
     """Chooses the reader by content, not by name."""
 
     def __init__(
         self,
         *,
-        parser: Parse,
-        pictures: Pictures | None,
-        recordings: Recordings | None,
-        archives: Archives | None = None,
+        parser: FileParser,
+        pictures: PictureReader | None,
+        recordings: RecordingReader | None,
+        archives: ArchiveReader | None = None,
     ) -> None:
         """`pictures` and `recordings` are None where no model is set up; without `archives` no archive is opened."""
         self._parser = parser
@@ -189,7 +146,7 @@ class FileReader:
             case _:
                 return await self._read_text(file, progress)
 
-    async def read_plain(self, file: FetchedFile, progress: Progress, parser: Parse) -> Document | None:
+    async def read_plain(self, file: FetchedFile, progress: Progress, parser: FileParser) -> Document | None:
         """The text of a small file that `parser` alone can read; None where `read` would ask others, too. Raises
         SourceError."""
         if glance(file.path) is not None:

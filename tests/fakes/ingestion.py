@@ -18,9 +18,11 @@ from domain.documents import ANY_LANE, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, ServiceError, SourceError, WindowTooLarge
-from ingestion.pipeline import SharedParser
+from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.ports import Outcome
 from ingestion.progress import Progress
+from ingestion.reading.archives import Allowance
+from ingestion.reading.reader import FileReader
 from ingestion.records import (
     Block,
     BlockKind,
@@ -301,8 +303,11 @@ class FakeEmbedder:
         return [[[float(chunk.ordinal)] for chunk in window.own] for window in windows]
 
 
-class CutHere:
-    """Cuts texts of any length in this process; meets `ingestion.pipeline.Cut`, and stands for a shared process."""
+class CutHere(ParseProcess):
+    """Cuts texts of any length in this process, and stands for a shared process."""
+
+    def __init__(self) -> None:
+        """It has no pool."""
 
     @asynccontextmanager
     async def shared(self, folder: Path) -> "AsyncIterator[CutHere]":
@@ -329,7 +334,7 @@ class WordAnalyzer:
         return tuple(text.lower().split())
 
 
-class PlainReader:
+class PlainReader(FileReader):
     """Paragraphs of a UTF-8 file, or the error it was given."""
 
     def __init__(self, error: Exception | None = None, *, title: str | None = None) -> None:
@@ -337,7 +342,7 @@ class PlainReader:
         self._title = title
         self.files: list[FetchedFile] = []
 
-    async def read(self, file: FetchedFile, progress: Progress) -> Document:
+    async def read(self, file: FetchedFile, progress: Progress, allowance: Allowance | None = None) -> Document:
         """One block a paragraph."""
         self.files.append(file)
         if self._error is not None:
@@ -346,7 +351,7 @@ class PlainReader:
         blocks = tuple(Block(kind=BlockKind.PARAGRAPH, text=text) for text in paragraphs if text.strip())
         return Document(title=self._title or PurePath(file.name).stem, blocks=blocks)
 
-    async def read_plain(self, file: FetchedFile, progress: Progress, parser: SharedParser) -> Document | None:
+    async def read_plain(self, file: FetchedFile, progress: Progress, parser: FileParser) -> Document | None:
         """What the parser makes of it; None of a file that says «скан»."""
         return None if "скан" in file.path.read_text(encoding="utf-8") else await parser.parse(file, progress)
 

@@ -7,11 +7,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.process import Picture
+from ingestion.parsers.process import ParseProcess, Picture
 from ingestion.records import Block, BlockKind, FetchedFile
 
 
-class FakePictureSource:
+class FakePictureSource(ParseProcess):
     """A picture of a page is its number; pages that are `broken` cannot be drawn, `slow` ones not in time."""
 
     def __init__(self, *, pages: int = 1, broken: Sequence[int] = (), slow: Sequence[int] = ()) -> None:

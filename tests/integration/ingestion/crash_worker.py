@@ -65,7 +65,7 @@ class Fault:
             await asyncio.Event().wait()
 
 
-class HangingFetchers:
+class HangingFetchers(Fetchers):
     """Hangs when the file is on disk."""
 
     def __init__(self, fetchers: Fetchers, fault: Fault) -> None:
@@ -79,7 +79,7 @@ class HangingFetchers:
         return file
 
 
-class HangingParser:
+class HangingParser(ParseProcess):
     """Hangs when the document is parsed."""
 
     def __init__(self, parser: ParseProcess, fault: Fault) -> None:

@@ -10,7 +10,7 @@ from ingestion.about import hash_page
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.reading import reader
 from ingestion.records import Document, FetchedFile
-from tests.fakes.ingestion import FakeQueue, PlainReader, claimed, progress_of
+from tests.fakes.ingestion import CutHere, FakeQueue, claimed, progress_of
 from tests.unit.ingestion.test_pipeline import LONG_TEXT, _link, make_pipeline
 
 
@@ -40,13 +40,7 @@ async def test_the_directory_of_an_archive_is_looked_through_in_a_thread(
     path = tmp_path / "a.txt"
     path.write_text("слова", encoding="utf-8")
     file = FetchedFile(path=path, name="a.txt", media_type=None, size_bytes=10, sha256="")
-    files = reader.FileReader(parser=_Parser(), pictures=None, recordings=None)
+    files = reader.FileReader(parser=CutHere(), pictures=None, recordings=None)
     await files.read(file, progress_of(FakeQueue()))
     assert threads
     assert threading.main_thread() not in threads
-
-
-class _Parser(PlainReader):
-    """Meets `ingestion.reading.reader.Parse`."""
-
-    parse = PlainReader.read

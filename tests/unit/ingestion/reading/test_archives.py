@@ -10,6 +10,7 @@ from domain.documents import DocumentStatus, Medium
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import Listing, Member
+from ingestion.parsers.process import ParseProcess
 from ingestion.progress import Progress
 from ingestion.reading.archives import MOST_UNREAD_INSIDE, Allowance, ArchiveReader
 from ingestion.records import Block, BlockKind, Document, FetchedFile
@@ -17,8 +18,8 @@ from tests.fakes.ingestion import FakeQueue, progress_of
 
 
 @dataclass
-class FakeUnpacker:
-    """Meets `ingestion.reading.archives.Unpack`; by the file's name, what is in it."""
+class FakeUnpacker(ParseProcess):
+    """By the file's name, what is in it."""
 
     listings: Mapping[str, Listing]
     asked: list[tuple[str, int]] = field(default_factory=list)

@@ -10,9 +10,11 @@ from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.files import SITE_TYPE
+from ingestion.parsers.process import ParseProcess
 from ingestion.ports import Transcript
 from ingestion.progress import Progress
 from ingestion.reading import reader
+from ingestion.reading.pictures import PictureReader
 from ingestion.reading.reader import FileReader, RecordingReader, read_section
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
@@ -37,7 +39,7 @@ REASONS = {
 }
 
 
-class Ways:
+class Ways(ParseProcess, PictureReader, RecordingReader):
     """A parser, pictures and recordings in one: each answers with its name as the title."""
 
     def __init__(self, parsed: Document, *, filled: Document | None = None) -> None:
