@@ -33,8 +33,8 @@ from domain.errors import retry_after_s
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
 from ingestion.records import Vector, Window
-from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
 from rag.metering import ask_leave, note_cost
+from rag.ports import ModelAway, ModelError, ModelNonsense, ModelRefused
 from rag.records import Passage
 
 Vectors = npt.NDArray[np.float64]

@@ -40,7 +40,7 @@ from ingestion.indexing import Indexer
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.text import read_text
 from ingestion.records import Batch, Chunk, Document, Source, WholeDocument
-from rag.choosing import FEWEST
+from rag.outcome import FEWEST
 from rag.records import Passage, RankedPassage, SearchFilter
 from rag.retrieval.alike import EQUAL, equally_fitting
 from rag.retrieval.search import DocumentSearch

@@ -25,8 +25,8 @@ from bot.app import open_checker
 from bot.measures import Measures
 from bot.settings import Settings
 from prompts.loader import load_prompts
-from rag.grounding.check import SAID, Checked, Outcome, SupportCheck, Verdict
-from rag.grounding.statements import Statement, split
+from rag.answering.grounding import SAID, Checked, Outcome, SupportCheck, Verdict
+from rag.answering.statements import Statement, split
 from tests.material.statements import HALVES, Case, Told, load_cases
 
 TODAY = date(2026, 6, 1)

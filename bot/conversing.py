@@ -9,6 +9,7 @@ from bot.settings import Settings
 from prompts.loader import Prompts, load_prompts
 from prompts.wordings import load_breadth, load_intents, load_small_talk, load_wordings
 from rag.answering.answer import AnswerWriter
+from rag.answering.grounding import SupportCheck
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue import DialogueMemory, Summariser
@@ -20,11 +21,9 @@ from rag.execution.graph_tool import GraphQuery
 from rag.execution.iterative_tool import ReadDocuments
 from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
-from rag.execution.search_tool import SearchBase
+from rag.execution.search_tool import SearchBase, SurveyBase
 from rag.execution.step_context import StepSummariser
-from rag.execution.survey_tool import SurveyBase
 from rag.execution.tools import RunLimits
-from rag.grounding.check import SupportCheck
 from rag.planning.mending import AnyTool
 from rag.planning.plain_planner import Breadth
 from rag.planning.planner import Planner, PlannerPrompt

@@ -29,9 +29,8 @@ from ingestion.entities.records import EntityName, EntityType, Extract, Mention,
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 from prompts.loader import EntitiesPart, Prompts, load_prompts
-from rag.errors import ModelError
 from rag.metering import ask_leave
-from rag.ports import ChatModel
+from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
 
 _SIGNS = str.maketrans({**dict.fromkeys("«»„“”‘’`'", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "ё": "е", "\u00ad": None})

@@ -198,6 +198,11 @@ class DocumentCard:
     size_bytes: int | None = None  # of the original
     next_failure: Failing | None = None  # of a later attempt to replace it: its source was read anew in vain
 
+    @property
+    def name(self) -> str:
+        """What the person calls it."""
+        return known_as(self.source_type, self.title, self.source_identifier)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:

@@ -7,49 +7,43 @@ person has left. Questions and texts never reach the log.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
-from statistics import mean
 from typing import Any
 
 import structlog
 
 from domain.ending import end
 from domain.visible import visible
-from rag.addresses import addresses, defanged, keys
+from rag.addresses import defanged
 from rag.answering.answer import AnswerWriter
-from rag.answering.citations import still_read
 from rag.answering.prompt import Assignment, today_utc
-from rag.choosing import Choice, choice_between
 from rag.dialogue import DialogueMemory
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
-from rag.execution.facts import Fact, FactsPayload
+from rag.execution.facts import FactsPayload
 from rag.execution.tools import Run, RunLimits, ToolContext
-from rag.metering import Pace, StepCounts, Usage, begin_metering
+from rag.metering import Pace, Usage, begin_metering
+from rag.outcome import Choice, Found, Known, addresses_of, answer_of, choice_between
 from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
 from rag.ports import Dialogue, DocumentCatalogue, DocumentFinder, EntityResolver
-from rag.progress import Latest, StepShown, StepState
+from rag.progress import Latest, StepShown
 from rag.quoting.plain import NOTHING, Draft, PlainAnswers
 from rag.records import (
-    Answer,
     Answered,
     AnswerKind,
     DocumentMatch,
     Exchange,
-    KnownEntity,
     Question,
-    SearchStarted,
     StepsChanged,
     TextGrew,
     TurnEvent,
 )
-from rag.trace import trace_of
 from rag.words import mostly_cyrillic, normalise
 
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
@@ -78,28 +72,6 @@ class TurnStages:
     searches_early: bool = True  # before it is planned; False where a search must be asked for (SEARCH_POLICY)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Known:
-    """What is known before planning."""
-
-    dialogue: Dialogue = field(default_factory=Dialogue)
-    entities: tuple[KnownEntity, ...] = ()
-    documents: tuple[DocumentMatch, ...] = ()
-    total: int = 0  # documents of the base
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Found:
-    """What the answer is written from."""
-
-    planned: Planned
-    execution: Execution
-    known: _Known
-    pace: Pace
-    by_words: str = ""  # as in `Answer`
-    choice: Choice = field(default_factory=Choice)
-
-
 class Conversation:
     """Answers questions. One object serves everybody at once."""
 
@@ -126,7 +98,6 @@ class Conversation:
         started, usage = time.monotonic(), begin_metering(usage)
         asked = replace(question, text=normalise(question.text))
         run = Run(limits=self._limits, usage=usage, stop=stop or asyncio.Event())
-        yield SearchStarted()
         steps = Latest[tuple[StepShown, ...]]()
         finding = asyncio.create_task(self._find(asked, run, steps.put))
         try:
@@ -142,17 +113,17 @@ class Conversation:
             async for draft in drafts:
                 if not draft.done:
                     first_s = first_s or time.monotonic() - started
-                    yield TextGrew(kind=draft.kind, text=draft.text, addresses=_addresses(asked, draft, found))
+                    yield TextGrew(kind=draft.kind, text=draft.text, addresses=addresses_of(asked, draft, found))
         finally:  # also when the person has left and this generator is being closed
             await drafts.aclose()
-            stored = self._store(asked, draft, _addresses(asked, draft, found))
+            stored = self._store(asked, draft, addresses_of(asked, draft, found))
             await asyncio.wait({stored})
         pace = replace(found.pace, first_s=first_s)
-        answer = replace(_answer(draft, found), seconds=time.monotonic() - started, pace=pace, usage=usage)
-        yield Answered(answer=replace(answer, addresses=_addresses(asked, draft, found)))
+        answer = replace(answer_of(draft, found), seconds=time.monotonic() - started, pace=pace, usage=usage)
+        yield Answered(answer=replace(answer, addresses=addresses_of(asked, draft, found)))
         stored.result()
 
-    async def _find(self, asked: Question, run: Run, watch: Watch) -> _Found:
+    async def _find(self, asked: Question, run: Run, watch: Watch) -> Found:
         """Plan and facts. The search on the raw question runs while the model plans; without a model it is not started
         early."""
         started = time.monotonic()
@@ -166,7 +137,7 @@ class Conversation:
         )
         if self._stages.writer and (courtesy := self._stages.planner.courtesy(asked.text)):
             nothing = Execution(payload=FactsPayload(), calls=())
-            return _Found(planned=courtesy, execution=nothing, known=_Known(), pace=Pace())
+            return Found(planned=courtesy, execution=nothing, known=Known(), pace=Pace())
         early = self._search_early(context) if self._stages.writer and self._stages.searches_early else None
         try:
             await asyncio.sleep(0)  # the search takes longest: let it send its statement first
@@ -178,9 +149,7 @@ class Conversation:
             pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
             by_words = await self._by_words(asked, planned, execution)
             choice = Choice() if asked.only else choice_between(planned, execution, known.documents)
-            return _Found(
-                planned=planned, execution=execution, known=known, pace=pace, choice=choice, by_words=by_words
-            )
+            return Found(planned=planned, execution=execution, known=known, pace=pace, choice=choice, by_words=by_words)
         finally:
             if early:
                 self._break_off(early.task)
@@ -203,10 +172,10 @@ class Conversation:
         if not search.cancelled():
             search.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
 
-    async def _recollect(self, asked: Question) -> _Known:
+    async def _recollect(self, asked: Question) -> Known:
         """Dialogue, entities and documents, concurrently. Without a model no plan uses the latter two."""
         if self._stages.writer is None:
-            return _Known(dialogue=await self._stages.memory.recollect(asked))
+            return Known(dialogue=await self._stages.memory.recollect(asked))
         matching = asyncio.create_task(self._matches(asked))
         try:
             known = await self._dialogue_and_entities(asked)
@@ -226,22 +195,22 @@ class Conversation:
         likely = tuple(each for each in found if each.score >= LISTED_SHARE * found[0].score)
         return likely, (await catalogue.count(asked.base_id)).documents if found else 0
 
-    async def _dialogue_and_entities(self, asked: Question) -> _Known:
+    async def _dialogue_and_entities(self, asked: Question) -> Known:
         """Entities that the previous question named may still be meant («а достижения там?»). When the store gives
         another previous question than expected, they are looked up again."""
         memory, registry = self._stages.memory, self._stages.entities
         if registry is None:
-            return _Known(dialogue=await memory.recollect(asked))
+            return Known(dialogue=await memory.recollect(asked))
         expected = memory.expected(asked)
         naming = asyncio.create_task(registry.resolve(asked.base_id, asked.text, earlier=expected))
         try:
             dialogue = await memory.recollect(asked)
             earlier = dialogue.window[-1].question if dialogue.window else ""
             if earlier == expected:
-                return _Known(dialogue=dialogue, entities=await naming)
+                return Known(dialogue=dialogue, entities=await naming)
             self._break_off(naming)
             entities = await registry.resolve(asked.base_id, asked.text, earlier=earlier)
-            return _Known(dialogue=dialogue, entities=entities)
+            return Known(dialogue=dialogue, entities=entities)
         finally:
             self._break_off(naming)
 
@@ -258,7 +227,7 @@ class Conversation:
         is_other = bool(are_cyrillic) and mostly_cyrillic(asked.text) not in are_cyrillic
         return str(execution.calls[-1].call.args.get("query", "")) if is_other else ""
 
-    async def _plan(self, asked: Question, known: _Known) -> Planned:
+    async def _plan(self, asked: Question, known: Known) -> Planned:
         entities = tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities)
         before = KnownBefore(dialogue=known.dialogue, entities=entities, documents=known.documents, total=known.total)
         request = PlanningRequest(
@@ -275,7 +244,7 @@ class Conversation:
             return replace(planned, plan=default_plan(asked.text))
         return planned
 
-    async def _drafts(self, asked: Question, found: _Found, stop: asyncio.Event) -> AsyncGenerator[Draft, None]:
+    async def _drafts(self, asked: Question, found: Found, stop: asyncio.Event) -> AsyncGenerator[Draft, None]:
         if clarification := found.planned.plan.clarification:
             yield Draft(kind=AnswerKind.CONVERSATION, text=visible(clarification.question), done=True)
             return
@@ -309,23 +278,7 @@ class Conversation:
             log.warning("dialogue.not_stored", reason=type(error).__name__)
 
 
-def _addresses(asked: Question, draft: Draft, found: _Found) -> frozenset[str]:
-    """Keys of the addresses that may be links in the draft: those of the facts that it uses, of the question and of the
-    dialogue."""
-    if not any(True for text in (draft.text, draft.passages) for _ in addresses(text)):
-        return frozenset()  # most answers
-    texts = (text for fact in draft.cited for text in _texts(fact))
-    return keys((asked.text, *found.known.dialogue.texts, *texts))
-
-
-def _texts(fact: Fact) -> Iterator[str]:
-    yield fact.text
-    if fact.passage:
-        of = fact.passage.passage
-        yield from filter(None, (of.text, of.title, of.source_identifier, of.url, of.locator.url))
-
-
-def _assignment(asked: Question, found: _Found) -> Assignment:
+def _assignment(asked: Question, found: Found) -> Assignment:
     """A doubtful follow-up is searched without the dialogue (seed 4, section 5.1: the memory gate); the writer sees the
     dialogue, marked, so that nothing that the person has said is denied (DESIGN, section 6)."""
     plan, known = found.planned.plan, found.known
@@ -343,53 +296,6 @@ def _assignment(asked: Question, found: _Found) -> Assignment:
         answer_style=plan.answer_style,
         limits=plan.limits,
         hidden_ids=tuple(entity.id for entity in known.entities),
-    )
-
-
-def _answer(draft: Draft, found: _Found) -> Answer:
-    """The answer without the turn's `seconds`, `pace` and `usage`."""
-    payload = found.execution.payload
-    return Answer(
-        kind=draft.kind,
-        text=draft.text,
-        citations=draft.citations,
-        model=draft.model,
-        seconds=0.0,
-        cut=draft.cut,
-        passages=draft.passages,
-        small_talk=draft.small_talk,
-        stopped=draft.stopped,
-        is_weak=draft.is_weak,
-        instead=draft.instead,
-        in_other_language=draft.in_other_language,
-        choices=found.choice.replies,
-        alike=found.choice.offered(draft),
-        still_read=still_read(payload, draft.citations),
-        unread=payload.unread,
-        by_words=found.by_words,
-        left_out=payload.left_out,
-        trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
-        plan=found.planned.origin.value,
-        searched=bool(found.execution.calls),
-        facts=len(payload.facts),
-        facts_used=len(draft.used),
-        used_rank=mean(draft.used) if draft.used else None,
-        check=draft.check,
-        documents=payload.documents,
-        table=payload.table,
-        steps=found.execution.steps,
-        step_counts=_counted(found),
-        each_step=found.execution.each_step,
-        spent=found.execution.spent.value if found.execution.spent else None,
-    )
-
-
-def _counted(found: _Found) -> StepCounts:
-    never_run = (StepState.WAITING, StepState.SKIPPED, StepState.IN_VAIN)
-    return StepCounts(
-        planned=len(found.planned.plan.steps),
-        run=sum(step.state not in never_run for step in found.execution.steps),
-        adapted=found.execution.adapted,
     )
 
 

@@ -17,9 +17,8 @@ import structlog
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
 from prompts.loader import Prompts, SummaryExchanges, SummaryRules
-from rag.errors import ModelError
-from rag.ports import ChatModel, Dialogue, DialogueStore, TermAnalyzer
-from rag.records import ChatMessage, Exchange, Question, Unsummarised
+from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer, Unsummarised
+from rag.records import ChatMessage, Exchange, Question
 from rag.words import estimate_tokens, held, rarity, sentences, stems
 
 LEAST_CHARS = 100  # of an answer that is still worth reading

@@ -91,7 +91,7 @@ class StepCounts:
 class CheckCounts:
     """How the check of an answer's statements went; without a check all is empty."""
 
-    outcome: str = ""  # rag.grounding.check.Outcome
+    outcome: str = ""  # rag.answering.grounding.Outcome
     statements: int = 0  # that were judged
     failed: int = 0  # of those, at first
     withdrawn: int = 0  # that were taken out of the answer in the end

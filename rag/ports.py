@@ -1,7 +1,7 @@
-"""The ports that a turn needs, as small Protocols; `adapters` implements them structurally.
+"""The ports that a turn needs, as small Protocols, and what models raise; `adapters` implements them structurally.
 
-In and out: records of `rag.records`. Models raise `rag.errors.ModelError`; stores raise
-`domain.errors.DatabaseAway` when the database does not answer.
+In and out: records of `rag.records`. Errors of models are told apart by what is done about them (`rag.conversation`
+turns them into a degraded answer); stores raise `domain.errors.DatabaseAway` when the database does not answer.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -21,8 +21,34 @@ from rag.records import (
     KnownEntity,
     Passage,
     SearchQuery,
-    Unsummarised,
 )
+
+
+class ModelError(Exception):
+    """A model service did not do its work."""
+
+
+class ModelAway(ModelError):
+    """It did not answer, or answered 429 or 5xx, also after the retries that the adapter makes."""
+
+
+class ModelRefused(ModelError):
+    """It refuses this key or account (401, 402, 403): a retry is useless until somebody pays or changes the key."""
+
+
+class ModelNonsense(ModelError):
+    """It answered, but not in the shape that was asked for, also after being asked again."""
+
+
+class ModelMisfit(ModelNonsense):
+    """An answer of the wrong shape; the caller may show it to the model and ask once more."""
+
+    def __init__(self, message: str, *, answer: str, problems: str) -> None:
+        """`problems`: what does not fit, one problem per line."""
+        super().__init__(message)
+        self.answer = answer
+        self.problems = problems
+
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -44,6 +70,15 @@ class Dialogue:
         """Everything said, for comparing an answer with it."""
         exchanges = (*self.recalled, *self.window)
         return (self.summary, *(text for each in exchanges for text in (each.question, each.answer)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unsummarised:
+    """What a dialogue's next summary is made of."""
+
+    summary: str  # so far
+    exchanges: tuple[Exchange, ...]  # those that `summary` does not cover, oldest first
+    up_to: int  # the last message of those exchanges; 0 when there are none
 
 
 class PassageSearch(Protocol):

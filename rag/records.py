@@ -43,15 +43,6 @@ class Exchange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unsummarised:
-    """What a dialogue's next summary is made of."""
-
-    summary: str  # so far
-    exchanges: tuple[Exchange, ...]  # those that `summary` does not cover, oldest first
-    up_to: int  # the last message of those exchanges; 0 when there are none
-
-
-@dataclass(frozen=True, kw_only=True)
 class PastSession:
     """A dialogue that the person can resume."""
 
@@ -134,6 +125,11 @@ class DocumentMatch:
     passages: int  # that can be found now
     score: float  # comparable within one result: equal scores mean that the words fit equally
     opening: str = ""  # how it begins; in one line, but for `documents_saying_first`
+
+    @property
+    def name(self) -> str:
+        """What the person calls it."""
+        return known_as(self.source_type, self.title, self.file_name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,6 +218,11 @@ class Citation:
     shown: ChunkId | None = None  # of a passage that was merged, the stored one with the first of these words
     carrying: tuple[Span, ...] = ()  # where these words stand in its text, if they are known
 
+    @property
+    def name(self) -> str:
+        """What the person calls the document."""
+        return known_as(self.source_type, self.title, self.source_identifier)
+
     def to_json(self) -> dict[str, JsonValue]:
         """A source as `baza ask --json`, the HTTP API and stored answers show it."""
         return {
@@ -238,9 +239,7 @@ class Citation:
 class StillRead:
     """A document that an answer used while the rest of it was still being read."""
 
-    title: str
-    source_type: SourceType
-    source_identifier: str
+    name: str  # what the person calls it
     percent: int  # 0 to 99: its share of passages that can be found
 
 
@@ -411,11 +410,6 @@ class KnownEntity:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchStarted:
-    """The base is being searched."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class StepsChanged:
     """The state of a plan's steps has changed."""
 
@@ -438,7 +432,7 @@ class Answered:
     answer: Answer
 
 
-TurnEvent = SearchStarted | StepsChanged | TextGrew | Answered
+TurnEvent = StepsChanged | TextGrew | Answered
 
 
 @dataclass(frozen=True, kw_only=True)

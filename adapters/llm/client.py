@@ -1,6 +1,6 @@
 """Asks a chat model: a whole answer, an answer piece by piece, or an answer in a given shape.
 
-In: messages. Out: text, or a pydantic record. Errors of the SDK and its HTTP library become `rag.errors.ModelError`. It
+In: messages. Out: text, or a pydantic record. Errors of the SDK and its HTTP library become `rag.ports.ModelError`. It
 keeps no dialogue and holds no prompt but the one that asks for JSON; it remembers which way of asking for JSON this
 server and model understand.
 """
@@ -30,8 +30,8 @@ from adapters.llm.structured import (
     read_record,
     response_format,
 )
-from rag.errors import ModelAway, ModelError, ModelMisfit, ModelNonsense, ModelRefused
 from rag.metering import ModelCall, asking, note_usage, unheard
+from rag.ports import ModelAway, ModelError, ModelMisfit, ModelNonsense, ModelRefused
 from rag.records import ChatMessage
 from rag.words import estimate_tokens
 

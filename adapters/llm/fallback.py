@@ -16,8 +16,8 @@ import structlog
 
 from adapters.llm.client import OpenAIChatModel
 from adapters.llm.structured import Schema
-from rag.errors import ModelAway, ModelError, ModelMisfit
 from rag.metering import ModelCall, unheard
+from rag.ports import ModelAway, ModelError, ModelMisfit
 from rag.records import ChatMessage
 
 FAILURES = 3  # in a row; one timeout may be bad luck

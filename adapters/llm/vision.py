@@ -19,8 +19,8 @@ from adapters.llm.client import as_reply, text_of, tokens_of
 from adapters.llm.fallback import CircuitBreaker
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Block
-from rag.errors import ModelAway, ModelError, ModelNonsense
 from rag.metering import ModelCall, ask_leave, note_usage, unheard
+from rag.ports import ModelAway, ModelError, ModelNonsense
 
 if TYPE_CHECKING:
     import openai

@@ -45,7 +45,7 @@ from adapters.local.layout import (
 )
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Chunk, Vector, Window
-from rag.errors import ModelNonsense, ModelRefused
+from rag.ports import ModelNonsense, ModelRefused
 from rag.records import Passage
 
 OVERLAP_SHARE = 0.25

@@ -31,7 +31,7 @@ from bot.cli.output import (
     print_problem,
 )
 from bot.replies.answers import finished_answer, in_words
-from bot.replies.names import failure_sentence, name_of
+from bot.replies.names import failure_sentence
 from bot.replies.readings import unread_values
 from bot.replies.rich import Kind, RichText, Run, Style
 from bot.settings import Settings
@@ -266,7 +266,7 @@ async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int
         return 0
     for card in cards:
         print_line(
-            words.plain("cli-document", id=card.id, title=name_of(card), status=card.status.value, passages=card.chunks)
+            words.plain("cli-document", id=card.id, title=card.name, status=card.status.value, passages=card.chunks)
         )
     return 0
 
@@ -281,7 +281,7 @@ async def show_document(settings: Settings, document: str, *, base_name: str, as
     if as_json:
         print_json(document_json(card, blocks))
         return 0
-    print_line(name_of(card))
+    print_line(card.name)
     for block in blocks:
         print_line("\n" + block.text)
     return 0
@@ -358,9 +358,9 @@ def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: st
         print_problem(f"{source}: {error}")
         return
     if outcome.status is DocumentStatus.DUPLICATE:
-        print_line(words.plain("cli-duplicate", title=name_of(outcome)))
+        print_line(words.plain("cli-duplicate", title=outcome.name))
         return
     seconds = round(outcome.seconds or 0.0, 1)
-    print_line(words.plain("cli-added", title=name_of(outcome), passages=outcome.chunks, seconds=seconds))
+    print_line(words.plain("cli-added", title=outcome.name, passages=outcome.chunks, seconds=seconds))
     if outcome.unread:
         print_line("  " + words.plain("receipt-unread", **unread_values(outcome, words)))

@@ -32,7 +32,7 @@ from domain.locator import Locator
 from domain.people import new_token, token_hash
 from ingestion.errors import IngestionError
 from localchat.server import page_url
-from rag.errors import ModelError
+from rag.ports import ModelError
 from rag.records import ChatMessage, Passage
 from sandbox.pool import probe_layers
 

@@ -29,7 +29,6 @@ from bot.inbox import Ticket
 from bot.keyboards import ADD_SEARCH, STOP, button, question_key, rows
 from bot.replies.answers import finished_answer, growing_answer, in_words
 from bot.replies.citations import page_of, sourced_table
-from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
 from bot.replies.steps import live_steps
 from bot.replies.streaming import StreamedAnswer, streamed_answer
@@ -205,7 +204,7 @@ async def _show(
     table = await _keep_table(services, talk, answer)
     nothing = "answer-nothing-only" if only and answer.searched else await _nothing(services, talk, answer)
     reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
-    name = name_of(only) if only else None
+    name = only.name if only else None
     await shown.finish(reply, answer_keyboard(answer, talk.words, asked=asked, table=table, only=name))
 
 

@@ -32,7 +32,6 @@ from bot.replies.bases import (
     short_id,
     sure_keyboard,
 )
-from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, redraw, send, take_away
 from bot.services import Services, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
@@ -197,7 +196,7 @@ async def ask_where(
     if card is None:
         return
     bases = [each for each in await _writable(services, talk) if each.id != talk.base_id]
-    html = talk.words("send-where" if bases else "send-nowhere", title=name_of(card))
+    html = talk.words("send-where" if bases else "send-nowhere", title=card.name)
     may_move = talk.state.role is not Role.READER
     await redraw(bot, shown, html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
     await acknowledge(query)

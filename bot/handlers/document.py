@@ -34,7 +34,7 @@ from bot.keyboards import (
     rows,
 )
 from bot.replies.library import TextPage, card_html, card_keyboard, text_page, versions_html
-from bot.replies.names import name_of, shortened
+from bot.replies.names import shortened
 from bot.replies.receipts import TITLE_CHARACTERS
 from bot.replies.sending import acknowledge, place_at, redraw, send
 from bot.services import Services, Talk
@@ -104,7 +104,7 @@ async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, se
     if card is None:
         return
     await acknowledge(query)
-    question = talk.words("rename-question", title=name_of(card))
+    question = talk.words("rename-question", title=card.name)
     await ask(bot, services, talk, question, about=RENAME, subject=card.id)
 
 
@@ -179,7 +179,7 @@ async def _send_text_file(bot: Bot, card: DocumentCard, services: Services, talk
         await send(bot, talk.place, talk.words("original-gone"))
         return
     text = "\n\n".join(block.text for block in blocks)
-    file = BufferedInputFile(text.encode(), filename=f"{name_of(card)}.txt")
+    file = BufferedInputFile(text.encode(), filename=f"{card.name}.txt")
     await bot.send_document(
         talk.place.chat, file, message_thread_id=talk.place.thread, caption=talk.words("original-text")
     )
@@ -262,7 +262,7 @@ async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, ser
     await services.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
     await services.people.set_only(talk.state.user_id, base=talk.base_id, document=card.id, thread=talk.state.thread)
     await acknowledge(query, talk.words.plain("mode-set-chat"))
-    text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
+    text = talk.words("ask-about", title=shortened(card.name, TITLE_CHARACTERS))
     await send(bot, talk.place, text, mode_sign(talk, Mode.CHAT))
 
 
@@ -302,7 +302,7 @@ async def take_back(
     await acknowledge(query, talk.words.plain("taken-back"))
     services.wake()
     if shown.reply_markup and len(shown.reply_markup.inline_keyboard) == 1:
-        text = talk.words("deleted", title=shortened(name_of(card), TITLE_CHARACTERS))
+        text = talk.words("deleted", title=shortened(card.name, TITLE_CHARACTERS))
         await redraw(bot, shown, text)
 
 

@@ -21,7 +21,6 @@ from bot.keyboards import (
     rows,
 )
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
-from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, redraw, send
 from bot.services import Services, Talk
 from bot.texts import Texts
@@ -102,11 +101,11 @@ async def delete(
         page = callback_data.page
         sure = button(words.plain("button-delete-sure"), DeleteDocument(document=card.id, page=page, sure=True))
         no = button(words.plain("button-no"), OpenDocument(document=card.id, page=page))
-        await redraw(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
+        await redraw(bot, shown, words("delete-sure", title=card.name), rows([sure, no]))
     elif await services.library.delete(talk.base_id, card.id):
         services.wake()  # the live message of a document that was being read shows its removal
         back = button(words.plain("button-back"), ListPage(page=callback_data.page))
-        await redraw(bot, shown, words("deleted", title=name_of(card)), rows([back]))
+        await redraw(bot, shown, words("deleted", title=card.name), rows([back]))
     await acknowledge(query)
 
 

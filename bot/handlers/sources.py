@@ -27,7 +27,7 @@ from bot.keyboards import (
     question_key,
     rows,
 )
-from bot.replies.citations import cited_name, passage_quote, source_label
+from bot.replies.citations import passage_quote, source_label
 from bot.replies.names import shortened
 from bot.replies.rich import split_rich, to_html
 from bot.replies.sending import Place, acknowledge, place_at, send
@@ -79,7 +79,7 @@ def only_label(name: str, words: Words) -> str:
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:
     """A button for each place that was used; equal labels share one. Places of a single document are in page order."""
-    names = {citation.document_id: cited_name(citation) for citation in citations}
+    names = {citation.document_id: citation.name for citation in citations}
     characters = BUTTON_CHARACTERS if len(citations) > 1 else ONLY_CHARACTERS
     labels: dict[str, Citation] = {}
     for citation in sorted(citations, key=_pages) if len(names) == 1 else citations:

@@ -18,7 +18,6 @@ from bot.replies.names import shortened
 from bot.replies.rich import ITALIC, Kind, RichText, Run, Style, join, rich
 from bot.replies.steps import work_done
 from bot.texts import Words
-from domain.documents import known_as
 from rag.addresses import addresses, broken, defanged
 from rag.records import Answer, AnswerKind, SmallTalk, StillRead, TextGrew
 
@@ -186,8 +185,7 @@ def _broken_off(answer: Answer, words: Words) -> RichText:
 
 
 def _still_read(document: StillRead, words: Words) -> str:
-    name = known_as(document.source_type, document.title, document.source_identifier)
-    return words.plain("answer-still-read", title=shortened(name, TITLE_CHARACTERS), percent=document.percent)
+    return words.plain("answer-still-read", title=shortened(document.name, TITLE_CHARACTERS), percent=document.percent)
 
 
 def _labelled(kind: AnswerKind, text: RichText, words: Words, *, is_weak: bool = False) -> RichText:

@@ -160,7 +160,7 @@ def _by_column(said: Mapping[str, Sequence[str]]) -> str:
 
 
 def _source(passage: Passage, words: Words) -> str:
-    name = known_as(passage.source_type, passage.title, passage.source_identifier)
+    name = passage.name
     place = places([passage.locator], words, title=passage.title)
     return f"{name}, {place}" if place else name
 
@@ -186,13 +186,8 @@ def source_label(citation: Citation, words: Words, *, names: Iterable[str], char
     page = place if len(place) <= characters // 2 else ""
     if len(names) == 1 and (named := page or section(citation.locator, citation.title)):
         return f"{sign} {shortened(named, characters)}"
-    title = told_apart(names, characters - len(page))[cited_name(citation)]
+    title = told_apart(names, characters - len(page))[citation.name]
     return f"{sign} {title}, {page}" if page else f"{sign} {title}"
-
-
-def cited_name(citation: Citation) -> str:
-    """What the person calls the document."""
-    return known_as(citation.source_type, citation.title, citation.source_identifier)
 
 
 def source_title(source_type: SourceType, title: str, identifier: str, locator: Locator | None = None) -> str:

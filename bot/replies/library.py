@@ -26,7 +26,7 @@ from bot.keyboards import (
     in_rows,
     rows,
 )
-from bot.replies.names import failure_sentence, name_of, shortened, sign_of
+from bot.replies.names import failure_sentence, shortened, sign_of
 from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
 from bot.replies.receipts import choice_buttons
 from bot.replies.rich import BOLD, rich, split_rich, to_html
@@ -54,7 +54,7 @@ class TextPage:
 
 def text_page(card: DocumentCard, blocks: Sequence[Block], words: Words, *, part: int) -> TextPage:
     """The `part`-th message (from 0) that the whole text would take, with ‹ and › to its neighbours."""
-    heading = rich(f"{sign_of(card)} {shortened(name_of(card), TITLE_CHARACTERS)}", BOLD)
+    heading = rich(f"{sign_of(card)} {shortened(card.name, TITLE_CHARACTERS)}", BOLD)
     text = "\n\n".join(block.text for block in blocks) or words.plain("text-none")
     pieces = list(split_rich(heading + rich("\n\n" + text)))
     part = max(0, min(part, len(pieces) - 1))
@@ -66,7 +66,7 @@ def text_page(card: DocumentCard, blocks: Sequence[Block], words: Words, *, part
 
 def versions_html(versions: Sequence[DocumentCard], words: Words) -> str:
     """The newest first."""
-    title = words("versions-title", title=shortened(name_of(versions[0]), TITLE_CHARACTERS))
+    title = words("versions-title", title=shortened(versions[0].name, TITLE_CHARACTERS))
     return "\n".join([title, *(_version_line(card, words) for card in versions)])
 
 
@@ -129,7 +129,7 @@ def page_keyboard(page: LibraryPage, words: Words) -> InlineKeyboardMarkup | Non
 
 def card_html(card: DocumentCard, words: Words) -> str:
     """What is known of a document."""
-    title = words.plain("library-line", sign=sign_of(card), title=shortened(name_of(card), LINE_CHARACTERS))
+    title = words.plain("library-line", sign=sign_of(card), title=shortened(card.name, LINE_CHARACTERS))
     facts = [
         _stage(card, words),
         size_of(card, words) if card.pages or card.duration_s or card.parts else "",
@@ -191,7 +191,7 @@ def _number(page: LibraryPage, index: int) -> int:
 
 
 def _line(card: DocumentCard, words: Words) -> str:
-    title = words("library-line", sign=sign_of(card), title=shortened(name_of(card), LINE_CHARACTERS))
+    title = words("library-line", sign=sign_of(card), title=shortened(card.name, LINE_CHARACTERS))
     facts = [_status(card, words), words("library-day", day=card.created_at), LEAVES if card.expires_at else ""]
     return " · ".join(filter(None, [title, *facts]))
 

@@ -31,11 +31,6 @@ def sign_of(document: DocumentCard) -> str:
     return MEDIA_SIGNS.get(document.medium, SIGNS[document.source_type])
 
 
-def name_of(document: DocumentCard) -> str:
-    """The name of a document of the library."""
-    return known_as(document.source_type, document.title, document.source_identifier)
-
-
 def told_apart(names: Iterable[str], characters: int) -> dict[str, str]:
     """Each name within `characters`. Those that begin alike are cut at the beginning, where they would look the same:
     «…Ромашка.docx» and «…Василёк.docx»."""
@@ -94,7 +89,7 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
     if isinstance(given, int | float):
         return given
     if given is None or given in ("", document.source_identifier):  # a voice message has no name of its own
-        return _shown(name_of(document))
+        return _shown(document.name)
     return _shown(str(given))
 
 
@@ -105,7 +100,7 @@ def _title(document: DocumentCard) -> str:
     title, identifier = str(first.get("title") or ""), first.get("source_identifier")
     if isinstance(identifier, str):
         title = known_as(SourceType(str(first["source_type"])), title, identifier)
-    return title or name_of(document)
+    return title or document.name
 
 
 def moment_of(value: JsonValue) -> datetime | None:

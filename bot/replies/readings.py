@@ -6,7 +6,7 @@ In: a `DocumentCard`. Out: HTML, in full or as one line of a list. The texts are
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from bot.replies.names import failure_sentence, moment_of, name_of, service_name, shortened
+from bot.replies.names import failure_sentence, moment_of, service_name, shortened
 from bot.texts import Value, Words
 from domain.documents import DocumentCard, DocumentStatus, SourceType, UnreadPart
 from domain.visible import readable_address
@@ -48,7 +48,7 @@ def size_of(document: DocumentCard, words: Words) -> str:
 
 
 def _title(document: DocumentCard) -> str:
-    return shortened(name_of(document), TITLE_CHARACTERS)
+    return shortened(document.name, TITLE_CHARACTERS)
 
 
 def _parts_key(document: DocumentCard) -> str:
@@ -161,7 +161,7 @@ def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
 def _part_name(part: UnreadPart, document: DocumentCard) -> str:
     """The part's file name or address. When the part is the document's own file (a captioned photo, whose file name is
     a number), the document's name."""
-    name = name_of(document) if part.name == document.source_identifier else readable_address(part.name)
+    name = document.name if part.name == document.source_identifier else readable_address(part.name)
     return shortened(name, PART_CHARACTERS)
 
 

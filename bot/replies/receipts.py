@@ -23,7 +23,7 @@ from bot.keyboards import (
     button,
     rows,
 )
-from bot.replies.names import name_of, shortened
+from bot.replies.names import shortened
 from bot.replies.readings import TITLE_CHARACTERS, describe, describe_in_line
 from bot.replies.rich import MESSAGE_LIMIT, utf16_length
 from bot.texts import Words
@@ -148,7 +148,7 @@ def _ask(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
 
 def _take_back(document: DocumentCard, words: Words, *, named: bool = False) -> InlineKeyboardButton:
     label = words.plain("button-take-back")
-    name = f": {shortened(name_of(document), BUTTON_CHARACTERS)}" if named else ""
+    name = f": {shortened(document.name, BUTTON_CHARACTERS)}" if named else ""
     return button(label + name, TakeBack(document=document.id))
 
 
@@ -168,7 +168,7 @@ def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False)
     list) the first button names the document."""
     labels = {choice: words.plain(f"button-{choice.value.replace('_', '-')}") for choice in Choice}
     if named:
-        name = shortened(name_of(document), BUTTON_CHARACTERS)
+        name = shortened(document.name, BUTTON_CHARACTERS)
         labels[Choice.REPLACE] = f"{labels[Choice.REPLACE]}: {name}"
     first, *others = (button(label, ChooseVersion(document=document.id, choice=each)) for each, label in labels.items())
     return [[first], others]
@@ -197,5 +197,5 @@ def _stay_all(ready: Sequence[DocumentCard], words: Words) -> list[InlineKeyboar
 
 
 def _cancel_button(document: DocumentCard, words: Words) -> InlineKeyboardButton:
-    label = words.plain("button-cancel-one", title=shortened(name_of(document), BUTTON_CHARACTERS))
+    label = words.plain("button-cancel-one", title=shortened(document.name, BUTTON_CHARACTERS))
     return button(label, CancelDocument(document=document.id))

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from domain.documents import DocumentStatus
 from domain.ids import ChunkId
+from rag.answering.grounding import find
 from rag.answering.marks import Reading, read
 from rag.answering.prompt import AnswerPrompt
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.grounding.evidence import find
 from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
 from rag.words import Span, held, sentences, stems, union
 
@@ -95,21 +95,14 @@ def still_read(payload: FactsPayload, citations: Sequence[Citation]) -> tuple[St
     used = {citation.document_id for citation in citations}
     passages = [fact.passage.passage for fact in payload.facts if fact.passage]
     unfinished = {
-        passage.document_id: _still_read(passage)
+        passage.document_id: StillRead(
+            name=passage.name,
+            percent=min(100 * passage.searchable // max(passage.progress_total, 1), MOST_PERCENT),
+        )
         for passage in passages
         if passage.document_status is not DocumentStatus.READY and (not used or passage.document_id in used)
     }
     return tuple(unfinished.values())
-
-
-def _still_read(passage: Passage) -> StillRead:
-    percent = 100 * passage.searchable // max(passage.progress_total, 1)
-    return StillRead(
-        title=passage.title,
-        source_type=passage.source_type,
-        source_identifier=passage.source_identifier,
-        percent=min(percent, MOST_PERCENT),
-    )
 
 
 def cite(passage: Passage, *, about: str, carrying: Sequence[str] = ()) -> Citation:

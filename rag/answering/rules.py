@@ -3,7 +3,7 @@
 In: an answer's text, the facts that it was written from, what the person asked. Out: remarks on what is wrong, which
 the model can act on; none when the answer may be shown. Calculations that it writes out are checked where the units
 cannot have changed: numbers with signs between them, «=» or «≈» and one number. Whether the facts support what it says
-is judged by `rag.grounding`. It rewrites nothing.
+is judged by `rag.answering.grounding`. It rewrites nothing.
 """
 
 import re

@@ -11,13 +11,11 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
 from prompts.loader import AnalysisTask, Prompts
-from rag.answering.facts_block import FactsBlock, build_block
-from rag.errors import ModelError
+from rag.answering.prompt import FactsBlock, build_block
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
-from rag.execution.tools import StepFailed, StepStopped, Tool, ToolArguments, ToolContext
-from rag.extraction.calls import Allowance, ask
+from rag.execution.tools import Allowance, StepFailed, StepStopped, Tool, ToolArguments, ToolContext, ask
 from rag.numbers import numbers, spoken_numbers
-from rag.ports import ChatModel
+from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
 from rag.words import estimate_tokens
 

@@ -10,13 +10,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from domain.documents import DocumentCard, Medium, known_as, title_beside
+from domain.documents import DocumentCard, Medium, title_beside
 from domain.ids import BaseId, DocumentId, UserId
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.filters import Since, Until, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.extraction.documents import ready_documents
+from rag.extraction.documents import Since, Until, is_sent_by, ready_documents
 from rag.ports import DocumentCatalogue, DocumentFinder
 from rag.words import person_name
 
@@ -112,7 +111,7 @@ def _kind(card: DocumentCard) -> str:
 
 def _fact(card: DocumentCard, words: Wordings) -> Fact:
     """Worded in the language of the question: where no model answers, people read it as it is."""
-    name, kind = known_as(card.source_type, card.title, card.source_identifier), _kind(card)
+    name, kind = card.name, _kind(card)
     told = {
         words.entry_title: title_beside(name, card.title),
         words.entry_pages: str(card.pages or ""),

@@ -15,13 +15,32 @@ from pydantic import BaseModel, Field
 from domain.ids import DocumentId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
-from rag.errors import ModelError
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
-from rag.execution.tools import StepFailed, StepProgress, Tool, ToolArguments, ToolContext
-from rag.extraction.calls import Allowance, ReplyCache, ask, digest, wording
-from rag.extraction.conflicts import conflict_facts, dated, document_name, in_words
+from rag.execution.tools import (
+    Allowance,
+    ReplyCache,
+    StepFailed,
+    StepProgress,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    ask,
+    digest,
+    wording,
+)
 from rag.extraction.documents import PassageFinder, Selection
-from rag.extraction.ledger import KnownFact, Ledger, comparisons, merge_conflicts, merge_facts, refine, settle
+from rag.extraction.ledger import (
+    KnownFact,
+    Ledger,
+    comparisons,
+    conflict_facts,
+    dated,
+    in_words,
+    merge_conflicts,
+    merge_facts,
+    refine,
+    settle,
+)
 from rag.extraction.reading import (
     Inquiry,
     IterativeReader,
@@ -32,7 +51,7 @@ from rag.extraction.reading import (
     synthesis_messages,
 )
 from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
-from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory, Schema
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError, ReadingMemory, Schema
 from rag.records import ChatMessage
 
 MAX_NAMED = 50  # documents that one question names
@@ -249,7 +268,7 @@ def _statements(fact: KnownFact) -> list[Fact]:
         Fact(
             kind=FactKind.STATEMENT,
             text=fact.text,
-            title=document_name(source.passage),
+            title=source.passage.name,
             passage=source,
             document=source.passage.document_id,
             item=f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else "",

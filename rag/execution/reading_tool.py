@@ -15,13 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from domain.ids import DocumentId
 from prompts.loader import Prompts
-from rag.errors import ModelError
 from rag.execution.facts import FactsPayload, passage_fact
-from rag.execution.filters import documents_named
-from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.extraction.calls import Allowance, ask
+from rag.execution.tools import Allowance, Tool, ToolArguments, ToolContext, ask
+from rag.extraction.documents import documents_named
 from rag.planning.plan import READ_ONE
-from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError
 from rag.records import ChatMessage, Passage, RankedPassage
 from rag.words import estimate_tokens, share, stems
 

@@ -15,10 +15,19 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import FactsPayload
-from rag.execution.tools import StepFailed, StepProgress, Tool, ToolArguments, ToolContext
-from rag.extraction.calls import Allowance, ReplyCache, digest, wording
+from rag.execution.tools import (
+    Allowance,
+    ReplyCache,
+    StepFailed,
+    StepProgress,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    digest,
+    wording,
+)
 from rag.extraction.computing import Aggregate, Condition, Operator, Order, Period
-from rag.extraction.documents import PassageFinder, Selection, card_name
+from rag.extraction.documents import PassageFinder, Selection
 from rag.extraction.evidence import plain
 from rag.extraction.merging import compare, merge_rows
 from rag.extraction.row_reading import Extraction, ExtractionTask, RowExtractor
@@ -183,7 +192,7 @@ class _Asked:
             merge_rows(extraction.rows.get(card.id, ()), row=arguments.what, key=key, came=came) for card in cards
         )
         found = compare(before, after, row=arguments.what, key=key)
-        names = (card_name(cards[0]), card_name(cards[1]))
+        names = (cards[0].name, cards[1].name)
         return changes_payload(found, names, self.table, documents, dropped=dropped)
 
 

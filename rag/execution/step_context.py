@@ -14,13 +14,11 @@ from dataclasses import dataclass
 import structlog
 
 from prompts.loader import Prompts, StepsSoFar, StepsSoFarRules
-from rag.errors import ModelError
 from rag.execution.facts import Fact, FactKind, FactsPayload, merge
-from rag.execution.tools import Run
-from rag.extraction.calls import Allowance, size_of
+from rag.execution.tools import Allowance, Run, size_of
 from rag.numbers import numbers
 from rag.planning.plan import ALL_PREVIOUS, Step
-from rag.ports import ChatModel
+from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
 from rag.words import estimate_tokens
 

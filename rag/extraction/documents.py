@@ -1,25 +1,36 @@
-"""Which documents are read for a question, in which order, and their texts in parts that a prompt can hold.
+"""Which documents a plan means, which are read for a question, and their texts in parts that a prompt can hold.
 
 In: a question, perhaps names; a budget in tokens. Out: cards of documents that are ready: first those whose passages a
 search finds, then the rest, newest first; and their passages in order, in parts. A passage that is too long for a part
 is cut into pieces. Nothing is left out. It asks no model.
+
+For a search, names and days as a plan gives them become the documents meant, with remarks where a name fits no document
+letter for letter: it is then tried by likeness («J&J» for Johnson & Johnson, «АМЕРИКАНЭКСПРЕСС» for AMERICANEXPRESS),
+and a name that fits nothing is said. In a group several people send and ask; the asker is matched by user id, because
+names change and two people may have the same.
 """
 
 import json
+import re
+from calendar import monthrange
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from datetime import date
+from typing import Annotated, Protocol
+from uuid import UUID
 
 import structlog
+from pydantic import BeforeValidator, Field
 
-from domain.documents import DocumentCard, DocumentStatus, known_as
-from domain.ids import BaseId, DocumentId
+from domain.documents import DocumentCard, DocumentStatus
+from domain.ids import BaseId, DocumentId, UserId
 from rag.execution.tools import StepFailed
 from rag.extraction.evidence import chunk_name
 from rag.extraction.wire import Chunk
 from rag.ports import DocumentCatalogue, DocumentPassages
 from rag.records import Passage, RankedPassage, SearchFilter
-from rag.words import estimate_tokens, share, stems
+from rag.retrieval.spelling import other_spellings
+from rag.words import estimate_tokens, folded, share, stems
 
 PAGE = 900  # documents per call; both transports refuse 1000 rows
 ENOUGH_OF_NAME = 0.5  # share of a given name's words that a document's name must have
@@ -102,14 +113,9 @@ def named(names: Sequence[str], cards: Sequence[DocumentCard], *, one_each: bool
     return tuple(found.values())
 
 
-def card_name(card: DocumentCard) -> str:
-    """The document's name as the person knows it."""
-    return known_as(card.source_type, card.title, card.source_identifier)
-
-
 def _best(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
     called = name.casefold()
-    if exact := [card for card in cards if called in (card.id, card_name(card).casefold(), card.title.casefold())]:
+    if exact := [card for card in cards if called in (card.id, card.name.casefold(), card.title.casefold())]:
         return exact
     asked = stems(name)
     shares = [share(asked, _words(card)) for card in cards]
@@ -121,7 +127,7 @@ def _best(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
 
 
 def _words(card: DocumentCard) -> frozenset[str]:
-    return stems(f"{card_name(card)} {card.title} {card.source_identifier}")
+    return stems(f"{card.name} {card.title} {card.source_identifier}")
 
 
 def _known(cards: tuple[DocumentCard, ...]) -> tuple[DocumentCard, ...]:
@@ -224,3 +230,110 @@ def _cut(passage: Passage, tokens: int) -> str:
         text = text[: min(max(len(text) * tokens // size, 1), len(text) - 1)]
     between = text.rfind(" ") + 1
     return text[:between] if between > len(text) // 2 else text
+
+
+SCANNED = 900  # documents with a matching name that one search is limited to
+MOST_LIKE = 5  # documents that are taken for a name by likeness
+LONGEST_NAME = 4  # words that may be written as one
+FEWEST_INITIALS = 2
+ASKER = "asker"  # what the tools' texts tell the planner to write; it may write the others nevertheless
+
+_SELF = frozenset({ASKER, "me", "myself", "i", "я", "мной"})
+_WORD = re.compile(r"[^\W_]+")
+_MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?")
+
+
+def _whole(value: object, *, is_end: bool) -> object:
+    """The first or last day of a month or year that is given without a day."""
+    part = _MONTH.fullmatch(value.strip()) if isinstance(value, str) else None
+    if part is None:
+        return value
+    month = int(part[2] or (12 if is_end else 1))
+    if not 1 <= month <= 12:
+        return value
+    return date(int(part[1]), month, monthrange(int(part[1]), month)[1] if is_end else 1)
+
+
+Since = Annotated[date, BeforeValidator(lambda value: _whole(value, is_end=False))]
+Until = Annotated[date, Field(lt=date.max), BeforeValidator(lambda value: _whole(value, is_end=True))]
+"""Days; the day after `Until` must exist. «2025-05» is the whole month."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """The documents behind names; none where no name fits."""
+
+    documents: tuple[DocumentId, ...] = ()
+    remarks: tuple[str, ...] = ()  # for the model that answers
+
+
+async def documents_named(catalogue: DocumentCatalogue, base: BaseId, names: Sequence[str]) -> Named:
+    """Each name as an id, else as a part of a name, else by likeness. Raises DatabaseAway."""
+    found: dict[DocumentId, None] = {}
+    remarks: list[str] = []
+    for name in names:
+        if _is_id(name):
+            found[DocumentId(name)] = None
+            continue
+        cards = await catalogue.documents(base, limit=SCANNED, name_contains=name)
+        if not cards:
+            cards = _like(name, await ready_documents(catalogue, base))
+            called = ", ".join(f"«{card.name}»" for card in cards)
+            taken = f"those like it were searched: {called}" if cards else "this limit was left out"
+            remarks.append(f"No document is called «{name}»; {taken}.")
+        found.update(dict.fromkeys(card.id for card in cards))
+    return Named(documents=tuple(found), remarks=tuple(remarks))
+
+
+def is_asker(sender: str) -> bool:
+    """Whether the asker is meant."""
+    return sender.strip().casefold() in _SELF
+
+
+def is_sent_by(card: DocumentCard, sender: str | None, *, asker: UserId) -> bool:
+    """True for every document if `sender` is None. Part of a name is enough; case and ё/е do not matter."""
+    if sender is None:
+        return True
+    if is_asker(sender):
+        return card.sent_by == asker
+    return folded(sender) in folded(card.sender or "")
+
+
+def is_by(card: DocumentCard, author: str | None) -> bool:
+    """True for every document if `author` is None. A document without an author counts as its sender's."""
+    return author is None or folded(author) in folded(card.author or card.sender or "")
+
+
+def _is_id(name: str) -> bool:
+    try:
+        UUID(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _like(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
+    """By words, then by initials and by sound; a few of them at most."""
+    by_words = named([name], cards)
+    return list(by_words or (card for card in cards if is_like(name, f"{card.name} {card.title}")))[:MOST_LIKE]
+
+
+def is_like(name: str, full: str) -> bool:
+    """Whether the name is made of the initials of the full one's words, or sounds like words of it written as one."""
+    sought = "".join(_WORD.findall(folded(name)))
+    if not sought:
+        return False
+    patterns = [re.compile(each.pattern) for each in other_spellings([sought], {sought})]
+    return any(
+        sought in (together, initials) or any(pattern.search(together) for pattern in patterns)
+        for together, initials in _runs(full)
+    )
+
+
+def _runs(full: str) -> Iterator[tuple[str, str]]:
+    """Neighbouring words written together, and their initials where there are several."""
+    words = _WORD.findall(folded(full))
+    for start in range(len(words)):
+        for length in range(1, min(LONGEST_NAME, len(words) - start) + 1):
+            run = words[start : start + length]
+            yield "".join(run), "".join(word[0] for word in run) if length >= FEWEST_INITIALS else ""

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rag.numbers import WrittenNumber, known_numbers, written_numbers
 from rag.records import Passage, RankedPassage
-from rag.words import folded, share, stems
+from rag.words import folded, mostly_cyrillic, share, stems
 
 ENOUGH_WORDS = 0.3  # of a statement's words in one passage; a passage about something else rarely holds a third
 QUOTED_WORDS = 3  # a shorter quotation is a name or a term, and may occur anywhere
@@ -23,8 +23,6 @@ REMEMBERED = 1024  # cached texts (words and numbers): all statements of one par
 _CHUNK_ID = re.compile(r"\bc\d+\b")
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"]+)\"|'([^']+)'")
 _WORD = re.compile(r"\w+")
-_CYRILLIC = re.compile(r"[Ѐ-ӿ]")
-_LATIN = re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +104,7 @@ def _bears(support: _Support, statement: str, passage: Passage) -> bool:
         return True
     if support.words > 0 and support.numbers:
         return True
-    is_foreign = _is_cyrillic(statement) != _is_cyrillic(passage.text)
+    is_foreign = mostly_cyrillic(statement) != mostly_cyrillic(passage.text)
     return is_foreign and (support.named or support.numbers > 0)
 
 
@@ -116,7 +114,3 @@ _stems = lru_cache(maxsize=REMEMBERED)(stems)
 def _quotations(text: str) -> list[str]:
     found = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(text)]
     return [quotation for quotation in found if len(_WORD.findall(quotation)) >= QUOTED_WORDS]
-
-
-def _is_cyrillic(text: str) -> bool:
-    return len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text))

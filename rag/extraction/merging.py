@@ -16,8 +16,8 @@ from functools import lru_cache
 from itertools import permutations
 
 from domain.ids import DocumentId
-from rag.extraction.conflicts import claim, dated, newness
 from rag.extraction.evidence import plain
+from rag.extraction.ledger import claim, dated, newness
 from rag.extraction.rows import Row
 from rag.extraction.values import REMEMBERED, amount, is_only_amount, name_words, only_day, same
 from rag.extraction.wire import Standing

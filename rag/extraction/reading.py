@@ -17,9 +17,7 @@ from domain.documents import DocumentCard
 from domain.ending import end
 from domain.ids import BaseId, DocumentId
 from prompts.loader import Prompts
-from rag.errors import ModelError
-from rag.extraction.calls import Allowance, ReplyCache, ask, digest
-from rag.extraction.conflicts import document_name
+from rag.execution.tools import Allowance, ReplyCache, ask, digest
 from rag.extraction.documents import chunk_of, pages_of, parts_of
 from rag.extraction.ledger import KnownFact, Ledger, take
 from rag.extraction.wire import (
@@ -30,7 +28,7 @@ from rag.extraction.wire import (
     SynthesisRequest,
     WirePart,
 )
-from rag.ports import ChatModel, DocumentPassages
+from rag.ports import ChatModel, DocumentPassages, ModelError
 from rag.records import ChatMessage, Conflict, DocumentsRead, Passage
 from rag.words import estimate_tokens
 
@@ -128,7 +126,7 @@ def _contradictions(conflicts: Sequence[Conflict], tokens: int) -> tuple[tuple[s
     told: list[str] = []
     taken = 0
     for conflict in conflicts:
-        line = "; ".join(f"{document_name(each.passage.passage)}: {each.value}" for each in conflict.claims)
+        line = "; ".join(f"{each.passage.passage.name}: {each.value}" for each in conflict.claims)
         size = estimate_tokens(line) + 2  # its quotation marks and comma
         if taken + size <= tokens:
             told.append(line)

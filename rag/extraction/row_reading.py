@@ -20,13 +20,12 @@ import structlog
 from domain.documents import DocumentCard
 from domain.ending import end
 from domain.ids import BaseId, DocumentId
-from rag.errors import ModelError, ModelMisfit
-from rag.extraction.calls import Allowance, ReplyCache, ask, digest, size_of
-from rag.extraction.documents import card_name, overlapping, pages_of, parts_of, tokens_of
+from rag.execution.tools import Allowance, ReplyCache, ask, digest, size_of
+from rag.extraction.documents import overlapping, pages_of, parts_of, tokens_of
 from rag.extraction.evidence import chunk_name, stands_in
 from rag.extraction.rows import Checked, Row, check, source_of
 from rag.extraction.wire import NamedChunk, RowsReply, RowsRequest
-from rag.ports import ChatModel, DocumentPassages
+from rag.ports import ChatModel, DocumentPassages, ModelError, ModelMisfit
 from rag.records import ChatMessage, DocumentsRead, Passage
 from rag.words import estimate_tokens
 
@@ -358,7 +357,7 @@ def _key(request: RowsRequest) -> str:
 
 
 def _request(part: Sequence[Passage], batch: Sequence[DocumentCard], order: ExtractionTask) -> RowsRequest:
-    names = {card.id: card_name(card)[:NAME_CHARS] for card in batch}
+    names = {card.id: card.name[:NAME_CHARS] for card in batch}
     chunks = (
         NamedChunk(chunk_id=chunk_name(each), document=names[each.document_id], chunk_text=each.text) for each in part
     )

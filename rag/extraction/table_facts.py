@@ -25,7 +25,7 @@ from rag.extraction.computing import (
     select,
     sort,
 )
-from rag.extraction.conflicts import conflict_facts, document_name, in_words
+from rag.extraction.ledger import conflict_facts, in_words
 from rag.extraction.merging import Changed, Comparison, MergedRow, conflicts_of
 from rag.records import DocumentsRead, FactTable, RankedPassage, TableNote, TableRow
 
@@ -295,7 +295,7 @@ def _fact(source: RankedPassage, text: str) -> Fact:
     return Fact(
         kind=FactKind.VALUE,
         text=text,
-        title=document_name(source.passage),
+        title=source.passage.name,
         passage=source,
         document=source.passage.document_id,
     )

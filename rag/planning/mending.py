@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import structlog
 from pydantic import JsonValue
 
-from domain.documents import known_as
 from domain.ids import BaseId
 from prompts.wordings import GENERAL, Intent, language_of
 from rag.execution.tools import Tool, ToolMisused
@@ -296,18 +295,13 @@ def _asked_back(plan: QueryPlan, work: _Mending) -> QueryPlan:
     names = {each.id: each.name for each in work.request.entities}
     documents = work.request.documents
     for alias, match, choice in zip(work.request.aliases, documents, choices(documents), strict=True):
-        names |= {alias: choice.label, name_of(match): choice.label}
+        names |= {alias: choice.label, match.name: choice.label}
     named = tuple(dict.fromkeys(names.get(each.strip(), each) for each in asked.choices))
     question = asked.question
     for id_, name in names.items():
         if ":" in id_:  # «d1» may be a word of the question; an entity's id is none
             question = question.replace(id_, name)
     return plan.model_copy(update={"clarification": Clarification(question=question, choices=named)})
-
-
-def name_of(match: DocumentMatch) -> str:
-    """The document's name as a person knows it."""
-    return known_as(match.source_type, match.title, match.file_name)
 
 
 def is_quoted(sign: str, question: str) -> bool:

@@ -19,11 +19,10 @@ import structlog
 from prompts.loader import PlannerQuestion, PlannerRules, Prompts
 from prompts.wordings import GENERAL, Intent
 from rag.dialogue import likest
-from rag.errors import ModelError, ModelMisfit, ModelNonsense
-from rag.planning.mending import CONVERSATION, AnyTool, PlanMender, PlanningRequest, alias_of, name_of
+from rag.planning.mending import CONVERSATION, AnyTool, PlanMender, PlanningRequest, alias_of
 from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of
 from rag.planning.plan import SEARCH, PlannedEntity, QueryKind, QueryPlan, RenderStyle, Step, plan_schema, template
-from rag.ports import ChatModel, Dialogue, EntityResolver
+from rag.ports import ChatModel, Dialogue, EntityResolver, ModelError, ModelMisfit, ModelNonsense
 from rag.quoting.plain_requests import PlainRequests
 from rag.records import ChatMessage, DocumentMatch, Exchange, SmallTalk
 from rag.retrieval.alike import labels
@@ -277,7 +276,7 @@ def _labels(documents: Sequence[DocumentMatch]) -> tuple[str, ...]:
 
 def _document_line(place: int, match: DocumentMatch, label: str) -> str:
     """«d1: 117.docx; Договор поставки, 2025-03-01, 4 p.; 117 · Лазурит» Names are people's text: one line each."""
-    title, name = (" ".join(each.split())[:NAME_CHARS] for each in (match.title, name_of(match)))
+    title, name = (" ".join(each.split())[:NAME_CHARS] for each in (match.title, match.name))
     told = (
         title if title and title != name else match.source_type.value,
         match.published_at.date().isoformat() if match.published_at else "",

@@ -16,9 +16,8 @@ from functools import lru_cache, partial
 import structlog
 
 from domain.ids import BaseId, ChunkId, DocumentId
-from rag.errors import ModelError
 from rag.metering import searching
-from rag.ports import DocumentScores, PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
+from rag.ports import DocumentScores, ModelError, PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
 from rag.records import Candidate, DocumentMatch, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
 from rag.retrieval.naming import is_called, lower_half_named, widened_to_names

@@ -9,8 +9,7 @@ from pydantic import BaseModel
 from domain.documents import SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import Locator
-from rag.errors import ModelAway, ModelError
-from rag.ports import Dialogue, Schema
+from rag.ports import Dialogue, ModelAway, ModelError, Schema, Unsummarised
 from rag.records import (
     Candidate,
     ChatMessage,
@@ -19,7 +18,6 @@ from rag.records import (
     Question,
     RankedPassage,
     SearchQuery,
-    Unsummarised,
 )
 
 BASE = BaseId("base")

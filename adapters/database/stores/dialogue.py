@@ -12,8 +12,8 @@ from adapters.database.transport import Transport
 from domain.documents import SourcedTable
 from domain.ids import BaseId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
-from rag.ports import Dialogue
-from rag.records import Exchange, KeptReading, PastSession, SaidMessage, Unsummarised
+from rag.ports import Dialogue, Unsummarised
+from rag.records import Exchange, KeptReading, PastSession, SaidMessage
 
 
 class DialogueStore:

@@ -26,7 +26,7 @@ from adapters.jina import (
     read_relevances,
 )
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
-from rag.errors import ModelAway, ModelNonsense, ModelRefused
+from rag.ports import ModelAway, ModelNonsense, ModelRefused
 
 TOO_LONG = "Single text cannot exceed 8192 tokens. 9237 tokens given."
 TIER = Tier(requests_a_minute=3, tokens_a_minute=100, concurrency=2)

@@ -10,13 +10,12 @@ from itertools import pairwise
 import pytest
 from structlog.testing import capture_logs
 
-from rag.errors import ModelNonsense, ModelRefused
+from rag.ports import ModelNonsense, ModelRefused
 from rag.records import (
     Answered,
     AnswerKind,
     ChatMessage,
     Exchange,
-    SearchStarted,
     TextGrew,
     TurnEvent,
 )
@@ -38,7 +37,6 @@ def shown(events: Sequence[TurnEvent]) -> list[TextGrew]:
 async def test_the_answer_grows_and_ends_with_its_sources() -> None:
     events = await Turn(ScriptedModel("[+] Штраф 0,1 % в день [1]. Не больше 10 %.")).events()
 
-    assert isinstance(events[0], SearchStarted)
     texts = [event.text for event in shown(events)]
     assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
     assert isinstance(events[-1], Answered)

@@ -9,7 +9,8 @@ from domain.errors import DatabaseAway
 from domain.ids import SessionId, UserId
 from prompts.loader import load_prompts
 from rag.dialogue import EVERY_PAIRS, DialogueMemory, Summariser, fit_window
-from rag.records import ChatMessage, Exchange, Unsummarised
+from rag.ports import Unsummarised
+from rag.records import ChatMessage, Exchange
 from rag.words import estimate_tokens
 from tests.fakes.rag import SESSION, USER, LowerWords, RememberedDialogue, ScriptedModel, away, make_question
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from rag.errors import ModelAway
+from rag.ports import ModelAway
 from rag.progress import BrokenOff, Latest, unless_set, until_set
 
 

@@ -9,7 +9,7 @@ import pytest
 from adapters import jina as jina_client
 from adapters.jina import TIERS, JinaClient, JinaEmbedder, Tier, open_jina
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
-from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
+from rag.ports import ModelAway, ModelError, ModelNonsense, ModelRefused
 from tests.integration.adapters.jina.conftest import IMPATIENT_S, MODEL, TIMEOUT_S
 from tests.servers.jina import (
     INSUFFICIENT_BALANCE,

@@ -6,8 +6,7 @@ from adapters.jina import JinaClient, JinaReranker
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
-from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
-from rag.ports import Reranker
+from rag.ports import ModelAway, ModelError, ModelNonsense, ModelRefused, Reranker
 from rag.records import Passage
 from tests.servers.jina import INSUFFICIENT_BALANCE, JinaServer
 from tests.servers.scripted import HANG, SERVER_ERROR, Scripted

@@ -4,8 +4,7 @@ from contextlib import aclosing
 
 import pytest
 
-from rag.errors import ModelAway
-from rag.ports import ChatModel
+from rag.ports import ChatModel, ModelAway
 from tests.integration.adapters.llm.conftest import MESSAGES, model_of
 from tests.servers.llm import MODEL, Streamed, serve_llm
 from tests.waiting import until

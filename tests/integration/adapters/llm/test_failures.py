@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
-from rag.ports import ChatModel
+from rag.ports import ChatModel, ModelAway, ModelError, ModelNonsense, ModelRefused
 from rag.records import ChatMessage
 from tests.integration.adapters.llm.conftest import IMPATIENT_S, MESSAGES, TIMEOUT_S, model_of
 from tests.servers.llm import (

@@ -3,8 +3,7 @@
 import pytest
 from pydantic import BaseModel
 
-from rag.errors import ModelAway
-from rag.ports import ChatModel
+from rag.ports import ChatModel, ModelAway
 from tests.integration.adapters.llm.conftest import MESSAGES, model_of
 from tests.integration.adapters.llm.test_failures import listen_to
 from tests.servers.llm import PAYMENT_REQUIRED, Answer, ChatRequest, Ending, Reply, Streamed, serve_llm

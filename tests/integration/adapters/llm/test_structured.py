@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 from adapters.llm.client import STRICT_AGAIN
-from rag.errors import ModelAway, ModelMisfit, ModelNonsense, ModelRefused
+from rag.ports import ModelAway, ModelMisfit, ModelNonsense, ModelRefused
 from tests.integration.adapters.llm.conftest import IMPATIENT_S, MESSAGES, model_of
 from tests.servers.llm import FORMATS, Answer, LlmServer, serve_llm
 from tests.servers.scripted import HANG, refusal

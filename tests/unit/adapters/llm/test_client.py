@@ -17,7 +17,7 @@ from adapters.llm.client import (
     tokens_of,
     without_half,
 )
-from rag.errors import ModelNonsense
+from rag.ports import ModelNonsense
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.llm.client import OpenAIChatModel
 from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker, FallbackModel, GuardedModel
-from rag.errors import ModelAway
+from rag.ports import ModelAway
 from rag.records import ChatMessage
 
 MESSAGES = (ChatMessage(role="user", content="?"),)

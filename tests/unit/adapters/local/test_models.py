@@ -22,8 +22,7 @@ from ingestion.chunking.chunker import chunk_document
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.ports import Embedder
 from ingestion.records import Chunk, Document, Span, Window
-from rag.errors import ModelRefused
-from rag.ports import QueryEmbedder, Reranker
+from rag.ports import ModelRefused, QueryEmbedder, Reranker
 from rag.records import Passage
 from tests.onnx_models import TABLE, TASKS, build_encoder, build_reranker, direction, token_vectors
 from tests.unit.adapters.windows import window_of

@@ -5,9 +5,9 @@ import pytest
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import AnswerSettings, Assignment
-from rag.errors import ModelAway
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
+from rag.ports import ModelAway
 from rag.quoting.plain import Draft
 from tests.fakes.rag import ScriptedModel, make_passage, rank
 

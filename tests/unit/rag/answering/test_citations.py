@@ -192,7 +192,7 @@ def _half_read(document: str, *, searchable: int = 1, total: int = 4, number: in
 
 def _told(*passages: Passage, cited: tuple[Passage, ...] = ()) -> list[tuple[str, int]]:
     payload = passages_payload(rank(*passages), asked="")
-    return [(told.title, told.percent) for told in still_read(payload, [cite(passage, about="") for passage in cited])]
+    return [(told.name, told.percent) for told in still_read(payload, [cite(passage, about="") for passage in cited])]
 
 
 def test_a_ready_document_is_not_mentioned() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
-from rag.answering.facts_block import build_block
+from rag.answering.prompt import build_block
 from rag.execution.facts import ASIDE_CHARS, Fact, FactKind
 from rag.execution.search_tool import passages_payload
 from rag.records import Passage

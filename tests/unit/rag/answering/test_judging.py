@@ -6,14 +6,12 @@ from itertools import pairwise
 import pytest
 
 from prompts.loader import load_prompts
-from rag.answering.answer import AnswerWriter
-from rag.answering.judging import NO_MARKS
+from rag.answering.answer import NO_MARKS, AnswerWriter
+from rag.answering.grounding import SupportCheck
 from rag.answering.prompt import AnswerSettings, Assignment
-from rag.errors import ModelAway
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.search_tool import passages_payload
-from rag.grounding.check import SupportCheck
-from rag.ports import Dialogue
+from rag.ports import Dialogue, ModelAway
 from rag.quoting.plain import Draft
 from rag.records import AnswerKind, Exchange
 from tests.fakes.checking import Checker

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from prompts.loader import load_prompts
-from rag.answering.facts_block import build_block
-from rag.errors import ModelError
+from rag.answering.prompt import build_block
 from rag.execution.analysis_tool import Analyze, AnalyzeArguments
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
+from rag.ports import ModelError
 from tests.fakes.planning import begin
 from tests.fakes.rag import ScriptedModel, away, make_passage, rank
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.answering.facts_block import build_block
-from rag.errors import ModelAway
+from rag.answering.prompt import build_block
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext
@@ -25,6 +24,7 @@ from rag.extraction.wire import (
     SynthesisRequest,
     UpdatedFact,
 )
+from rag.ports import ModelAway
 from rag.records import DocumentsRead
 from tests.fakes.reading import FIRST_DAY, PROMPTS, WORDINGS, ReadingModel, Shelf, repeat, turn
 

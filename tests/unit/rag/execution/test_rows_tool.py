@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.errors import ModelAway, ModelMisfit
 from rag.execution.facts import FactKind, FactsPayload, limit
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext, ToolMisused
 from rag.extraction.wire import ReadRow, RowsReply, RowsRequest, Standing
+from rag.ports import ModelAway, ModelMisfit
 from rag.records import DocumentsRead
 from tests.fakes.clerk import ClerkModel, listed, read_contract
 from tests.fakes.reading import PROMPTS, WORDINGS, Shelf, turn

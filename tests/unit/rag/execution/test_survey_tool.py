@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from domain.ids import BaseId
 from rag.execution.facts import FactsPayload
-from rag.execution.survey_tool import MOST_DOCUMENTS, SurveyArguments, SurveyBase
+from rag.execution.search_tool import MOST_DOCUMENTS, SurveyArguments, SurveyBase
 from rag.planning.plan import Limits, RenderStyle
 from rag.quoting.plain import render
 from rag.records import Fit, RankedPassage, SearchFilter

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
-from rag.extraction.conflicts import in_words
+from rag.extraction.ledger import in_words
 from rag.extraction.merging import MergedRow, compare, conflicts_of, key_of, merge_rows
 from rag.extraction.rows import Row
 from rag.extraction.wire import Standing

@@ -13,7 +13,6 @@ from domain.documents import SourceType
 from domain.ids import DocumentId
 from prompts.loader import load_prompts
 from prompts.wordings import load_intents
-from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.execution.analysis_tool import Analyze
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery
@@ -25,7 +24,7 @@ from rag.planning.mending import AnyTool, PlanningRequest
 from rag.planning.plain_planner import PlainPlanner
 from rag.planning.plan import PlannedEntity, QueryPlan, ToolCall, plan_schema
 from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
-from rag.ports import Dialogue, Schema
+from rag.ports import Dialogue, ModelError, ModelMisfit, ModelNonsense, Schema
 from rag.records import ChatMessage, DocumentMatch, Exchange
 from rag.words import estimate_tokens
 from tests.fakes.planning import BREADTH, SMALL_TALK, GraphTool, ReadingTool, ScriptedTool, call, plan

@@ -4,7 +4,7 @@ import pytest
 
 from bot.texts import load_texts
 from domain.ids import BaseId
-from rag.execution.survey_tool import SurveyBase
+from rag.execution.search_tool import SurveyBase
 from rag.planning.plain_planner import Rest, rest_of
 from rag.records import Exchange, RankedPassage, SearchFilter
 from tests.fakes.planning import BREADTH

@@ -7,8 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from domain.documents import SourceType
-from rag.errors import ModelAway
-from rag.ports import Reranker
+from rag.ports import ModelAway, Reranker
 from rag.records import Candidate, Passage
 from rag.retrieval.search import Retrieval
 from rag.retrieval.spelling import MAX_TERMS

@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from domain.ids import DocumentId
-from rag.execution.filters import Since, Until, documents_named, is_like
+from rag.extraction.documents import Since, Until, documents_named, is_like
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.rag import BASE

@@ -7,13 +7,12 @@ import pytest
 
 from domain.errors import DatabaseAway, DatabaseTrouble
 from domain.ids import BaseId, DocumentId
-from rag.errors import ModelAway
 from rag.execution.facts import FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows, RowsArguments
-from rag.execution.tools import Run, RunLimits, ToolContext
-from rag.extraction.calls import ReplyCache, wording
+from rag.execution.tools import ReplyCache, Run, RunLimits, ToolContext, wording
 from rag.extraction.wire import IterationReply, IterationRequest
+from rag.ports import ModelAway
 from rag.records import DocumentsRead, KeptReading
 from tests.fakes.clerk import ClerkModel
 from tests.fakes.reading import PROMPTS, WORDINGS, Memory, ReadingModel, Shelf, turn

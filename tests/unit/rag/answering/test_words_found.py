@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.grounding.evidence import find, near
+from rag.answering.grounding import find, near
 
 FACT = "Ответ:  «Срок — 14\u00a0дней»,\nесли счёт оплачен. It’s 5–7 days."
 

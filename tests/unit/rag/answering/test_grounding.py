@@ -6,9 +6,9 @@ from datetime import date
 import pytest
 
 from prompts.loader import load_prompts
-from rag.errors import ModelAway, ModelError, ModelMisfit
-from rag.grounding.check import SAID, Checked, Outcome, SupportCheck, Verdict
-from rag.grounding.statements import split
+from rag.answering.grounding import SAID, Checked, Outcome, SupportCheck, Verdict
+from rag.answering.statements import split
+from rag.ports import ModelAway, ModelError, ModelMisfit
 from rag.words import estimate_tokens
 from tests.fakes.checking import Checker
 from tests.material.statements import HALVES, Case, load_cases

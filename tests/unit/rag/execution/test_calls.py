@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from rag.errors import ModelMisfit
-from rag.execution.tools import Run, RunLimits, Spent
-from rag.extraction.calls import Allowance, ask
+from rag.execution.tools import Allowance, Run, RunLimits, Spent, ask
 from rag.metering import Usage
-from rag.ports import Schema
+from rag.ports import ModelMisfit, Schema
 from rag.records import ChatMessage
 from rag.words import estimate_tokens
 
