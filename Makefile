@@ -26,8 +26,8 @@ types: .venv/test.stamp
 imports: .venv/test.stamp
 	$(BIN)/lint-imports
 
-tests: .venv/test.stamp     ## on two cores six at once: much of their time they wait
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=20
+tests: .venv/test.stamp     ## on two cores six at once: some of their time they wait
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p tests.forks --processes $(WORKERS) --durations=20
 
 pictures: .venv/test.stamp  ## take the README's pictures anew
 	BAZA_PICTURES=docs/pictures $(BIN)/python -m pytest -q tests/acceptance/test_make_run.py

@@ -7,7 +7,7 @@ What collecting makes lives as long as the process: the garbage collector is off
 which takes a third off collecting 6,600 tests. aiogram's models are built at their first use, as the bot has it. The
 system's certificates are read once, and not for each client (20 ms).
 
-The folder of a run is named by the first process and removed by it; the workers of pytest-xdist are its children.
+The folder of a run is named by the first process and removed by it; all others are its children.
 """
 
 import gc
