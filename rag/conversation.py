@@ -149,7 +149,15 @@ class Conversation:
             pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
             by_words = await self._by_words(asked, planned, execution)
             choice = Choice() if asked.only else choice_between(planned, execution, known.documents)
-            return Found(planned=planned, execution=execution, known=known, pace=pace, choice=choice, by_words=by_words)
+            return Found(
+                planned=planned,
+                execution=execution,
+                known=known,
+                pace=pace,
+                choice=choice,
+                by_words=by_words,
+                compares_meaning=self._stages.compares_meaning,
+            )
         finally:
             if early:
                 self._break_off(early.task)

@@ -65,6 +65,7 @@ class Found:
     known: Known
     pace: Pace
     by_words: str = ""  # as in `Answer`
+    compares_meaning: bool = True  # False: passages are found by their words alone
     choice: Choice = field(default_factory=Choice)
 
 
@@ -115,6 +116,7 @@ def answer_of(draft: Draft, found: Found) -> Answer:
         still_read=still_read(payload, draft.citations),
         unread=payload.unread,
         by_words=found.by_words,
+        misses_meaning=not (found.compares_meaning or found.by_words) and _is_doubtful(draft, found),
         left_out=payload.left_out,
         trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
         plan=found.planned.origin.value,
@@ -130,6 +132,11 @@ def answer_of(draft: Draft, found: Found) -> Answer:
         each_step=found.execution.each_step,
         spent=found.execution.spent.value if found.execution.spent else None,
     )
+
+
+def _is_doubtful(draft: Draft, found: Found) -> bool:
+    """Whether the base was searched, and nothing that surely fits was found."""
+    return bool(found.execution.calls) and (draft.is_weak or draft.kind is AnswerKind.NOTHING)
 
 
 def _counted(found: Found) -> StepCounts:

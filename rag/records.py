@@ -355,6 +355,7 @@ class Answer:
     alike: tuple[DocumentChoice, ...] = ()  # documents that fit as well: one may be chosen (`Question.only`)
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
     by_words: str = ""  # the words that were searched for, where these are of another language than the documents
+    misses_meaning: bool = False  # nothing surely fits, and passages were compared by their words alone
     unread: int = 0  # documents that are still to be read for entities: the list may become longer
     left_out: int = 0  # items found beyond the plan's limits
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`

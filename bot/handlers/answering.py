@@ -167,8 +167,8 @@ async def answer_question(text: str, answering: Answering, *, chosen: DocumentCh
         await expect(services, talk, about=WHICH, subject=question_key(text))
     elif answer.choices:
         await expect(services, talk, about=CLARIFIED)
-    is_without_model = answer.kind is AnswerKind.QUOTES and not services.has_model
-    if is_without_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
+    lacks_model = not services.has_model and (answer.kind is AnswerKind.QUOTES or answer.misses_meaning)
+    if lacks_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
         await tell_about_models(bot, services, talk)
 
 
@@ -202,7 +202,10 @@ async def _show(
         spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
     answer = replace(answer, citations=await _on_their_pages(answer.citations, services, talk))
     table = await _keep_table(services, talk, answer)
-    nothing = "answer-nothing-only" if only and answer.searched else await _nothing(services, talk, answer)
+    lack = None if answer.text or (only and answer.searched) else await _lack(services, talk)
+    if lack:
+        answer = replace(answer, misses_meaning=False)  # rewording would not help, nor another search
+    nothing = f"answer-nothing-{lack}" if lack else "answer-nothing-only" if only and answer.searched else None
     reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
     name = only.name if only else None
     await shown.finish(reply, answer_keyboard(answer, talk.words, asked=asked, table=table, only=name))
@@ -218,12 +221,6 @@ async def _follow(events: AsyncIterator[TurnEvent], bot: Bot, talk: Talk, shown:
             elif isinstance(event, Answered):
                 return event.answer
     raise RuntimeError("the conversation ended without an answer")
-
-
-async def _nothing(services: Services, talk: Talk, answer: Answer) -> str | None:
-    """The key of the text for an empty answer from a base without searchable documents: rewording would not help."""
-    lack = None if answer.text else await _lack(services, talk)
-    return f"answer-nothing-{lack}" if lack else None
 
 
 async def _lack(services: Services, talk: Talk) -> Lack | None:

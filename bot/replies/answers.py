@@ -151,8 +151,7 @@ def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
     text = _labelled(answer.kind, shown, words, is_weak=answer.is_weak)
     if not (text.text.strip() or answer.stopped):
         said = rich(words.plain(nothing or ("answer-nothing" if answer.searched else "answer-unsearched")))
-        by_words = words.plain("answer-by-words", words=answer.by_words) if answer.by_words else ""
-        return join([said, rich(by_words, ITALIC)], "\n\n")
+        return join([said, rich(_by_words(answer, words), ITALIC)], "\n\n")
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
     remarks = [rich(line, ITALIC) for line in _remarks(answer, words)]
@@ -167,8 +166,14 @@ def _remarks(answer: Answer, words: Words) -> list[str]:
     other_language = words.plain("answer-other-language") if answer.in_other_language else ""
     alike = words.plain("answer-alike") if answer.alike and not answer.asks_which else ""
     unread = words.plain("answer-unread", count=answer.unread) if answer.unread else ""
-    by_words = words.plain("answer-by-words", words=answer.by_words) if answer.by_words else ""
-    return list(filter(None, (by_words, instead, told, other_language, unread, alike)))
+    return list(filter(None, (_by_words(answer, words), instead, told, other_language, unread, alike)))
+
+
+def _by_words(answer: Answer, words: Words) -> str:
+    """What a search by words cannot find, where that may be why nothing fits."""
+    if answer.by_words:
+        return words.plain("answer-by-words", words=answer.by_words)
+    return words.plain("answer-misses-meaning") if answer.misses_meaning else ""
 
 
 def _quoted(answer: Answer, words: Words) -> RichText:

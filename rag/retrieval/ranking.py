@@ -15,6 +15,7 @@ from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from rag.records import Candidate, Fit, Passage, RankedPassage, Spelling
 from rag.retrieval.spelling import SHORTEST_TRANSCRIBED, exactly
+from rag.words import stem_of
 
 # With a model: a passage is dropped only if it has no query word and hardly any similarity; the model judges the rest.
 # offline-1 (offline-2 differs in codes and numbers alone), measured on VK Cloud ru: 99 % of the pairs of a rubq
@@ -29,6 +30,7 @@ DEFAULT_NOISE_SIMILARITY = 0.1
 # world (rubq) asked of VK Cloud .93 and .52.
 CERTAIN_SHARE = 0.45
 RELATED_SHARE = 0.25
+BEGUN_SHARE = 0.5  # of a word's weight for one that begins alike, as in the search: «Мунтяна» and «Мунтян»
 # Or the vectors must be this near, for models that encode meaning; the offline model compares letters and has no entry.
 CERTAIN_SIMILARITY = {"jina": 0.5}  # not measured, see above
 
@@ -92,7 +94,9 @@ def fit_of(
     """How well a passage with the terms `held` fits a question. `asked`: its terms and their weights; `spellings` of
     them count as well."""
     met, whole = _met(asked.keys(), held, spellings), sum(asked.values())
-    share = sum(asked[term] for term in met) / whole if whole else 0.0
+    stems = frozenset(map(stem_of, held))
+    begun = sum(weight for term, weight in asked.items() if term not in met and stem_of(term) in stems)
+    share = (sum(asked[term] for term in met) + BEGUN_SHARE * begun) / whole if whole else 0.0
     floor = _of_model(CERTAIN_SIMILARITY, model)
     is_near = floor is not None and similarity is not None and similarity >= floor
     if is_near or share >= CERTAIN_SHARE:

@@ -12,6 +12,7 @@ answer-unsearched = I could not answer, and did not look for it in the base. Ask
 answer-nothing-empty = Your base is empty so far, there is nothing to answer from. Send a document in “Base” mode and ask again.
 answer-nothing-reading = I am still reading what you sent, there is nothing to answer from yet. Ask again once the document is “in the base”.
 answer-by-words = I search by words: { $words }. The documents are in another language, so only names, numbers and terms are found; ask in theirs to find more.
+answer-misses-meaning = I search by words and their forms; the same thing in other words (“deposit” and “security payment”) I do not recognise. Whoever runs this Baza turns on search by meaning with one command: baza models add search
 answer-alike = Other documents fit as well: the buttons below answer from them.
 answer-cut = The answer broke off: the service stopped answering. Please ask again.
 answer-stopped = Stopped as you asked: the answer is not finished.

@@ -127,6 +127,11 @@ async def test_words_of_another_language_than_the_documents_are_told(question: s
     assert (await Turn(ScriptedModel(RIGHT), planner=planner()).answer(question)).by_words == ""
 
 
+@pytest.mark.parametrize(("question", "is_told"), [("Штраф 10 %?", False), ("Какая ротонда?", True)])
+async def test_where_nothing_fits_it_is_told_that_search_is_by_words(question: str, is_told: bool) -> None:
+    assert (await Turn(None).answer(question)).misses_meaning is is_told
+
+
 @pytest.mark.parametrize("model", [None, ScriptedModel("[+] Штраф 0 % [1].")])
 async def test_a_chosen_document_is_searched_alone_whatever_the_plan_says(model: ScriptedModel | None) -> None:
     asked_back = {"question": "Какой договор?", "choices": ["d1"]}

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from time import thread_time
 
 import pytest
@@ -111,3 +112,11 @@ def test_a_note_of_the_same_words_stands_below() -> None:
 def test_a_model_s_own_words_stay() -> None:
     answer = plain_answer("Добрый день!", kind=AnswerKind.CONVERSATION)
     assert in_words(answer, TEXTS.for_language("ru"), lack="empty") is answer
+
+
+@pytest.mark.parametrize(("misses", "lines"), [(True, 2), (False, 1)])
+def test_an_empty_answer_tells_what_a_search_by_words_cannot_find(misses: bool, lines: int) -> None:
+    answer = replace(plain_answer("", kind=AnswerKind.NOTHING), misses_meaning=misses)
+    said = finished_answer(answer, TEXTS.for_language("ru")).text.split("\n\n")
+    assert len(said) == lines
+    assert ("baza models add search" in said[-1]) is misses

@@ -111,6 +111,7 @@ EQUAL = dict.fromkeys(("срок", "аренда", "склад", "продлен
         (EQUAL, {"срок"}, 0.6, "jina-embeddings-v3", Fit.CERTAIN),  # said in other words
         (EQUAL, {"срок"}, 0.9, "offline-2", Fit.RELATED),  # letters alone vouch for nothing
         ({"кто": 0.5, "такой": 1.0, "наполеон": 6.0}, {"кто", "такой"}, None, None, Fit.CHANCE),  # who is not there
+        ({"стадия": 6.0, "мунтян": 6.0}, {"мунтянин"}, None, None, Fit.RELATED),  # a form of the name
         ({"какой": 0.5, "срок": 1.0, "ротонда": 6.0}, {"ротонда"}, None, None, Fit.CERTAIN),  # the rare word is
     ],
 )
