@@ -96,6 +96,9 @@ def _plain(wanted: type, value: object) -> object:
         raise ValueError(f"{wanted.__name__} was expected")
     if wanted is float and not -float("inf") < float(value) < float("inf"):  # type: ignore[arg-type] # it is one
         raise ValueError("a finite number was expected")
-    if isinstance(value, str):
-        return value.replace("\0", "").encode("utf-8", errors="replace").decode()  # PostgreSQL stores neither
-    return value
+    return storable(value) if isinstance(value, str) else value
+
+
+def storable(text: str) -> str:
+    """The text without zero characters and halves of surrogate pairs, which PostgreSQL does not store."""
+    return text.replace("\0", "").encode("utf-8", errors="replace").decode()

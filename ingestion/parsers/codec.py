@@ -1,20 +1,21 @@
 """What a reading process and the program that asks it say to each other: requests, progress, documents, failures.
 
-In: a `Request`; `Document`, `Picture` or `SourceError`. Out: lines of JSON, and back. A document takes many lines, so
-that neither side holds a book twice. The reading side trusts nothing: a wrong shape raises ValueError, and no code is
-ever loaded (no pickle). It imports no parser; what the process may do to the machine says its
-`sandbox.confinement.Confinement`.
+In: a `Request`; `Document`, `Picture` or `SourceError`. Out: records (`sandbox.records`), and lines of blocks, which
+have an encoding of their own, for speed: a document takes many lines, so that neither side holds a book twice. The
+reading side trusts nothing: a wrong shape raises ValueError, and no code is ever loaded (no pickle). It imports no
+parser; what the process may do to the machine says its `sandbox.confinement.Confinement`.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -23,7 +24,7 @@ from domain.locator import JsonValue, Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Joined, Spool, Spooled, Writing, in_portions
-from sandbox.records import from_line
+from sandbox.records import from_line, storable, to_line
 
 LARGEST_TOTAL_BYTES = 512 * 1024 * 1024
 LARGEST_RATIO = 200
@@ -36,10 +37,10 @@ Tell = Callable[[int, int], None]
 """Takes units done and units in total."""
 _listener: ContextVar[Tell | None] = ContextVar("listener", default=None)
 FILE_FAILURES = "file-"
-FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # accepted, of FailureCode.FILE_*
+FAILURE_PARAMS = ("name", "seconds", "limit_mb", "minutes")  # of FailureCode.FILE_*
 LINE_CHARS = 100_000  # of a line, unless a single block is longer: a millisecond's work for the reading side
 FRAME_CHARS = 80  # about what a line needs for a block besides its text
-KINDS: Mapping[str, BlockKind] = {kind.value: kind for kind in BlockKind}
+_BLOCKS, _FAILED = b'{"blocks"', b'{"record": "_Failed"'  # beginnings of lines
 JsonObject = Mapping[str, JsonValue]
 
 
@@ -116,34 +117,55 @@ class PagesRead:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A JPEG, upright, of at most 4,000 pixels a side, and the number of pages of its file."""
+
+    content: bytes
+    pages: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class PictureHead:
     """The header before the bytes of a picture."""
 
     size_bytes: int
-    frames: int  # of the file that the picture comes from
+    pages: int
 
 
-def encode_pages(done: int, total: int) -> bytes:
-    """One line of JSON."""
-    return _encode({"pages": [done, total]})
+@dataclass(frozen=True, kw_only=True)
+class _About:
+    """A document without its blocks, which came before."""
+
+    title: str
+    pages: int | None
+    pages_without_text: tuple[int, ...]
+    language: str | None
+    author: str | None
+    published_at: str | None  # ISO 8601
+    medium: Medium
+    duration_s: float | None
+    parts: int | None
+    unread: tuple[UnreadPart, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Failed:
+    """A SourceError; a parser can only speak of its file (FailureCode.FILE_*)."""
+
+    code: FailureCode
+    detail: str
+    name: str | None
+    seconds: int | None
+    limit_mb: int | None
+    minutes: int | None
 
 
 def encode_document(document: Document) -> Iterator[bytes]:
-    """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot encode, become question marks."""
+    """Lines of blocks, then one line of all else."""
     yield from block_lines(document.blocks)
-    content: dict[str, JsonValue] = {
-        "title": document.title,
-        "pages": document.pages,
-        "pages_without_text": list(document.pages_without_text),
-        "language": document.language,
-        "author": document.author,
-        "published_at": document.published_at.isoformat() if document.published_at else None,
-        "medium": document.medium.value,
-        "duration_s": document.duration_s,
-        "parts": document.parts,
-        "unread": [part.to_json() for part in document.unread],
-    }
-    yield _encode({"document": content})
+    said = {field.name: getattr(document, field.name) for field in fields(_About)}
+    said["published_at"] = document.published_at.isoformat() if document.published_at else None
+    yield to_line(_About(**said))
 
 
 def encode_blocks(blocks: Sequence[Block]) -> bytes:
@@ -171,15 +193,33 @@ def written_chars(block: Block) -> int:
     return FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings))
 
 
-def encode_picture(content: bytes, *, frames: int) -> Iterator[bytes]:
-    """One line of JSON, then the raw bytes."""
-    yield _encode({"picture": {"bytes": len(content), "frames": frames}})
-    yield content
+def encode_picture(picture: Picture) -> Iterator[bytes]:
+    """One line, then the raw bytes."""
+    yield to_line(PictureHead(size_bytes=len(picture.content), pages=picture.pages))
+    yield picture.content
 
 
 def encode_failure(error: SourceError) -> bytes:
-    """One line of JSON."""
-    return _encode({"failure": {"code": error.code.value, "params": dict(error.params), "detail": error.detail}})
+    """One line."""
+    params: dict[str, Any] = {name: error.params.get(name) for name in FAILURE_PARAMS}
+    return to_line(_Failed(code=error.code, detail=error.detail, **params))
+
+
+def decode_answer(line: bytes, *kinds: type) -> Any:
+    """The record, which is of one of these kinds. Raises the SourceError in the line, ValueError for another line."""
+    found = from_line(line, *kinds, _Failed)
+    if not isinstance(found, _Failed):
+        return found
+    if not found.code.value.startswith(FILE_FAILURES):
+        raise ValueError("a parser can only speak of its file")
+    params = {name: value for name in FAILURE_PARAMS if (value := getattr(found, name)) is not None}
+    raise SourceError(found.code, detail=found.detail, **params)
+
+
+def raise_failure(line: bytes) -> None:
+    """Raise the SourceError in the line, if it holds one."""
+    if line.startswith(_FAILED):
+        decode_answer(line)
 
 
 class DocumentLines:
@@ -190,48 +230,14 @@ class DocumentLines:
 
     def add(self, line: bytes) -> PagesRead | Document | None:
         """Returns the document at its last line. Raises the SourceError in a line, ValueError if malformed."""
-        try:
-            return self._add(_decode(line), line)
-        except OverflowError as error:  # infinite numbers
-            raise ValueError("not a result of ours") from error
-
-    def _add(self, message: JsonObject, line: bytes) -> PagesRead | Document | None:
-        if "pages" in message:
-            done, total = map(_integer, _list(message["pages"]))
-            return PagesRead(done=done, total=total)
-        if "blocks" in message:
-            self._blocks.add(_blocks_from_json(message["blocks"]), size=len(line), written=line)
+        if line.startswith(_BLOCKS):
+            self._blocks.add(decode_blocks(line), size=len(line), written=line)
             return None
-        return _document_from_json(_object(message.get("document")), self._blocks.finish())
-
-
-def decode_picture_head(line: bytes) -> PictureHead:
-    """Raises the SourceError in the line, ValueError for a malformed line."""
-    head = _object(_decode(line).get("picture"))
-    return PictureHead(size_bytes=_integer(head.get("bytes")), frames=_integer(head.get("frames")))
-
-
-def raise_failure(line: bytes) -> None:
-    """Raise the SourceError in the line, if it holds one."""
-    if line.startswith(b'{"failure"'):
-        _decode(line)
-
-
-def decode_listing(line: bytes) -> Listing:
-    """Raises the SourceError in the line, ValueError for a malformed line."""
-    _decode(line)
-    return from_line(line, Listing)
-
-
-def _decode(line: bytes) -> JsonObject:
-    try:
-        message = _object(_json(line))
-        failure = _failure_from_json(_object(message["failure"])) if "failure" in message else None
-    except RecursionError as error:  # endless brackets
-        raise ValueError("not a result of ours") from error
-    if failure is not None:
-        raise failure
-    return message
+        found: PagesRead | _About = decode_answer(line, PagesRead, _About)
+        if isinstance(found, PagesRead):
+            return found
+        said = {**vars(found), "published_at": found.published_at and datetime.fromisoformat(found.published_at)}
+        return Document(blocks=self._blocks.finish(), **said)
 
 
 def _json(line: bytes) -> object:
@@ -248,26 +254,12 @@ def _encode(message: JsonObject) -> bytes:
         return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="replace") + b"\n"
 
 
-def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Document:
-    published_at = _optional_text(content.get("published_at"))
-    return Document(
-        title=_text(content.get("title")),
-        blocks=blocks,
-        pages=_optional_integer(content.get("pages")),
-        pages_without_text=tuple(_integer(page) for page in _list(content.get("pages_without_text"))),
-        language=_optional_text(content.get("language")),
-        author=_optional_text(content.get("author")),
-        published_at=datetime.fromisoformat(published_at) if published_at else None,
-        medium=Medium(_text(content.get("medium"))),
-        duration_s=_optional_number(content.get("duration_s")),
-        parts=_optional_integer(content.get("parts")),
-        unread=tuple(map(UnreadPart.from_json, _list(content.get("unread")))),
-    )
-
-
 def decode_blocks(line: bytes) -> list[Block]:
     """The inverse of `encode_blocks`. Raises ValueError."""
-    return _blocks_from_json(_decode(line)["blocks"])
+    try:
+        return _blocks_from_json(_object(_json(line)).get("blocks"))
+    except (RecursionError, OverflowError) as error:  # endless brackets, infinite numbers
+        raise ValueError("not blocks of ours") from error
 
 
 BLOCKS = Writing(write=encode_blocks, read=decode_blocks)
@@ -279,11 +271,13 @@ def gather_blocks(blocks: Iterable[Block], spool: Spool[Block]) -> None:
         spool.add(portion, size=sum(map(written_chars, portion)))
 
 
-def _blocks_from_json(blocks: JsonValue) -> list[Block]:
+def _blocks_from_json(blocks: object) -> list[Block]:
     """Most blocks have the locator of the one before, so its object is shared."""
     read = []
     known: tuple[JsonObject, Locator] = {}, Locator()
-    for block in map(_object, _list(blocks)):
+    if not isinstance(blocks, list):
+        raise ValueError("a list was expected")
+    for block in map(_object, blocks):
         place = _object(block.get("locator"))
         if place != known[0]:
             known = place, Locator.from_json(place)
@@ -292,67 +286,15 @@ def _blocks_from_json(blocks: JsonValue) -> list[Block]:
 
 
 def _block_from_json(block: JsonObject, locator: Locator) -> Block:
-    text = _text(block.get("text"))
-    if len(text) > LARGEST_BLOCK_CHARS:
+    kind, text, level = block.get("kind"), block.get("text"), block.get("level")
+    if not isinstance(kind, str) or not isinstance(text, str) or len(text) > LARGEST_BLOCK_CHARS:
         raise ValueError("a block of ours was expected")
-    return Block(
-        kind=_kind(block.get("kind")),
-        text=text,
-        locator=locator,
-        level=_optional_integer(block.get("level")),
-    )
-
-
-def _failure_from_json(failure: JsonObject) -> SourceError:
-    code = FailureCode(_text(failure.get("code")))
-    if not code.value.startswith(FILE_FAILURES):
-        raise ValueError("a parser can only speak of its file")
-    params = {key: value for key, value in _object(failure.get("params")).items() if key in FAILURE_PARAMS}
-    return SourceError(code, detail=_text(failure.get("detail")), **params)
+    if level is not None and type(level) is not int:
+        raise ValueError("a block of ours was expected")
+    return Block(kind=BlockKind(kind), text=storable(text), locator=locator, level=level)
 
 
 def _object(value: object) -> JsonObject:
     if not isinstance(value, dict):
         raise ValueError("an object was expected")
     return value
-
-
-def _list(value: JsonValue) -> list[JsonValue]:
-    if not isinstance(value, list):
-        raise ValueError("a list was expected")
-    return value
-
-
-def _text(value: JsonValue) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text was expected")
-    return value.replace("\0", "").encode("utf-8", errors="replace").decode()  # PostgreSQL stores no NUL, no surrogates
-
-
-def _kind(value: JsonValue) -> BlockKind:
-    kind = KINDS.get(value) if isinstance(value, str) else None
-    if kind is None:
-        raise ValueError("a kind of block was expected")
-    return kind
-
-
-def _integer(value: JsonValue) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number was expected")
-    return value
-
-
-def _optional_text(value: JsonValue) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _optional_integer(value: JsonValue) -> int | None:
-    return None if value is None else _integer(value)
-
-
-def _optional_number(value: JsonValue) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a number was expected")
-    return float(value)

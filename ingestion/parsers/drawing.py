@@ -7,13 +7,13 @@ limited process of `registry` may call it.
 import contextlib
 import io
 import math
-from dataclasses import dataclass
 from pathlib import Path
 
 import pypdfium2 as pdfium
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.codec import Picture
 
 PAGE_DPI = 300  # error rate for letters of 8 points: 0.7 %; at 200 dpi 1.2 %, at 150 dpi 1.5 % (docs/decisions.md)
 POINTS_AN_INCH = 72
@@ -40,15 +40,7 @@ DAMAGE = (UnidentifiedImageError, OSError, SyntaxError, ValueError, ArithmeticEr
 """What Pillow raises on damaged pictures."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """A JPEG, and how many pages the file has."""
-
-    jpeg: bytes
-    pages: int
-
-
-def draw_page(path: Path, page: int, *, name: str) -> Drawing:
+def draw_page(path: Path, page: int, *, name: str) -> Picture:
     """Page `page` of a PDF, from 0, in grey at 300 dpi, or less to stay within 4,000 pixels a side.
 
     Raises SourceError: FILE_DAMAGED.
@@ -61,10 +53,10 @@ def draw_page(path: Path, page: int, *, name: str) -> Drawing:
         picture = sheet.render(scale=scale, grayscale=True).to_pil()
     except pdfium.PdfiumError as error:
         raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=str(error)) from error
-    return Drawing(jpeg=_to_jpeg(picture.convert("L")), pages=len(document))
+    return Picture(content=_to_jpeg(picture.convert("L")), pages=len(document))
 
 
-def open_picture(path: Path, page: int, *, name: str) -> Drawing:
+def open_picture(path: Path, page: int, *, name: str) -> Picture:
     """Page `page` of a TIFF, from 0, or the only picture of another file.
 
     Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY.
@@ -80,7 +72,7 @@ def open_picture(path: Path, page: int, *, name: str) -> Drawing:
             if math.prod(picture.size) > MOST_PIXELS:
                 raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
             picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # decode a JPEG no larger than needed
-            return Drawing(jpeg=_to_jpeg(_fitted(_flat(ImageOps.exif_transpose(picture)))), pages=pages)
+            return Picture(content=_to_jpeg(_fitted(_flat(ImageOps.exif_transpose(picture)))), pages=pages)
     except DAMAGE as error:
         detail = f"{type(error).__name__}: {error}"
         raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=detail) from error

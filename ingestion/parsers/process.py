@@ -11,7 +11,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,11 +25,12 @@ from ingestion.parsers.codec import (
     DocumentLines,
     Listing,
     PagesRead,
+    Picture,
+    PictureHead,
     Request,
     Task,
     block_lines,
-    decode_listing,
-    decode_picture_head,
+    decode_answer,
     raise_failure,
 )
 from ingestion.progress import Progress
@@ -52,14 +53,6 @@ NICENESS = 5  # answering people has priority over reading; at 10, a busy machin
 log = structlog.get_logger()
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """A JPEG, upright, of at most 4,000 pixels a side, and the number of pages of its file."""
-
-    content: bytes
-    pages: int
 
 
 class FileParser(ABC):
@@ -318,12 +311,13 @@ async def _receive_passages(child: _Child, folder: Path) -> Passages:
 
 
 async def _receive_picture(child: _Child) -> Picture:
-    head = decode_picture_head(await child.line())
-    return Picture(content=await child.content(head.size_bytes), pages=head.frames)
+    head: PictureHead = decode_answer(await child.line(), PictureHead)
+    return Picture(content=await child.content(head.size_bytes), pages=head.pages)
 
 
 async def _receive_listing(child: _Child) -> Listing:
-    return decode_listing(await child.line())
+    listing: Listing = decode_answer(await child.line(), Listing)
+    return listing
 
 
 def _explain_end(end: Ended | None, name: str) -> SourceError | PoolDied:

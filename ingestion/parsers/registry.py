@@ -158,13 +158,11 @@ def _parse_file(request: Request, _: BufferedReader) -> Iterable[bytes]:
 
 
 def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
-    drawing = draw_page(Path(request.path), request.page, name=request.name)
-    return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
+    return codec.encode_picture(draw_page(Path(request.path), request.page, name=request.name))
 
 
 def _open_picture(request: Request, _: BufferedReader) -> Iterable[bytes]:
-    drawing = open_picture(Path(request.path), request.page, name=request.name)
-    return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
+    return codec.encode_picture(open_picture(Path(request.path), request.page, name=request.name))
 
 
 def _unpack(request: Request, _: BufferedReader) -> Iterable[bytes]:
@@ -202,7 +200,7 @@ def _tell(connection: socket.socket) -> Tell:
         nonlocal reported_at
         if time.monotonic() - reported_at >= REPORT_EVERY_S:
             reported_at = time.monotonic()
-            connection.sendall(codec.encode_pages(done, total))
+            connection.sendall(to_line(codec.PagesRead(done=done, total=total)))
 
     return tell
 

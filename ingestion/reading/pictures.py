@@ -14,10 +14,11 @@ from domain.documents import DocumentStatus, Medium
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import detect_language
+from ingestion.parsers.codec import Picture
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.pdf_lines import PageLine, plain_lines
 from ingestion.parsers.pdf_text import build_paragraphs
-from ingestion.parsers.process import ParseProcess, Picture
+from ingestion.parsers.process import ParseProcess
 from ingestion.ports import Recognizer
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile

@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.process import ParseProcess, Picture
+from ingestion.parsers.codec import Picture
+from ingestion.parsers.process import ParseProcess
 from ingestion.records import Block, BlockKind, FetchedFile
 
 

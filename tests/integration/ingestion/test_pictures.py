@@ -14,7 +14,8 @@ from PIL import Image
 from adapters.tesseract import TesseractRecognizer, find_tesseract
 from domain.documents import DocumentStatus, Medium
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.process import ParseProcess, Picture
+from ingestion.parsers.codec import Picture
+from ingestion.parsers.process import ParseProcess
 from ingestion.reading.pictures import PictureReader, RecognitionLimits
 from ingestion.reading.reader import FileReader
 from ingestion.records import Document, FetchedFile

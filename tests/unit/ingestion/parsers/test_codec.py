@@ -15,16 +15,17 @@ from ingestion.parsers.codec import (
     LINE_CHARS,
     DocumentLines,
     PagesRead,
+    Picture,
     PictureHead,
-    decode_picture_head,
+    decode_answer,
     encode_document,
     encode_failure,
-    encode_pages,
     encode_picture,
 )
 from ingestion.parsers.outline import Outline
 from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import HELD_UNPRESSED_BYTES, Spooled
+from sandbox.records import to_line
 
 FOLDER = Path(tempfile.gettempdir())
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -45,21 +46,29 @@ DOCUMENTS = st.builds(
     author=st.none() | TEXT,
     published_at=st.none() | st.datetimes(min_value=datetime(1990, 1, 1), timezones=OFFSETS),  # noqa: DTZ001 - bounds of a strategy are naive
 )
+ABOUT = (
+    b'{"record":"_About","title":"t","pages":null,"pages_without_text":[],"language":null,"author":null,'
+    b'"published_at":null,"medium":"text","duration_s":null,"parts":null,"unread":[]}'
+)
 MALFORMED = [
     b"",
     b"null",
     b"[]",
     b"{}",
-    b'{"document":{"title":1,"pages_without_text":[],"unread":[],"medium":"text"}}',
+    ABOUT.replace(b'"t"', b"1"),
+    ABOUT.replace(b'"unread"', b'"read"'),
+    ABOUT.replace(b'text":[]', b'text":[true]'),
+    ABOUT.replace(b'"text"', b'"smell"'),
+    ABOUT.replace(b'"published_at":null', b'"published_at":"today"'),
     b'{"blocks":[{"kind":"spell","text":"x","locator":{},"level":null}]}',
+    b'{"blocks":[{"kind":"code","text":"x","locator":{},"level":true}]}',
     b'{"blocks":{}}',
-    b'{"pages":[1]}',
-    b'{"pages":[1,"2"]}',
-    b'{"document":{"title":"t","pages_without_text":[true],"unread":[],"medium":"text"}}',
-    b'{"document":{"title":"t","pages_without_text":[],"unread":[],"medium":"smell"}}',
-    b'{"failure":{"code":"no-such-code","params":{},"detail":""}}',
-    b'{"failure":{"code":"duplicate","params":{},"detail":""}}',
+    b'{"record":"PagesRead","done":1}',
+    b'{"record":"PagesRead","done":1,"total":"2"}',
+    b'{"record":"_Failed","code":"no-such-code","detail":"","name":null,"seconds":null,"limit_mb":null,"minutes":null}',
+    b'{"record":"_Failed","code":"duplicate","detail":"","name":null,"seconds":null,"limit_mb":null,"minutes":null}',
     b"[" * 100_000,
+    b'{"blocks":' + b"[" * 100_000,
     b'{"blocks":[{"kind":"code","text":"x","locator":{"page":1e999}}]}',
     b"\xff\xfe",
     b'{"exit":0}',
@@ -114,12 +123,12 @@ def test_what_an_outline_has_written_goes_out_as_it_is() -> None:
 
 
 def test_progress_comes_between() -> None:
-    assert DocumentLines(FOLDER).add(encode_pages(3, 9)) == PagesRead(done=3, total=9)
+    assert DocumentLines(FOLDER).add(to_line(PagesRead(done=3, total=9))) == PagesRead(done=3, total=9)
 
 
 def test_a_picture_follows_its_head() -> None:
-    head, content = encode_picture(b"\n\0x", frames=2)
-    assert decode_picture_head(head) == PictureHead(size_bytes=3, frames=2)
+    head, content = encode_picture(Picture(content=b"\n\0x", pages=2))
+    assert decode_answer(head, PictureHead) == PictureHead(size_bytes=3, pages=2)
     assert content == b"\n\0x"
 
 
@@ -130,7 +139,7 @@ def test_a_failure_comes_back_with_its_values() -> None:
     assert (caught.value.code, caught.value.params) == (FailureCode.FILE_TOO_SLOW, {"name": "x.pdf", "seconds": 60})
     assert caught.value.detail == "d"
     with pytest.raises(SourceError):
-        decode_picture_head(line)
+        decode_answer(line, PictureHead)
 
 
 def test_lone_surrogates_do_not_stop_a_document() -> None:
@@ -138,12 +147,13 @@ def test_lone_surrogates_do_not_stop_a_document() -> None:
 
 
 def test_a_text_that_the_database_cannot_hold_is_mended() -> None:
-    line = b'{"document":{"title":"a\\u0000b\\ud800","pages_without_text":[],"unread":[],"medium":"text"}}'
-    assert _decoded([line]).title == "ab?"
+    assert _decoded([ABOUT.replace(b'"t"', b'"a\\u0000b\\ud800"')]).title == "ab?"
 
 
 @pytest.mark.parametrize("line", MALFORMED)
-@pytest.mark.parametrize("decode", [lambda line: DocumentLines(FOLDER).add(line), decode_picture_head])
+@pytest.mark.parametrize(
+    "decode", [lambda line: DocumentLines(FOLDER).add(line), lambda line: decode_answer(line, PictureHead)]
+)
 def test_what_is_no_result_is_refused(decode: Callable[[bytes], object], line: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the type is the contract, its words are not
         decode(line)

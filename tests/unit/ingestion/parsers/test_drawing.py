@@ -16,7 +16,7 @@ ORIENTATION = 0x0112
 
 
 def _opened(path: Path, page: int = 0) -> Image.Image:
-    return Image.open(io.BytesIO(open_picture(path, page, name=path.name).jpeg))
+    return Image.open(io.BytesIO(open_picture(path, page, name=path.name).content))
 
 
 def _saved(picture: Image.Image, path: Path, **options: Any) -> Path:
@@ -33,7 +33,7 @@ def _code(path: Path) -> FailureCode:
 def test_a_page_is_drawn_at_300_dots_an_inch(tmp_path: Path) -> None:
     drawing = draw_page(write_pdf(tmp_path / "f", [["One."], ["Two."]]), 1, name="f")
     assert drawing.pages == 2
-    assert Image.open(io.BytesIO(drawing.jpeg)).size == pytest.approx((8.5 * 300, 11 * 300), abs=1)
+    assert Image.open(io.BytesIO(drawing.content)).size == pytest.approx((8.5 * 300, 11 * 300), abs=1)
 
 
 def test_a_photo_is_turned_as_its_camera_says(tmp_path: Path) -> None:
