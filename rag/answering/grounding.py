@@ -26,7 +26,7 @@ from rag.answering.statements import Statement
 from rag.metering import Usage, metering_step
 from rag.ports import ChatModel, ModelError, ModelMisfit, ModelNonsense
 from rag.records import ChatMessage
-from rag.words import Span, held, sentences, stems, without_headings
+from rag.words import Span, held, rarity, sentences, stems, without_headings
 
 _ALIKE: Mapping[int, str] = {
     **dict.fromkeys(map(ord, "«»“”„‟‹›″\u2018\u2019\u201a\u201b'`"), '"'),
@@ -37,6 +37,8 @@ _ALIKE: Mapping[int, str] = {
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w")
 _GAP = " … "
+_CELL = "|"
+_RULE = re.compile(r"\s*\|(?: *:?-+:? *\|)+\s*")  # under the names of columns
 
 
 def find(words: str, text: str) -> Span | None:
@@ -62,21 +64,45 @@ def _normalised(text: str) -> tuple[str, list[int]]:
 
 
 def near(text: str, about: str, *, limit: int) -> str:
-    """At most about `limit` characters: the sentences with most words of `about`, each with its neighbours, in order.
-    The first line stays: it may be the head of a table."""
+    """At most about `limit` characters, in order: sentences with words of `about` that are rare in the text, each with
+    its neighbours; a row of a table with the names of its columns instead. The first line stays."""
     if len(text) <= limit:
         return text
-    spans, wanted = sentences(text), stems(about)
+    spans = [span for span in sentences(text) if not _RULE.fullmatch(text[span.start : span.end])]
     if not spans:
         return text[:limit]
-    shared = [len(held(wanted, text[span.start : span.end])) for span in spans]
+    weights, heads = _weights([text[span.start : span.end] for span in spans], about), _heads(text, spans)
     kept, room = {0}, limit - _length(spans[0])
-    for best in sorted(range(len(spans)), key=lambda at: (-shared[at], at)):
-        for at in (best, best + 1, best - 1):
-            if at not in kept and 0 <= at < len(spans) and _length(spans[at]) <= room:
-                kept.add(at)
-                room -= _length(spans[at])
+    for best in sorted(range(len(spans)), key=lambda at: (-weights[at], at)):
+        beside = ({best, heads[best]},) if best in heads else ({best}, {best + 1}, {best - 1})
+        for wanted in beside:
+            new = {at for at in wanted - kept if 0 <= at < len(spans)}
+            if (size := sum(_length(spans[at]) for at in new)) <= room:
+                kept |= new
+                room -= size
     return _pieced(text, [spans[at] for at in sorted(kept)], sorted(kept))
+
+
+def _weights(told: Sequence[str], about: str) -> list[float]:
+    """How much each sentence says of `about`: a figure that one row has tells more than a year that all have."""
+    wanted = stems(about)
+    has = [held(wanted, each) for each in told]
+    having = Counter(stem for each in has for stem in each)
+    return [sum(rarity(having[stem], len(told)) for stem in each) for each in has]
+
+
+def _heads(text: str, spans: Sequence[Span]) -> dict[int, int]:
+    """For each row of a Markdown table that has a rule the place of the row above the rule."""
+    heads: dict[int, int] = {}
+    head: int | None = None
+    for at, (span, after) in enumerate(zip(spans, [*spans[1:], None], strict=True)):
+        if text[span.start] != _CELL:
+            head = None
+        elif after and _RULE.search(text[span.end : after.start]):
+            head = at
+        elif head is not None:
+            heads[at] = head
+    return heads
 
 
 def _length(span: Span) -> int:

@@ -80,7 +80,8 @@ def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> Facts
         is_known = _is_known(fact, placed)
         heading = _heading(fact, is_known=is_known)
         fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*heading, "Text:", ""], fence)))
-        words = near(_text(fitting), about, limit=fact.shown) if about and fact.shown else _text(fitting)
+        sought = f"{about}\n{fact.sought}"
+        words = near(_text(fitting), sought, limit=fact.shown) if about and fact.shown else _text(fitting)
         text = _tagged([*heading, "Text:", words], fence, number=len(placed) + 1)
         left -= estimate_tokens(text)
         if left < 0 and placed:

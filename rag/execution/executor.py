@@ -22,7 +22,7 @@ from rag.execution.step_context import StepSummariser, TokenBudget
 from rag.execution.tools import Spent, StepFailed, ToolContext, ToolMisused
 from rag.metering import StepMetrics
 from rag.planning.mending import AnyTool
-from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryPlan, RenderStyle, ToolCall
+from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryKind, QueryPlan, RenderStyle, ToolCall
 from rag.progress import StepShown
 from rag.words import stems
 
@@ -147,7 +147,7 @@ class Executor:
         if _found_nothing(results) and not done.spent:
             results.append(await self._fall_back(plan, context, early))
         found = [each for each in reversed(results) if each.payload.found]
-        payload = merge([self._short(each.call, each.payload, is_short=False) for each in found])
+        payload = merge([self._short([each], each.payload, is_short=False) for each in found])
         read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
         facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
         payload = replace(payload, facts=tuple(facts), documents=read)
@@ -169,10 +169,11 @@ class Executor:
 
     def _allowed(self, plan: QueryPlan) -> tuple[list[ToolCall], list[ToolCall]]:
         """Each call once, in order: those that are made, and those beyond the limits: SEARCHES for a simple question,
-        `max_calls` in all."""
+        `max_calls` in all and for an analytical one."""
         distinct = list({call.model_dump_json(): call for call in plan.tool_calls}.values())
         searches = [call for call in distinct if call.tool == SEARCH]
-        allowed = [call for call in distinct if call not in searches[SEARCHES:]][: self._max_calls]
+        most = SEARCHES if plan.kind is QueryKind.SIMPLE else self._max_calls
+        allowed = [call for call in distinct if call not in searches[most:]][: self._max_calls]
         return allowed, [call for call in distinct if call not in allowed]
 
     async def _run_all(
@@ -246,11 +247,13 @@ class Executor:
     def _together(self, results: Sequence[CallResult], plan: QueryPlan) -> FactsPayload:
         """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
         is_short = plan.render_style is RenderStyle.SHORT
-        return merge([self._short(group[0].call, _fused(group), is_short=is_short) for group in _groups(results)])
+        return merge([self._short(group, _fused(group), is_short=is_short) for group in _groups(results)])
 
-    def _short(self, call: ToolCall, payload: FactsPayload, *, is_short: bool) -> FactsPayload:
+    def _short(self, group: Sequence[CallResult], payload: FactsPayload, *, is_short: bool) -> FactsPayload:
         """Each search by itself: scores of different searches do not compare."""
-        return shortlist(payload, is_short=is_short) if self._is_shortened and call.tool == SEARCH else payload
+        if not self._is_shortened or group[0].call.tool != SEARCH:
+            return payload
+        return shortlist(payload, is_short=is_short, sought=_sought(group))
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         tool = self._tool(call.tool)
@@ -311,6 +314,11 @@ def _groups(results: Sequence[CallResult]) -> list[list[CallResult]]:
             key = planned[0]
         groups.setdefault(key, []).append(each)
     return list(groups.values())
+
+
+def _sought(group: Sequence[CallResult]) -> list[str]:
+    """The queries of the plan: one for each part of the question."""
+    return [str(each.call.args.get("query", "")) for each in group if not each.is_added]
 
 
 def _fused(results: Sequence[CallResult]) -> FactsPayload:

@@ -44,6 +44,7 @@ class Fact:
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
     item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
     shown: int | None = None  # characters of a passage that the prompt holds, those near the question; None: all
+    sought: str = ""  # what the searches that found it looked for: words of the document itself
     drawn_from: tuple["Fact", ...] = ()  # where a model has worded it: these decide what is true, not its own words
 
     @property
@@ -187,8 +188,9 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
 
 
 def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
-    """Results of searches for one thing in different words: by the sum of their scores, each search's scores relative
-    to its best. A passage keeps the higher of its relative scores (`RankedPassage.score`), for `shortlist`.
+    """Results of searches for one thing in different words, or for its parts: the best of each search, since it need
+    not fit the others; then by the sum of their scores, each search's scores relative to its best. A passage keeps the
+    higher of its relative scores (`RankedPassage.score`), for `shortlist`.
 
     Of 24 questions the person's words found 21, the planner's 21, both together 23 (issue 18).
     """
@@ -202,7 +204,7 @@ def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
                 known.total, known.best = known.total + score, max(known.best, score)
             else:
                 found.append(_Fused(fact=fact, total=score, best=score))
-    ordered = sorted(found, key=lambda each: -each.total)
+    ordered = sorted(found, key=lambda each: (each.best < 1, -each.total))
     merged = merge(payloads)
     return replace(
         merged,
@@ -245,27 +247,32 @@ WHOLE, FEWEST, MOST = 2, 4, 20
 same clause of many contracts) the right one may be the twentieth."""
 STANDS_OUT = 0.5  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
 SHORT_TOKENS = 1_700  # of the passages behind a value or an explanation; beyond, more hardly bring evidence
+PART_TOKENS = 900  # more for each further part: of figures from two tables each needs its own
 FRAME_TOKENS = 45  # of the tags around a passage and the name above it
 WHOLE_CHARS = 2_000  # of a passage; neighbours that were found together make longer ones
 ASIDE_CHARS = 300  # there, of a passage beyond WHOLE: what is near the question holds its evidence as a rule
 LONG_TOKENS = 5_000  # behind a list, a comparison, a question of several steps
 
 
-def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT, is_short: bool = True) -> FactsPayload:
+def shortlist(
+    payload: FactsPayload, *, within: float = STANDS_OUT, is_short: bool = True, sought: Sequence[str] = ()
+) -> FactsPayload:
     """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST or the tokens
-    where many are nearly as good; for a short answer of those beyond WHOLE only a little is shown. Other facts stay."""
+    where many are nearly as good; for a short answer of those beyond WHOLE only a little is shown. Other facts stay.
+    `sought`: the planned queries, one for each part of the question."""
     places = [place for place, fact in enumerate(payload.facts) if fact.kind is FactKind.PASSAGE and fact.passage]
     scores = _relative([payload.facts[place] for place in places])
-    kept, left = dict[int, int | None](), SHORT_TOKENS if is_short else LONG_TOKENS
+    further = max(len(sought) - 1, 0)
+    kept, left = dict[int, int | None](), SHORT_TOKENS + PART_TOKENS * further if is_short else LONG_TOKENS
     for place, score in zip(places[:MOST], scores, strict=False):
-        shown = (ASIDE_CHARS if len(kept) >= WHOLE else WHOLE_CHARS) if is_short else None
+        shown = (ASIDE_CHARS if len(kept) >= WHOLE + further else WHOLE_CHARS) if is_short else None
         size = FRAME_TOKENS + estimate_tokens(payload.facts[place].text[:shown])
         if len(kept) < FEWEST or (score >= within and size <= left):
             kept[place] = shown
             left -= size
     gone = set(places) - kept.keys()
     facts = (
-        replace(fact, shown=kept.get(place, fact.shown))
+        replace(fact, shown=kept.get(place, fact.shown), sought="\n".join(sought) if place in kept else fact.sought)
         for place, fact in enumerate(payload.facts)
         if place not in gone
     )

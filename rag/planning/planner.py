@@ -200,9 +200,11 @@ class Planner:
             return _Proposal(problems=(f"no plan: {type(error).__name__}",))
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
-        """Adds steps from the kind's template where the model named only a kind. Turns the calls into steps when one is
-        slow, so that the person can watch and stop it. A plan with steps has no calls."""
-        steps = plan.steps or (() if plan.clarification else template(plan.kind, plan.question, self._tools))
+        """Adds steps from the kind's template where the model named only a kind: several searches of an analytical plan
+        are its own way. Turns the calls into steps when one is slow, so that the person can watch and stop it. A plan
+        with steps has no calls."""
+        has_way = bool(plan.clarification) or (plan.kind is QueryKind.ANALYTICAL and len(plan.tool_calls) > 1)
+        steps = plan.steps or (() if has_way else template(plan.kind, plan.question, self._tools))
         if not steps and any(self._tools[call.tool].is_slow for call in plan.tool_calls):
             steps = tuple(
                 Step(id=str(place), action=call.tool, params=call.args)
