@@ -212,3 +212,12 @@ def test_of_a_passage_that_stands_aside_there_is_what_is_near_the_question() -> 
     assert len(block.text) < 600
     assert block.facts[0].text == fact.text  # its places in the document stay right
     assert "Акты подписаны." in block.said[0]
+
+
+def test_of_a_passage_that_stands_aside_there_is_what_its_search_looked_for() -> None:
+    rows = "".join(f"| Строка {number} | {number} |\n" for number in range(60))
+    (fact,) = facts(make_passage(f"| Показатель | 2022 |\n| --- | --- |\n{rows}| Капитальные вложения | 1749 |"))
+    asked = replace(fact, shown=ASIDE_CHARS, sought="капитальные вложения")
+    text = build_block([asked], tokens=PLENTY, about="Насколько дело капиталоёмкое?").text
+    assert "| Капитальные вложения | 1749 |" in text
+    assert "| Показатель | 2022 |" in text

@@ -50,6 +50,36 @@ def test_a_long_text_keeps_its_first_line_and_the_sentences_in_question() -> Non
     assert len(cut) < 260
 
 
+STORES = (
+    "These decreases in revenue of fiscal 2024 were due to the stores of the second quarter. "
+    * 6
+    + "\nStores open at the end of the second quarter of fiscal 2024 and fiscal 2023 were as follows:\n"
+    "| | Fiscal 2024 | Fiscal 2023 |\n| --- | --- | --- |\n"
+    "| Outlet Centers | 20 | 18 |\n| Pacific Sales | 20 | 21 |\n| Yardbird | 22 | 13 |\n| Total | 969 | 982 |\n"
+    + "We expect to close stores in the second quarter of fiscal 2024 and of fiscal 2023. "
+    * 6
+)
+
+
+def test_the_row_with_the_figures_of_a_statement_stays_with_the_names_of_its_columns() -> None:
+    """Of FinanceBench's answers 8 of 25 lost true statements, since prose has more of their words than the row has."""
+    said = "There were 969 stores at the end of the second quarter of fiscal 2024, and 982 in fiscal 2023."
+    cut = near(STORES, said, limit=400)
+    assert "| Total | 969 | 982 |" in cut
+    assert "| | Fiscal 2024 | Fiscal 2023 |" in cut
+    assert "| Yardbird" not in cut or "| --- |" in cut
+
+
+def test_no_rule_takes_the_room_of_a_row() -> None:
+    table = "| Year | 2022 | 2021 |\n| --- | --- | --- |\n" + "".join(
+        f"| Item {n} | {n}00 | {n}50 |\n" for n in range(40)
+    )
+    kept = near(table, "Item 31 and item 7", limit=120).split("\n")
+    assert {"| Year | 2022 | 2021 |", "| Item 31 | 3100 | 3150 |", "| Item 7 | 700 | 750 |"} <= {
+        each for line in kept for each in line.split(" … ")
+    }
+
+
 @given(st.text(max_size=400), st.text(max_size=40), st.integers(20, 200))
 def test_every_piece_of_a_cut_text_stands_in_it(text: str, about: str, limit: int) -> None:
     assert all(piece in text for piece in near(text, about, limit=limit).split(" … ") if "…" not in text)

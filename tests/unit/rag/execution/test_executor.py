@@ -67,6 +67,14 @@ async def test_calls_beyond_the_limits_are_not_made_and_said(calls: list[ToolCal
     assert bool(said) is bool(done.gaps)
 
 
+async def test_an_analytical_plan_may_search_for_each_of_its_figures() -> None:
+    search, names = ScriptedTool(*[FOUND] * 9), ["выручка", "активы", "прибыль", "вложения", "запасы"]
+    asked = plan(*map(call, names), kind="analytical")
+    done = await Executor([search], max_calls=4).execute(asked, begin())
+    assert search.asked == names[:4]
+    assert "«запасы»" in done.gaps
+
+
 async def test_an_unknown_tool_is_told_and_the_fallback_serves() -> None:
     search = ScriptedTool(FOUND)
     done = await Executor([search], max_calls=4).execute(plan(call("x", tool="shell")), begin())

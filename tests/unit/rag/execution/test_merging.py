@@ -182,6 +182,22 @@ def test_what_both_searches_found_comes_first() -> None:
     assert [fact.text for fact in both.facts] == ["место 03", "место 01", "место 02", "место 04"]
 
 
+def test_the_best_of_each_search_goes_before_what_several_found_by_the_way() -> None:
+    table, rest = scored(10.0), scored(6.0, 5.9, first=2)
+    planned = replace(table, facts=(*table.facts, *rest.facts))
+    own = scored(7.0, first=9)
+    both = fuse([planned, replace(own, facts=(*own.facts, *rest.facts))])
+    assert [fact.text for fact in both.facts] == ["место 01", "место 09", "место 02", "место 03"]
+
+
+def test_each_part_of_a_question_has_room_for_a_whole_passage() -> None:
+    ranked = [RankedPassage(passage=make_passage("мы " * 900, number=number), score=1.0) for number in range(9)]
+    payload = passages_payload(ranked, asked="")
+    facts = shortlist(payload, sought=["доходы", "расходы", "налоги"]).facts
+    assert [fact.shown for fact in facts[:5]] == [WHOLE_CHARS] * 4 + [ASIDE_CHARS]
+    assert {fact.sought for fact in facts} == {"доходы\nрасходы\nналоги"}
+
+
 def test_a_part_of_a_passage_that_another_search_found_whole_is_the_same() -> None:
     whole, part = scored(1.0), scored(1.0, first=2)
     longer = replace(whole.facts[0], text="место 02 и дальше", document=part.facts[0].document)

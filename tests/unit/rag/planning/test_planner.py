@@ -185,6 +185,12 @@ async def test_a_plan_of_steps_makes_no_calls_beside_them() -> None:
     assert (outcome.plan.steps, outcome.plan.tool_calls) == ((step("a"),), ())
 
 
+async def test_several_searches_of_an_analytical_plan_are_its_way() -> None:
+    outcome, _ = await planned(plan(call("выручка"), call("активы"), call("прибыль"), kind="analytical"))
+    assert not outcome.plan.steps
+    assert [each.args["query"] for each in outcome.plan.tool_calls] == ["выручка", "активы", "прибыль"]
+
+
 async def test_a_kind_without_steps_gets_its_usual_strategy() -> None:
     outcome, _ = await planned(plan(call("RAG"), kind="diagnostic"))
     assert [each.action for each in outcome.plan.steps] == ["rag_db_query"]
