@@ -134,7 +134,7 @@ as $$
     select sum(case when u.postings > p_longest then least(u.postings, p_members) else u.postings end)
       over (order by u.ordinality) as so_far
     from unnest(p_words) with ordinality u) u
-  where u.so_far <= 2000
+  where u.so_far <= 1000
 $$;
 comment on function baza_internal.rarest_words is
   'How many of the words, which come rarest first, have so few postings together that all of them are read; the others '
