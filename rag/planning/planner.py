@@ -25,7 +25,7 @@ from rag.planning.plan import SEARCH, PlannedEntity, QueryKind, QueryPlan, Rende
 from rag.ports import ChatModel, Dialogue, EntityResolver, ModelError, ModelMisfit, ModelNonsense
 from rag.quoting.plain_requests import PlainRequests
 from rag.records import ChatMessage, DocumentMatch, Exchange, SmallTalk
-from rag.retrieval.alike import labels
+from rag.retrieval.alike import told_apart
 from rag.small_talk import SmallTalkRule
 from rag.words import estimate_tokens, without_headings
 
@@ -256,12 +256,13 @@ class PlannerPrompt:
 
     def messages(self, question: str, known: KnownBefore, *, today: date) -> tuple[ChatMessage, ...]:
         """Rules, then one message with the dialogue, the entities and documents that may be meant, and the question."""
+        labels = told_apart([each.opening for each in known.documents], characters=TELLING_CHARS)
         parts = {
             "dialogue so far": _dialogue_text(known.dialogue, question, self._dialogue_tokens),
             "known entities": "\n".join(f"{each.id} ({each.name})" for each in known.entities),
             f"documents ({len(known.documents)} of {known.total})": "\n".join(
                 _document_line(place, match, label)
-                for place, (match, label) in enumerate(zip(known.documents, _labels(known.documents), strict=True))
+                for place, (match, label) in enumerate(zip(known.documents, labels, strict=True))
             ),
         }
         fence = _fence("\0".join((question, *parts.values())))
@@ -270,10 +271,6 @@ class PlannerPrompt:
         )
         filled = PlannerQuestion(known=told, today=today.isoformat(), fence=fence, question=question)
         return (self._rules, ChatMessage(role="user", content=self._question.fill(filled)))
-
-
-def _labels(documents: Sequence[DocumentMatch]) -> tuple[str, ...]:
-    return labels([each.opening for each in documents], characters=TELLING_CHARS)
 
 
 def _document_line(place: int, match: DocumentMatch, label: str) -> str:

@@ -52,6 +52,21 @@ def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[s
     )
 
 
+def told_apart(openings: Sequence[str], *, characters: int) -> tuple[str, ...]:
+    """For each opening what tells it from those of its form; how it begins where no other has that form."""
+    words = [stems(each) for each in openings]
+    forms = [
+        [place for place, other in enumerate(words) if other is own or _likeness(own, other) >= ALIKE_OPENING]
+        for own in words
+    ]
+    return tuple(
+        labels([openings[place] for place in form], characters=characters)[form.index(own)]
+        if len(form) > 1
+        else shorten(openings[own], characters, placeholder="")
+        for own, form in enumerate(forms)
+    )
+
+
 def telling(passages: Sequence[Passage]) -> tuple[str, ...]:
     """For each passage what tells its document from those of the others; nothing where these are not of one form."""
     openings = [opening_of(each) for each in passages]

@@ -322,9 +322,9 @@ def test_documents_are_told_by_short_names_and_by_what_tells_them_apart() -> Non
         pages=4,
         passages=9,
         score=1.0,
-        opening="ДОГОВОР № 117 с ООО «Лазурит»",
+        opening="ДОГОВОР ПОСТАВКИ № 117 с ООО «Лазурит», именуемым Поставщик",
     )
-    other = replace(match, file_name="118.docx", opening="ДОГОВОР № 118 с ООО «Кедр»")
+    other = replace(match, file_name="118.docx", opening="ДОГОВОР ПОСТАВКИ № 118 с ООО «Кедр», именуемым Поставщик")
     said = asked(KnownBefore(documents=[match, other], total=340))
     assert "documents (2 of 340)>\nd1: 117.docx; Договор поставки # Rules, 2025-03-01, 4 p.; 117 · Лазурит\nd2" in said
     assert "3f0c" not in said

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.records import RankedPassage
-from rag.retrieval.alike import LABEL_CHARS, equally_fitting, labels
+from rag.retrieval.alike import LABEL_CHARS, equally_fitting, labels, told_apart
 from tests.fakes.rag import make_passage
 
 CONTRACT = "ДОГОВОР ПОСТАВКИ № {} ООО «{}», именуемое Поставщик, и ООО «Заказчик» заключили договор. Город {}"
@@ -20,6 +20,20 @@ CONTRACTS = tuple(
 def test_a_label_has_the_words_that_the_other_openings_lack() -> None:
     assert labels(CONTRACTS) == ("117/2025 · Лазурит", "118/2025 · Ромашка · Омск", "119/2025 · Кедр")
     assert labels(["Протокол. Дата: 3 марта 2025 г.", "Протокол. Дата: 7 апреля 2025 г."]) == ("3 марта", "7 апреля")
+
+
+def test_a_document_is_told_from_those_of_its_form_alone() -> None:
+    """Minutes that name the supplier took the name from its contract («именуемое Поставщик и» was left)."""
+    minutes = (
+        "ПРОТОКОЛ СОВЕЩАНИЯ Дата 16 июня. Слушали: о переносе поставки ООО «Лазурит». Постановили: поручить Титовой"
+    )
+    contract, others = CONTRACTS[0], CONTRACTS[1:]
+    assert told_apart([contract, minutes], characters=60) == (
+        "ДОГОВОР ПОСТАВКИ № 117/2025 ООО «Лазурит», именуемое",
+        "ПРОТОКОЛ СОВЕЩАНИЯ Дата 16 июня. Слушали: о переносе",
+    )
+    assert told_apart([minutes, contract, *others], characters=60)[1] == "117/2025 · Лазурит"
+    assert told_apart(["", contract], characters=60)[0] == ""
 
 
 def test_an_amount_names_no_document() -> None:
