@@ -156,7 +156,7 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
         open_fetchers(limits, files=None) as fetchers,
         ParseProcess(timeout_s=worker.parse_s, memory_mb=worker.parse_mb) as parser,
     ):
-        stores = Stores.over(TimedTransport(inner=transport, clock=clock))
+        stores = Stores(TimedTransport(inner=transport, clock=clock))
         pipeline = IngestionPipeline(
             fetchers=TimedFetchers(inner=fetchers, clock=clock),
             reader=FileReader(parser=TimedParser(inner=parser, clock=clock), pictures=None, recordings=None),

@@ -29,8 +29,8 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.segments import SegmentMirror
-from adapters.database.stores.search import SearchStore, SegmentStore
+from adapters.database.segments import SegmentMirror, SegmentStore
+from adapters.database.stores.search import SearchStore
 from benchmarks.scale import COPIES_BYTES
 from benchmarks.synthetic import MODEL, MadeBase, make_base, store_base
 from domain.ids import BaseId

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.segments import SegmentMirror
+from adapters.database.segments import SegmentMirror, SegmentStore
 from adapters.database.stores import Stores
-from adapters.database.stores.search import SegmentStore
 from adapters.database.transport import ActingTransport, Transport
 from adapters.kept_files import FolderFiles, SupabaseFiles, open_supabase_files
 from adapters.lexical import RussianEnglishAnalyzer
@@ -197,8 +196,8 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         bound, most = settings.bounds.base_passages or None, settings.bounds.person_waiting or None
         yield Parts(
             settings=settings,
-            stores=Stores.over(transport, mirror, base_passages=bound, most_waiting=most),
-            stores_for_people=Stores.over(
+            stores=Stores(transport, mirror, base_passages=bound, most_waiting=most),
+            stores_for_people=Stores(
                 ActingTransport(transport),
                 mirror,
                 base_passages=bound,

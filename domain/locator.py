@@ -6,7 +6,7 @@ It does not format itself for people; `bot.replies.citations` does, in their lan
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
@@ -31,52 +31,29 @@ class Locator:
 
     def to_json(self) -> dict[str, JsonValue]:
         """The parts that are known, as JSON; an empty dict when none is."""
-        parts: dict[str, JsonValue] = {
-            "page": self.page,
-            "page_end": self.page_end,
-            "start_s": self.start_s,
-            "end_s": self.end_s,
-            "slide": self.slide,
-            "row": self.row,
-            "row_end": self.row_end,
-            "member": self.member,
-            "url": self.url,
-            "headings": list(self.headings) or None,
-        }
-        return {name: value for name, value in parts.items() if value is not None}
+        parts = {name: value for name, value in vars(self).items() if value is not None}
+        headings = parts.pop("headings")
+        return {**parts, "headings": list(headings)} if headings else parts
 
     @classmethod
     def from_json(cls, parts: Mapping[str, JsonValue]) -> Self:
-        """The inverse of `to_json`; unknown keys are left out, so that older code reads newer rows."""
-        known = {name: _READ[name](value) for name, value in parts.items() if name in _READ}
-        return cls(**known)  # type: ignore[arg-type] # each part has its own type
+        """The inverse of `to_json`; unknown keys are left out, so that older code reads newer rows. Raises
+        ValueError."""
+        try:
+            return cls(**{name: _KINDS[name](value) for name, value in parts.items() if name in _KINDS})
+        except (TypeError, OverflowError) as error:
+            raise ValueError("not a place of ours") from error
 
 
-def _integer(value: JsonValue) -> int | None:
-    return int(value) if isinstance(value, (int, float)) else None
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError("a list was expected")
+    return tuple(map(str, value))
 
 
-def _number(value: JsonValue) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-_READ: Mapping[str, Callable[[JsonValue], object]] = {
-    "page": _integer,
-    "page_end": _integer,
-    "start_s": _number,
-    "end_s": _number,
-    "slide": _integer,
-    "row": _integer,
-    "row_end": _integer,
-    "member": _text,
-    "url": _text,
+_KINDS: Mapping[str, Callable[..., Any]] = {
+    **dict.fromkeys(("page", "page_end", "slide", "row", "row_end"), int),
+    **dict.fromkeys(("start_s", "end_s"), float),
+    **dict.fromkeys(("member", "url"), str),
     "headings": _texts,
 }

@@ -11,11 +11,12 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.database.transport import DatabaseAway, DatabaseError
+from adapters.database import rows
+from adapters.database.transport import DatabaseAway, DatabaseError, Store
 from domain.ending import end
 from domain.ids import BaseId
 
@@ -65,16 +66,20 @@ class Near:
     last_row: int
 
 
-class Segments(Protocol):
-    """Where segments come from. Both raise DatabaseAway and DatabaseError."""
+class SegmentStore(Store):
+    """Where segments come from. Both calls raise DatabaseError, DatabaseAway."""
 
     async def segments(self, *, size: int, known: Collection[str]) -> list[Segment]:
-        """The segments of as many bases as fit into `size` bytes; those `known` by name come without thresholds."""
-        ...
+        """The segments of as many bases as fit into `size` bytes, `known` ones without their thresholds."""
+        found = await self._transport.call("list_vector_segments", p_bytes=size, p_known=list(known))
+        return [rows.record(Segment, row, name=row["segment"]) for row in found]
 
     async def rows(self, base: BaseId, segment: str, *, after: int, limit: int) -> SegmentRows | None:
-        """Up to `limit` rows after the place `after`; None at the end, and where the segment is gone."""
-        ...
+        """Up to `limit` rows after the place `after`."""
+        found = await self._transport.call(
+            "read_vector_segment", p_base=base, p_segment=segment, p_after=after, p_limit=limit
+        )
+        return rows.record(SegmentRows, found[0], passages=found[0]["chunks"]) if found else None
 
 
 @dataclass(kw_only=True)
@@ -94,9 +99,9 @@ class _Copy:
 
 
 class SegmentMirror:
-    """Meets `adapters.database.stores.search.Proposals`. `size` is in bytes; 0 for no copies."""
+    """Proposes candidates for the vector search in large bases. `size` is in bytes; 0 for no copies."""
 
-    def __init__(self, segments: Segments, *, size: int) -> None:
+    def __init__(self, segments: SegmentStore, *, size: int) -> None:
         self._segments = segments
         self._size = size
         self._copies: dict[BaseId, _Copy] = {}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import Transport
+from adapters.database.transport import Store
 from domain.documents import SourcedTable
 from domain.ids import BaseId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
@@ -16,11 +16,8 @@ from rag.ports import Dialogue, Unsummarised
 from rag.records import Exchange, KeptReading, PastSession, SaidMessage
 
 
-class DialogueStore:
+class DialogueStore(Store):
     """Meets `rag.ports.DialogueStore`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def recollect(
         self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
@@ -104,11 +101,8 @@ class DialogueStore:
         return bool(await self._transport.call("resume_session", p_user=user, p_session=session, p_thread=thread or 0))
 
 
-class TableStore:
+class TableStore(Store):
     """Tables of answers, stored until a button asks for one as a file."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
         """The number of its button."""
@@ -128,11 +122,8 @@ class TableStore:
         )
 
 
-class KeptReadingStore:
+class KeptReadingStore(Store):
     """Meets `rag.ports.ReadingMemory`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
         """The replies that this base has kept, oldest first."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row, Transport
+from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row, Store
 from domain.ids import BaseId
 from domain.locator import JsonValue
 from ingestion.entities.records import (
@@ -25,12 +25,9 @@ from rag.entities import GraphFact, NamedEntity
 KEYS_AT_ONCE = 400
 
 
-class EntityStore:
+class EntityStore(Store):
     """Meets `ingestion.entities.records.EnrichmentQueue` and `EntityRegistry`, `rag.entities.EntityNames` and
     `EntityGraph`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
         """The next ready document that nobody has read entities from; None when there is none."""

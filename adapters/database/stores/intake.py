@@ -14,7 +14,7 @@ from typing import Any
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, name_key, storable
-from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Transport
+from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Store, Transport
 from domain.documents import Added, Notice, Once, Refusal, SourceType, Webhook
 from domain.ids import BaseId, BatchId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
@@ -117,15 +117,12 @@ def source_key(source: Source) -> str | None:
     return source.identifier if source.type is SourceType.PATH else None
 
 
-class InboxStore:
+class InboxStore(Store):
     """Keeps updates from the moment they are acknowledged until they have been handled, each by one process at a time.
 
     An update is the Bot API's own JSON object and is passed on unread, hence the `Any`. A holder is a process, and
     holds an update until its lease of `lease_s` seconds runs out. All calls raise DatabaseAway.
     """
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def receive(
         self, bot_id: int, update_id: int, payload: Mapping[str, Any], *, chat_id: int, holder: str, lease_s: float
@@ -176,11 +173,8 @@ class InboxStore:
         await self._transport.call("release_updates", p_bot=bot_id, p_holder=holder)
 
 
-class NoticeStore:
+class NoticeStore(Store):
     """The live messages of batches. They survive restarts: a change that was not shown is shown later."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def attach(self, batch: BatchId, message: MessageId) -> None:
         """Remember which message of ours is the live one."""
@@ -207,11 +201,8 @@ class DueMessage:
     attempt: int  # 1 the first time
 
 
-class WebhookStore:
+class WebhookStore(Store):
     """Meets `api.services.Webhooks`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def add(self, base: BaseId, *, url: str, secret: str, most: int) -> Webhook | None:
         """None when the base has `most` webhooks already."""

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, name_key, storable
-from adapters.database.transport import PAGE_ROWS, Row, Transport
+from adapters.database.transport import PAGE_ROWS, Row, Store
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.locator import JsonValue
@@ -20,11 +20,8 @@ from rag.reservations import DayBounds, Reservation
 REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
 
 
-class LibraryStore:
+class LibraryStore(Store):
     """What a base holds."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def documents(
         self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
@@ -205,11 +202,8 @@ def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
     }
 
 
-class KeptFileStore:
+class KeptFileStore(Store):
     """Meets `api.services.FileList`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def keep(self, base: BaseId, *, sha256: str, size_bytes: int, most_bytes: int) -> FileId | None:
         """The name under which the content is to be stored now, kept for an hour unless a document takes it; None when

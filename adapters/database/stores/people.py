@@ -7,7 +7,7 @@ by the functions themselves. It does not know what a mode means.
 from adapters.database import rows
 from adapters.database.payloads import storable
 from adapters.database.stores.library import REMOVAL_S
-from adapters.database.transport import NO_ROOM, DatabaseError, Row, Transport
+from adapters.database.transport import NO_ROOM, DatabaseError, Row, Store, Transport
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.documents import Removed
 from domain.errors import NoRoom
@@ -17,11 +17,8 @@ from domain.people import Caller, Mode, PendingQuestion, Token, UserState
 MOST_OWN = 50
 
 
-class PeopleStore:
+class PeopleStore(Store):
     """Modes, dialogues and bases of people and groups."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def open_base(
         self,
@@ -127,11 +124,8 @@ class PeopleStore:
         return next(iter(rows.records(PendingQuestion, found)), None)
 
 
-class TokenStore:
+class TokenStore(Store):
     """Tokens of the HTTP API; also meets `api.services.Tokens`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def add(self, base: BaseId | None, token_hash: str, *, is_read_only: bool, days: int | None) -> UserId:
         """The id of the new token, for one base or (None) all of who acts; it ends after `days` (None: never)."""

@@ -1,18 +1,16 @@
 """Passages by question, by place and by vector.
 
-In: a base, a query, vectors, documents. Out: candidates, passages in order, the binary segments of large bases from
-which `adapters.database.segments` makes copies, old and new vectors of a base that moves to another model. Fusing,
-reranking and embedding are done elsewhere.
+In: a base, a query, vectors, documents. Out: candidates, passages in order, old and new vectors of a base that moves to
+another model. Fusing, reranking and embedding are done elsewhere.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, storable, vector_text, vectors_in_line
-from adapters.database.segments import Near, Segment, SegmentRows
-from adapters.database.transport import Row, Transport
+from adapters.database.segments import Near, SegmentMirror
+from adapters.database.transport import Row, Store, Transport
 from domain.documents import opening_line
 from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
@@ -26,18 +24,10 @@ VECTORS_A_CALL = 64  # about 0.7 MB as JSON
 SWITCH_S = 30 * 60  # a base of half a million passages is rewritten in some minutes
 
 
-class Proposals(Protocol):
-    """Proposes candidates for the vector search in large bases."""
-
-    async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
-        """Candidates for the nearest `limit` passages; None where the database has to find them itself."""
-        ...
-
-
 class SearchStore:
     """Meets `rag.ports.PassageSearch` and `rag.ports.DocumentScores`."""
 
-    def __init__(self, transport: Transport, proposals: Proposals | None = None) -> None:
+    def __init__(self, transport: Transport, proposals: SegmentMirror | None = None) -> None:
         self._transport = transport
         self._proposals = proposals
 
@@ -138,39 +128,8 @@ def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
     return {name: value for name, value in asked.items() if value not in (None, "", [])}
 
 
-class SegmentStore:
-    """Meets `adapters.database.segments.Segments`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def segments(self, *, size: int, known: Collection[str]) -> list[Segment]:
-        """The segments of as many bases as fit into `size` bytes, `known` ones without their thresholds. Raises
-        DatabaseError, DatabaseAway."""
-        found = await self._transport.call("list_vector_segments", p_bytes=size, p_known=list(known))
-        return [_segment(row) for row in found]
-
-    async def rows(self, base: BaseId, segment: str, *, after: int, limit: int) -> SegmentRows | None:
-        """Up to `limit` rows after the place `after`. Raises DatabaseError, DatabaseAway."""
-        found = await self._transport.call(
-            "read_vector_segment", p_base=base, p_segment=segment, p_after=after, p_limit=limit
-        )
-        return _rows(found[0]) if found else None
-
-
-def _segment(row: Row) -> Segment:
-    return rows.record(Segment, row, name=row["segment"])
-
-
-def _rows(row: Row) -> SegmentRows:
-    return rows.record(SegmentRows, row, passages=row["chunks"])
-
-
-class NextVectorStore:
+class NextVectorStore(Store):
     """Meets `ingestion.indexing.VectorStore`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
         """Bases with passages of another model; `name` asks for one."""
@@ -214,11 +173,8 @@ def _stored_chunk(row: Row) -> StoredChunk:
     return rows.record(StoredChunk, row, id=row["chunk_id"], chunk=rows.record(Chunk, row, span=span))
 
 
-class ReadingStore:
+class ReadingStore(Store):
     """Meets `rag.ports.DocumentPassages`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
         """Up to `limit` (below 1000) passages with an ordinal over `after`; none when the base does not hold it."""

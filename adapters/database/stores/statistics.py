@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from adapters.database import rows
-from adapters.database.transport import Row, Transport
+from adapters.database.transport import Row, Store
 from domain.ids import BaseId, DocumentId
 from domain.statistics import (
     ActionFigures,
@@ -23,11 +23,8 @@ from domain.statistics import (
 FAILURES_SHOWN = 10
 
 
-class StatisticsStore:
+class StatisticsStore(Store):
     """Figures for people, and what reading costs."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def save_reading_cost(self, base: BaseId, document: DocumentId, cost: float) -> None:
         """What models have cost for reading the document, in US dollars."""

@@ -14,7 +14,17 @@ from math import inf
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, postings_json, storable, vectors_in_line
 from adapters.database.stores.intake import source_key
-from adapters.database.transport import LEASE_LOST, NO_ROOM, PAGE_ROWS, Argument, DatabaseError, Reals, Row, Transport
+from adapters.database.transport import (
+    LEASE_LOST,
+    NO_ROOM,
+    PAGE_ROWS,
+    Argument,
+    DatabaseError,
+    Reals,
+    Row,
+    Store,
+    Transport,
+)
 from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId
 from domain.locator import JsonValue
@@ -39,11 +49,8 @@ FRAME_CHARS = 80  # of a block besides its text
 FEW_CHUNKS = 8  # written as JSON in a few milliseconds
 
 
-class TextStore:
+class TextStore(Store):
     """Meets `ingestion.ports.DocumentText`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> Sequence[Block]:
         """All blocks in order, or those that begin within `most_chars`; empty when the base holds no such document."""

@@ -128,7 +128,7 @@ async def test_a_storage_that_is_away_is_told_from_a_file_that_is_gone(tmp_path:
 async def test_a_file_stays_while_a_document_has_it_and_no_crash_leaves_one_behind(
     transport: Transport, database_url: str, tmp_path: Path
 ) -> None:
-    stores, listed, files = Stores.over(transport), KeptFileStore(transport), FolderFiles(tmp_path / "files")
+    stores, listed, files = Stores(transport), KeptFileStore(transport), FolderFiles(tmp_path / "files")
     base, other = await open_base(stores), await open_base(stores, BORIS)
     content = tmp_path / "content"
     content.write_bytes(b"x" * 60)

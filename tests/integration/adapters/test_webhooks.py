@@ -88,7 +88,7 @@ async def is_over(transport: Transport) -> bool:
 async def test_who_is_killed_between_telling_and_noting_it_has_it_told_again(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     running: list[asyncio.subprocess.Process] = []
 
     async def kill_once(before: int) -> web.Response:
@@ -140,7 +140,7 @@ async def telling(stores: Stores, guard: AddressGuard) -> AsyncIterator[None]:
 async def test_a_receiver_that_is_slow_broken_or_cut_off_is_told_again_later_each_time(
     postgres_transport: PostgresTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     monkeypatch.setattr("adapters.webhooks.ANSWER_S", 0.3)
     monkeypatch.setattr("adapters.webhooks.AGAIN_S", (0.1, 0.2, 0.4, 0.8))
     at: list[float] = []
@@ -168,7 +168,7 @@ async def test_a_receiver_that_is_slow_broken_or_cut_off_is_told_again_later_eac
 async def test_what_happened_to_a_document_is_told_in_order(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     store = WebhookStore(postgres_transport)
     base, _ = await webhook(stores, "example.com")
     document = await publish(stores, base, "слова")
@@ -187,7 +187,7 @@ async def test_what_happened_to_a_document_is_told_in_order(
 
 @pytest.mark.parametrize("inside", ["127.0.0.1", "10.0.0.8", "169.254.169.254", "::1", "fd00::1"])
 async def test_a_name_that_leads_inside_is_never_told(postgres_transport: PostgresTransport, inside: str) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
 
     async def resolve(_host: str, _port: int) -> list[str]:
         return ["93.184.215.14", inside]

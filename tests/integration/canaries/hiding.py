@@ -95,7 +95,7 @@ async def hide_canary(transport: Transport, contents: Content, owner: UserId | N
 
     It is being moved to another model, too.
     """
-    stores, number = Stores.over(transport), next(people)
+    stores, number = Stores(transport), next(people)
     person, word = owner or UserId(number), f"канарейка{number}"
     topic = ThreadId(number) if owner else None
     base = await stores.people.open_base(ChatId(person), thread=topic, member=person, topic=word)
@@ -138,7 +138,7 @@ async def hide_canary(transport: Transport, contents: Content, owner: UserId | N
 async def _token(transport: Transport, person: UserId, base: BaseId, word: str) -> UserId:
     """One that the person has made."""
     with acting_for(person):
-        own = Stores.over(ActingTransport(transport))
+        own = Stores(ActingTransport(transport))
         return await own.tokens.add(base, token_hash(word), is_read_only=False, days=None)
 
 
@@ -151,7 +151,7 @@ async def _join(stores: Stores, member: UserId, word: str) -> UserId:
 async def hide(transport: Transport, bases: list[Content], owner: UserId | None = None) -> list[Canary]:
     """A canary for each, and segments where they are due."""
     canaries = [await hide_canary(transport, base, owner) for base in bases]
-    await Stores.over(transport).search.ensure_index()
+    await Stores(transport).search.ensure_index()
     return canaries
 
 

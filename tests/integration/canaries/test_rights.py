@@ -78,26 +78,26 @@ async def test_who_was_let_in_is_a_stranger_again_afterwards(
     transport: Transport, catalog: Catalog, pair: tuple[Canary, Canary], is_group: bool
 ) -> None:
     canary, person = pair
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     if is_group:
         person = replace(person, person=UserId(-next(people)))
         await stores.people.open_base(ChatId(person.person), thread=None, member=canary.person)
         with acting_for(canary.person):
-            own = Stores.over(ActingTransport(transport)).bases
+            own = Stores(ActingTransport(transport)).bases
             await own.bind(canary.base, ChatId(person.person), thread=None, name="Дом")
         await stores.bases.leave_group(ChatId(person.person), None)
     else:
         await stores.bases.invite(canary.base, token_hash("write"), role=Role.WRITER, once=False, days=None)
         await stores.bases.accept(person.person, token_hash("write"), name="Борис")
         with acting_for(canary.person):
-            await Stores.over(ActingTransport(transport)).bases.remove_member(canary.base, person.person)
+            await Stores(ActingTransport(transport)).bases.remove_member(canary.base, person.person)
     ends = await refused(transport, catalog, person, canary)
     assert {name: end for name, end in ends.items() if end != "BaseClosed"} == dict.fromkeys(OWN_TOKENS, "")
 
 
 async def test_a_reader_changes_nothing(transport: Transport, catalog: Catalog, pair: tuple[Canary, Canary]) -> None:
     canary, reader = pair
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     await stores.bases.invite(canary.base, token_hash("read"), role=Role.READER, once=False, days=None)
     await stores.bases.accept(reader.person, token_hash("read"), name="Борис")
     ends = await refused(transport, catalog, reader, canary)

@@ -34,7 +34,7 @@ async def enrich(stores: Stores) -> None:
 async def test_until_every_document_is_read_for_entities_a_search_joins_and_it_is_counted(
     transport: Transport, read: int, kinds: set[FactKind]
 ) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     for name in ("Телефон: 12 alor", "Телефон alor тоже 34"):
         await publish(stores, base, name, name=name)

@@ -46,7 +46,7 @@ async def reranker(kind: str, folder: Path) -> AsyncIterator[tuple[Reranker | No
 
 async def texts_found(transport: PostgresTransport, judge: Reranker | None, documents: int) -> list[str]:
     """Best first."""
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     for number in range(documents):
         await publish(stores, base, f"ключ сеть диск номер{number} " + f"слово{number} " * 9, name=f"{number}")

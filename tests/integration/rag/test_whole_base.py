@@ -30,7 +30,7 @@ PROMPT_TOKENS = 12_000
 
 async def keep(transport: Transport, *names: str) -> BaseId:
     """The made documents of these names, or all 30."""
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     for name, text in documents().items():
         if not names or name in names:
@@ -52,7 +52,7 @@ async def model_that(reply: Reply) -> AsyncIterator[tuple[ChatModel, LlmServer]]
 def retrieval(transport: Transport) -> Retrieval:
     """By words alone."""
     return Retrieval(
-        Stores.over(transport).search,
+        Stores(transport).search,
         FixedEmbedder(),
         LowerWords(),
         None,
@@ -64,12 +64,12 @@ def retrieval(transport: Transport) -> Retrieval:
 
 
 def rows_tool(transport: Transport, model: ChatModel) -> CollectRows:
-    library, reading = Stores.over(transport).library, ReadingStore(transport)
+    library, reading = Stores(transport).library, ReadingStore(transport)
     return CollectRows(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 
 def reading_tool(transport: Transport, model: ChatModel) -> ReadDocuments:
-    library, reading = Stores.over(transport).library, ReadingStore(transport)
+    library, reading = Stores(transport).library, ReadingStore(transport)
     return ReadDocuments(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 

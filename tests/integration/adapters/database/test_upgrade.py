@@ -89,7 +89,7 @@ async def test_what_a_release_has_stored_is_found_by_this_one(upgraded: str, dat
     assert ask(upgraded, COUNTED) == ask(upgraded, RECOUNTED)
     assert ask(upgraded, ORPHANS) == [(0,)]
     async with open_postgres(upgraded, pool_size=1, timeout_s=60) as transport:
-        stores = Stores.over(transport)
+        stores = Stores(transport)
         for base, person in ask(upgraded, "select id, chat_id from bases"):
             word = f"канарейка{person}"
             found = await find(stores, BaseId(str(base)), word)

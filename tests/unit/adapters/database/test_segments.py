@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.database import segments as mirrors
-from adapters.database.segments import Segment, SegmentMirror, SegmentRows, effort
+from adapters.database.segments import Segment, SegmentMirror, SegmentRows, SegmentStore, effort
 from adapters.database.transport import DatabaseAway
 from domain.ids import BaseId
 
@@ -19,7 +19,7 @@ ALL = 10_000  # bytes, for all there is
 
 
 @dataclass
-class FakeSegments:
+class FakeSegments(SegmentStore):
     """Segments of vectors of eight bits; each row holds one passage."""
 
     listed: list[Segment] = field(default_factory=list)

@@ -9,4 +9,4 @@ from adapters.database.transport import Transport
 @pytest.fixture
 def stores(transport: Transport) -> Stores:
     """All stores, empty."""
-    return Stores.over(transport)
+    return Stores(transport)

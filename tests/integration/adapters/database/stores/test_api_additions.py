@@ -14,7 +14,7 @@ BORIS = UserId(8_000_000_002)
 
 @pytest.mark.over_rest
 async def test_a_key_adds_once_and_a_new_version_takes_the_place_of_the_old(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, other = await open_base(stores), await open_base(stores, BORIS)
     token = await stores.tokens.add(base, "hash", is_read_only=False, days=None)
     first, once = batch_of(base, note("раз")), Once(key="k", digest="a")
@@ -40,7 +40,7 @@ async def test_a_key_adds_once_and_a_new_version_takes_the_place_of_the_old(tran
 
 
 async def test_the_bytes_of_a_day_are_counted(transport: Transport) -> None:
-    stores, files = Stores.over(transport), KeptFileStore(transport)
+    stores, files = Stores(transport), KeptFileStore(transport)
     base = await open_base(stores)
     token = await stores.tokens.add(base, "hash", is_read_only=False, days=None)
     waits = [await files.count_bytes(base, token, 60, per_day=100) for _ in range(2)]

@@ -45,7 +45,7 @@ SAID = Exchange(question="Где ключи?", answer="На столе.")
 @pytest.fixture
 def mine(transport: Transport) -> Stores:
     """For people."""
-    return Stores.over(ActingTransport(transport))
+    return Stores(ActingTransport(transport))
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ async def scores(stores: Stores, base: BaseId, words: str) -> dict[str, float]:
 async def test_a_word_with_more_postings_than_are_read_leaves_the_same_best_passages(
     transport: Transport, database_url: str
 ) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await a_long_contract(stores)
     assert ask(database_url, FREQUENT) == [(True,)]
     assert ask(database_url, RAREST) == [(3,)]  # «поставка» is looked up for what the others have found

@@ -50,7 +50,7 @@ async def test_no_base_gives_fewer_passages_than_it_has(
     gone: int,
     person: int,
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     set_number(database_url, "exact_scan_limit", exact)
     mine, other = await open_base(stores, UserId(person)), await open_base(stores, UserId(1))
     await add(stores, other, f"чужое{person}", LIMIT, near=NORTH)

@@ -27,7 +27,7 @@ ATTEMPTS = 3
 @pytest.fixture(params=["postgres", "supabase"])
 def stores(request: pytest.FixtureRequest) -> Stores:
     """Over one transport and the other."""
-    return Stores.over(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+    return Stores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
 async def claim(stores: Stores, *, lease_s: int = LEASE_S, only: BaseId | None = None) -> ClaimedEnrichment:

@@ -28,7 +28,7 @@ T = TypeVar("T")
 @pytest.fixture
 def stores(postgres_transport: PostgresTransport) -> Stores:
     """The real ones: only there two calls overlap."""
-    return Stores.over(postgres_transport)
+    return Stores(postgres_transport)
 
 
 async def with_one_that_is_due(stores: Stores) -> tuple[BaseId, DocumentId]:

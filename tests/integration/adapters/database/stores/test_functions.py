@@ -81,7 +81,7 @@ def test_no_function_is_long(database_url: str) -> None:
 async def test_the_counts_of_a_base_are_the_sums_of_what_can_be_found(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     mine, other = await open_base(stores), await open_base(stores, UserId(202))
     documents = [await publish(stores, mine, f"слово {number}", "и ещё одно") for number in range(4)]
     await publish(stores, other, "чужое")
@@ -111,7 +111,7 @@ async def publish_many(stores: Stores, user: UserId, vector: list[float], count:
 async def test_the_index_is_made_for_a_base_that_is_large_enough(
     transport: Transport, database_url: str, limit: int
 ) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     await publish_many(stores, UserId(1), EAST, 40)
     set_number(database_url, "exact_scan_limit", limit)
     search = SearchStore(transport)
@@ -122,7 +122,7 @@ async def test_the_index_is_made_for_a_base_that_is_large_enough(
 async def test_a_large_base_among_others_is_searched_whole_by_the_index(
     transport: Transport, database_url: str
 ) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     await publish_many(stores, UserId(1), EAST, 40)  # far from the question
     await publish_many(stores, UserId(2), NORTH, 600)  # near it, and not ours
     exact = await find(stores, await open_base(stores, UserId(1)), vector=NORTH)

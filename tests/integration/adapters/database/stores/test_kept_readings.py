@@ -69,7 +69,7 @@ async def test_nothing_is_kept_of_a_document_that_is_gone_meanwhile(stores: Stor
 
 
 async def test_what_is_a_month_old_is_read_anew(postgres_transport: PostgresTransport, database_url: str) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     await stores.kept_readings.keep(base, ASKED, reading(await publish(stores, base, "Аренда")))
     for days, is_known in ((29, True), (31, False)):
@@ -79,7 +79,7 @@ async def test_what_is_a_month_old_is_read_anew(postgres_transport: PostgresTran
 
 
 async def test_the_oldest_make_room(postgres_transport: PostgresTransport, database_url: str) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     document = await publish(stores, base, "Аренда")
     await stores.kept_readings.keep(base, ASKED, reading(document, content="x" * 70_000))

@@ -19,13 +19,13 @@ class DeletedMeanwhile:
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
         if function == "read_blocks":
-            assert await Stores.over(self._transport).library.delete(self._base, self._document)
+            assert await Stores(self._transport).library.delete(self._base, self._document)
         return await self._transport.call(function, timeout_s=timeout_s, **arguments)
 
 
 @pytest.mark.over_rest
 async def test_what_is_deleted_while_it_is_taken_over_is_read_anew(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     twin, _ = await read_source(stores, base, file("Договор.pdf"), "пункт")
     again, _ = await read_source(stores, base, file("копия.pdf", caption="Дача"), "пункт")
@@ -37,7 +37,7 @@ async def test_what_is_deleted_while_it_is_taken_over_is_read_anew(transport: Tr
 
 @pytest.mark.over_rest
 async def test_another_base_s_reading_is_never_taken_over(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     theirs, base = await open_base(stores), await stores.people.open_named_base("другая")
     twin, _ = await read_source(stores, theirs, file("Договор.pdf"), "пункт")
     held = await claim_source(stores, base, file("копия.pdf", caption="Дача"))

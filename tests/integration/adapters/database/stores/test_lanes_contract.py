@@ -170,10 +170,10 @@ async def test_a_base_of_many_people_holds_not_all_places_either(stores: Stores)
 
 @pytest.mark.over_rest
 async def test_a_persons_tokens_take_the_persons_turns_and_room(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     anna, boris = await open_base(stores), await open_base(stores, BORIS)
     with acting_for(ANNA):
-        own = Stores.over(ActingTransport(transport))
+        own = Stores(ActingTransport(transport))
         tokens = [await own.tokens.add(anna, token_hash(str(n)), is_read_only=False, days=1) for n in range(5)]
     sent = [
         await stores.intake.enqueue(replace(batch_of(anna, note("заметка"), message=n), user_id=token))

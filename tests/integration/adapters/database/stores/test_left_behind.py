@@ -24,7 +24,7 @@ def rows_of(connection: psycopg.Connection, table: str) -> int:
 async def test_text_goes_with_its_document(
     postgres_transport: PostgresTransport, database_url: str, removal: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     await read_source(stores, await open_base(stores), note("слова"), "слова")
     tables = ("document_blocks", "documents_chunks", "chunk_terms")
     with psycopg.connect(database_url, autocommit=True) as connection:

@@ -19,7 +19,7 @@ STRANGER = UserId(666)
 @pytest.fixture
 def stores(postgres_transport: PostgresTransport) -> Stores:
     """The real ones: only there a lineage can be bent."""
-    return Stores.over(postgres_transport)
+    return Stores(postgres_transport)
 
 
 async def with_a_strangers_lineage(stores: Stores, url: str, *, mine: str, theirs: str) -> tuple[BaseId, DocumentId]:

@@ -69,7 +69,7 @@ def somebody_writing(database_url: str, held: ClaimedDocument) -> Iterator[psyco
     "words", ["номер3", "диск", "серверы диск", "сервер-1 слово5", "диск сервера номер1 слово2", "номерной"]
 )
 async def test_words_find_the_same_with_blocks_as_without(transport: Transport, database_url: str, words: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]
     with_segments = await scores(stores, base, words)
@@ -81,7 +81,7 @@ async def test_words_find_the_same_with_blocks_as_without(transport: Transport, 
 
 @pytest.mark.over_rest
 async def test_what_is_best_comes_first_from_either_side(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     await publish(stores, base, "номер1 номер3 пришло", name="потом")
     found = await scores(stores, base, "номер1 номер3", limit=3)
@@ -90,14 +90,14 @@ async def test_what_is_best_comes_first_from_either_side(transport: Transport) -
 
 
 async def test_no_more_come_than_are_asked_for_and_the_best(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     every = sorted((await scores(stores, base, "номер2 диск")).values(), reverse=True)
     assert sorted((await scores(stores, base, "номер2 диск", limit=4)).values(), reverse=True) == every[:4]
 
 
 async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     for number in range(5, 9):
         await publish(stores, base, *texts(number), name=f"{number}")
@@ -114,7 +114,7 @@ async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Tra
 async def test_words_that_are_looked_up_in_a_chosen_document_score_as_those_that_are_read(
     transport: Transport, database_url: str
 ) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     await large_base(stores, transport)
     with psycopg.connect(database_url, autocommit=True) as connection:
         read, looked_up = (connection.execute(_INSIDE, {"postings": postings}).fetchall() for postings in (10, 90000))
@@ -124,7 +124,7 @@ async def test_words_that_are_looked_up_in_a_chosen_document_score_as_those_that
 
 @pytest.mark.over_rest
 async def test_what_left_takes_no_places(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     for card in await stores.library.documents(base, limit=10, offset=0):
         if card.title in ("0", "1"):
@@ -135,7 +135,7 @@ async def test_what_left_takes_no_places(transport: Transport) -> None:
 
 
 async def test_a_document_that_may_not_be_seen_is_not_found(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("update documents set visible = false where title = '0'")
@@ -143,14 +143,14 @@ async def test_a_document_that_may_not_be_seen_is_not_found(transport: Transport
 
 
 async def test_a_filter_holds(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     one = (await stores.library.documents(base, limit=1, offset=0))[0].id
     assert len(await find(stores, base, "запись", only=SearchFilter(documents=(one,)))) == 6
 
 
 async def test_enough_more_passages_are_another_segment(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     for number in (5, 6):
         await publish(stores, base, *texts(number), name=f"{number}")
@@ -161,7 +161,7 @@ async def test_enough_more_passages_are_another_segment(transport: Transport, da
 
 
 async def test_a_passage_that_is_being_written_is_waited_for(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     with somebody_writing(database_url, await claim_new(stores, base)) as writing:
         for number in range(5):
@@ -174,7 +174,7 @@ async def test_a_passage_that_is_being_written_is_waited_for(transport: Transpor
 
 
 async def test_who_writes_in_another_base_is_not_waited_for(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     other = await open_base(stores, UserId(202))
     with somebody_writing(database_url, await claim_new(stores, other)):
         await large_base(stores, transport)
@@ -182,7 +182,7 @@ async def test_who_writes_in_another_base_is_not_waited_for(transport: Transport
 
 
 async def test_who_renames_is_waited_for_too(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     document = await publish(stores, base, "запись")
     with psycopg.connect(database_url) as renaming:
@@ -192,7 +192,7 @@ async def test_who_renames_is_waited_for_too(transport: Transport, database_url:
 
 
 async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     documents: list[DocumentId] = [
         card.id for card in await stores.library.documents(base, limit=10, offset=0) if card.title in "01"
@@ -208,7 +208,7 @@ async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport,
 
 @pytest.mark.over_rest
 async def test_a_document_goes_by_its_new_name_alone(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     first = (await stores.library.documents(base, limit=10, offset=0))[-1]
     for title in ("смета дачи", "договор аренды"):
@@ -228,7 +228,7 @@ async def rename_all(stores: Stores, base: BaseId) -> None:
 
 
 async def test_blocks_are_not_made_for_ever_of_what_may_not_be_seen(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     for number in range(5, 8):
         await publish(stores, base, *texts(number), name=f"{number}")
@@ -240,7 +240,7 @@ async def test_blocks_are_not_made_for_ever_of_what_may_not_be_seen(transport: T
 
 
 async def test_who_wrote_on_another_server_is_not_waited_for(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     for number in range(5):
         await publish(stores, base, *texts(number), name=f"{number}")
@@ -251,7 +251,7 @@ async def test_who_wrote_on_another_server_is_not_waited_for(transport: Transpor
 
 
 async def test_terms_are_weighed_anew_when_the_base_has_grown_by_half(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     for number in range(5, 8):
         await publish(stores, base, *texts(number), name=f"{number}")
@@ -260,7 +260,7 @@ async def test_terms_are_weighed_anew_when_the_base_has_grown_by_half(transport:
 
 
 async def test_a_base_that_became_small_has_none(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     for card in (await stores.library.documents(base, limit=10, offset=0))[:3]:
         await stores.library.delete(base, card.id)
@@ -270,7 +270,7 @@ async def test_a_base_that_became_small_has_none(transport: Transport, database_
 
 
 async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     await stores.library.clean_base(base)
     assert await scores(stores, base, "запись") == {}
@@ -280,7 +280,7 @@ async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport)
 async def test_a_base_that_was_filled_again_is_searched_without_what_it_held(
     transport: Transport, database_url: str
 ) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await large_base(stores, transport)
     await stores.library.clean_base(base)
     for number in range(5):
@@ -294,7 +294,7 @@ async def test_a_base_that_was_filled_again_is_searched_without_what_it_held(
 
 
 async def test_passages_of_other_bases_are_not_passed_over(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     await publish(stores, await open_base(stores, UserId(202)), "чужое")
     ask(database_url, _MANY_MORE)
     base = await large_base(stores, transport)
@@ -305,7 +305,7 @@ async def test_passages_of_other_bases_are_not_passed_over(transport: Transport,
 
 
 async def test_two_large_bases_keep_to_themselves(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     bases = [await large_base(stores, transport, UserId(user)) for user in (101, 202)]
     held = await claim_new(stores, bases[1])
     await stores.work.add_chunks(held, chunks=[indexed(0, "запись чужое")])

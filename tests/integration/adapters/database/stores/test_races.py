@@ -43,7 +43,7 @@ async def unfinished(url: str, call: str, *arguments: object) -> AsyncIterator[N
 async def test_the_second_of_two_twins_waits_for_the_first_and_is_its_duplicate(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     twins = [await claim_new(stores, base, name) for name in ("первая", "вторая")]
     for held in twins:
@@ -60,7 +60,7 @@ async def test_the_second_of_two_twins_waits_for_the_first_and_is_its_duplicate(
 async def test_the_second_of_two_exchanges_waits_for_the_first(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     said = Exchange(question="Второй?", answer="Второй.")
     call = "select insert_and_trim_pairs(%s, %s, %s, 'Первый?', 'Первый.')"
@@ -75,7 +75,7 @@ async def test_the_second_of_two_exchanges_waits_for_the_first(
 async def test_a_document_that_is_being_claimed_is_passed_over(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     (first,), (second,) = await enqueue(stores, base, "первая"), await enqueue(stores, base, "вторая")
     async with unfinished(database_url, "select claim_documents('another', 60, array[%s])", first):
@@ -88,7 +88,7 @@ async def test_a_document_that_is_being_claimed_is_passed_over(
 async def test_a_clean_base_waits_for_the_publication_under_way(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     await publish(stores, base, "первые слова")
     held = await claim_new(stores, base)
@@ -103,7 +103,7 @@ async def test_a_clean_base_waits_for_the_publication_under_way(
 async def test_workers_and_people_at_once_never_lock_each_other_out(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     rounds = (read_until_removed(stores, number) for number in range(6))
     await asyncio.gather(*rounds, *(clean_now_and_then(stores, seed) for seed in range(2)))
     assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)

@@ -51,7 +51,7 @@ async def move(transport: Transport, embedder: EastEmbedder) -> None:
 
 @pytest.mark.over_rest
 async def test_searching_finds_everything_at_every_moment(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     for number in range(4):
         await publish(stores, base, *(f"{number} {text}" for text in TEXTS[:5]), name=f"{number}")
@@ -71,7 +71,7 @@ async def test_searching_finds_everything_at_every_moment(transport: Transport) 
 
 @pytest.mark.over_rest
 async def test_what_was_cut_short_goes_on_where_it_was(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     await publish(stores, base, *TEXTS)
     first, second = EastEmbedder(calls=1), EastEmbedder()
@@ -84,7 +84,7 @@ async def test_what_was_cut_short_goes_on_where_it_was(transport: Transport) -> 
 
 
 async def test_what_the_old_model_read_meanwhile_is_moved_too(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     await publish(stores, base, "было раньше", name="раньше")
 
@@ -101,7 +101,7 @@ async def test_what_the_old_model_read_meanwhile_is_moved_too(transport: Transpo
 
 
 async def test_one_base_is_moved_and_no_other(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     mine, other = await open_base(stores), await open_base(stores, UserId(202))
     await publish(stores, mine, "моё")
     await publish(stores, other, "чужое")

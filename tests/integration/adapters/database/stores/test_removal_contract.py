@@ -150,7 +150,7 @@ async def test_what_had_the_same_content_goes_too(stores: Stores) -> None:
 async def test_nothing_of_it_stays_in_the_database(
     postgres_transport: PostgresTransport, database_url: str, remove: Removal
 ) -> None:
-    stores, base = Stores.over(postgres_transport), await open_base(Stores.over(postgres_transport))
+    stores, base = Stores(postgres_transport), await open_base(Stores(postgres_transport))
     (document,) = await send(stores, file("Канарейка.docx"))
     await read(stores, await claim(stores, document), "канарейка поёт")
     await read_source(stores, base, file("Канарейка 2.docx"), "канарейка поёт")
@@ -163,7 +163,7 @@ async def test_nothing_of_it_stays_in_the_database(
 async def test_a_batch_without_documents_goes_when_it_was_shown(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     await send(stores, note("заметка"))
     await show(stores)
     await stores.library.clean_base(await open_base(stores))

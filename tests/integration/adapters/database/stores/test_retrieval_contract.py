@@ -162,7 +162,7 @@ async def test_a_filter_reaches_the_database(stores: Stores) -> None:
 
 async def test_a_question_costs_one_call_of_the_database_and_so_does_its_repetition(transport: Transport) -> None:
     counted = CountedCalls(transport)
-    base = await open_filled(Stores.over(transport), *TEXTS)
+    base = await open_filled(Stores(transport), *TEXTS)
     searching = retrieval(SearchStore(counted), vector_weight=1.5)
     first = await searching.find(base, "где хранится журнал?")
     assert counted.calls == ["search"]

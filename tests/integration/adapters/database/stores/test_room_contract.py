@@ -33,7 +33,7 @@ BORIS = UserId(102)
 @pytest.fixture
 def bounded(transport: Transport) -> Stores:
     """Three passages a base."""
-    return Stores.over(transport, base_passages=MOST)
+    return Stores(transport, base_passages=MOST)
 
 
 async def refusal(stores: Stores, base: BaseId, *texts: str, name: str = "лишнее") -> SourceError:

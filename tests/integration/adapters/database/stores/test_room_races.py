@@ -20,7 +20,7 @@ PUBLISHED = f"select publish_document(%s, %s, 2, p_base_passages => {MOST})"
 async def test_two_that_fit_each_alone_are_not_promised_the_same_room(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores, work = Stores.over(postgres_transport), WorkStore(postgres_transport, base_passages=MOST)
+    stores, work = Stores(postgres_transport), WorkStore(postgres_transport, base_passages=MOST)
     base = await open_base(stores)
     first, second = await claim_new(stores, base, "первая"), await claim_new(stores, base, "вторая")
     async with unfinished(database_url, STORED, first.id, first.lease):
@@ -34,7 +34,7 @@ async def test_two_that_fit_each_alone_are_not_promised_the_same_room(
 async def test_two_that_are_one_batch_each_do_not_both_come_in(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores, work = Stores.over(postgres_transport), WorkStore(postgres_transport, base_passages=MOST)
+    stores, work = Stores(postgres_transport), WorkStore(postgres_transport, base_passages=MOST)
     base = await open_base(stores)
     first, second = await claim_new(stores, base, "первая"), await claim_new(stores, base, "вторая")
     await stores.work.keep_chunks(first, model="", digests=())
@@ -50,7 +50,7 @@ async def test_two_that_are_one_batch_each_do_not_both_come_in(
 
 
 async def test_many_workers_at_once_fill_a_base_and_no_more(postgres_transport: PostgresTransport) -> None:
-    stores, work = Stores.over(postgres_transport), WorkStore(postgres_transport, base_passages=7)
+    stores, work = Stores(postgres_transport), WorkStore(postgres_transport, base_passages=7)
     base = await open_base(stores)
     held = [await claim_new(stores, base, f"заметка {number}") for number in range(8)]
 

@@ -5,9 +5,9 @@ from random import Random
 import psycopg
 import pytest
 
-from adapters.database.segments import Near, SegmentMirror
+from adapters.database.segments import Near, SegmentMirror, SegmentStore
 from adapters.database.stores import Stores
-from adapters.database.stores.search import SearchStore, SegmentStore
+from adapters.database.stores.search import SearchStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
 from rag.records import SearchFilter, SearchQuery
@@ -52,7 +52,7 @@ class Copied:
     """A base whose segment is copied, searched with the copy and without."""
 
     def __init__(self, transport: Transport) -> None:
-        self.stores = Stores.over(transport)
+        self.stores = Stores(transport)
         self.mirror = SegmentMirror(SegmentStore(transport), size=SIZE)
         self.with_copy = SearchStore(transport, self.mirror)
         self.without = SearchStore(transport)
@@ -152,12 +152,12 @@ async def test_what_is_proposed_is_looked_at_in_one_s_own_base_alone(copied: Cop
 
     wicked = Near(passages=[*theirs.passages, *own.passages[:1]], segment=own.segment, last_row=own.last_row)
 
-    class Wicked:
+    class Wicked(SegmentMirror):
         async def near(self, base: BaseId, model: str | None, vector: object, *, limit: int) -> Near:
             return wicked
 
     query = SearchQuery(base_id=copied.base, vector=some_vector(), model=MODEL, terms=(), limit=NEAREST)
-    found = await SearchStore(transport, Wicked()).search(query)
+    found = await SearchStore(transport, Wicked(SegmentStore(transport), size=0)).search(query)
     assert found == await copied.without.search(query)
 
 

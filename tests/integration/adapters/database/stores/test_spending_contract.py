@@ -102,7 +102,7 @@ def connection(database_url: str) -> Iterator[psycopg.Connection]:
 @pytest.fixture
 def kept(request: pytest.FixtureRequest) -> Stores:
     """Over PostgreSQL alone."""
-    return Stores.over(request.getfixturevalue("postgres_transport"))
+    return Stores(request.getfixturevalue("postgres_transport"))
 
 
 async def test_what_is_a_day_old_counts_no_longer(kept: Stores, connection: psycopg.Connection) -> None:
@@ -253,7 +253,7 @@ async def test_a_token_holds_what_is_its_own_and_everybody_what_is_theirs(stores
 async def test_of_many_uploads_at_one_moment_only_those_count_that_the_day_has_room_for(
     transport: Transport,
 ) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     token = await stores.tokens.add(base, token_hash("sends"), is_read_only=False, days=1)
     files = KeptFileStore(transport)
@@ -263,7 +263,7 @@ async def test_of_many_uploads_at_one_moment_only_those_count_that_the_day_has_r
 
 @pytest.mark.over_rest
 async def test_of_many_requests_at_one_moment_only_so_many_are_let_through(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     await stores.tokens.add(await open_base(stores), token_hash("asks"), is_read_only=False, days=1)
     found = await asyncio.gather(*(stores.tokens.use(token_hash("asks"), per_minute=7) for _ in range(30)))
     assert [each.wait_s for each in found if each].count(None) in {7, 14}  # a minute may end among them

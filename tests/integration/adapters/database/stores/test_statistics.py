@@ -32,7 +32,7 @@ BORIS = UserId(102)
 @pytest.fixture(params=["postgres", "supabase"])
 def stores(request: pytest.FixtureRequest) -> Stores:
     """All stores, empty."""
-    return Stores.over(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+    return Stores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
 @pytest.fixture

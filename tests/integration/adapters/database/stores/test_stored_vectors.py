@@ -21,7 +21,7 @@ STORED = "select embedding::text from documents_chunks order by ordinal"
 @pytest.fixture(params=["postgres", "supabase"])
 def stores(request: pytest.FixtureRequest) -> Stores:
     """Over each transport; the fake keeps no vectors as the database does."""
-    return Stores.over(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+    return Stores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
 @pytest.mark.over_rest

@@ -30,7 +30,7 @@ def phrase(chance: random.Random) -> str:
 async def test_a_document_that_was_renamed_has_the_postings_of_one_that_always_had_its_name(
     postgres_transport: PostgresTransport, database_url: str, seed: int
 ) -> None:
-    chance, stores = random.Random(seed), Stores.over(postgres_transport)
+    chance, stores = random.Random(seed), Stores(postgres_transport)
     texts, names = [phrase(chance) for _ in range(6)], [phrase(chance) for _ in range(5)]
     bases: list[BaseId] = []
     for user, given in ((UserId(1), names), (UserId(2), names[-1:])):
@@ -48,7 +48,7 @@ async def test_a_document_that_was_renamed_has_the_postings_of_one_that_always_h
 async def test_passages_that_are_replaced_kept_and_added_to_have_their_sums(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    chance, stores = random.Random(7), Stores.over(postgres_transport)
+    chance, stores = random.Random(7), Stores(postgres_transport)
     base = await open_base(stores)
     held = await claim_new(stores, base, lease_s=0)
     document, chunks = titled("смета", *(phrase(chance) for _ in range(4)))

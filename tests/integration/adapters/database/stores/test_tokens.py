@@ -18,7 +18,7 @@ SAID = Exchange(
 
 
 async def test_a_token_opens_its_base_until_it_is_revoked_or_over(transport: Transport) -> None:
-    stores, token = Stores.over(transport), new_token()
+    stores, token = Stores(transport), new_token()
     base, other = await open_base(stores), await open_base(stores, BORIS)
     number = await stores.tokens.add(base, token_hash(token), is_read_only=True, days=None)
     over = await stores.tokens.add(base, token_hash("over"), is_read_only=False, days=0)
@@ -36,7 +36,7 @@ async def test_a_token_opens_its_base_until_it_is_revoked_or_over(transport: Tra
 
 
 async def test_who_asks_too_often_is_told_how_long_to_wait(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     await stores.tokens.add(await open_base(stores), token_hash("quick"), is_read_only=False, days=None)
     waits = [
         await stores.tokens.use(token_hash("quick"), per_minute=1) for _ in range(4)
@@ -45,7 +45,7 @@ async def test_who_asks_too_often_is_told_how_long_to_wait(transport: Transport)
 
 
 async def test_what_was_said_is_listed_with_what_it_stands_on_until_the_token_is_revoked(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, other = await open_base(stores), await open_base(stores, BORIS)
     token = await stores.tokens.add(base, token_hash("talks"), is_read_only=False, days=None)
     for _ in range(3):

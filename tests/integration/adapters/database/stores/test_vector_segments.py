@@ -43,14 +43,14 @@ async def found(stores: Stores, base: BaseId, *, limit: int = 30, only: SearchFi
 
 
 async def test_what_came_since_is_found_beside_it(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, _ = await base_in_segment(stores, transport)
     await publish(stores, base, "пришло потом", name="потом")
     assert len(await found(stores, base, limit=31)) == 31
 
 
 async def test_what_left_since_is_not_found(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, documents = await base_in_segment(stores, transport)
     await stores.library.delete(base, documents[0])
     assert {text[0] for text in await found(stores, base, limit=24)} == {"1", "2", "3", "4"}
@@ -60,7 +60,7 @@ async def test_a_segment_that_is_dropped_while_it_is_searched_is_not_missed(
     transport: Transport, database_url: str
 ) -> None:
     """A search sees the base as it was when it began, and tables as they are now."""
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, _ = await base_in_segment(stores, transport)
     ((segment,),) = ask(database_url, "select name from vector_segments")
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -69,7 +69,7 @@ async def test_a_segment_that_is_dropped_while_it_is_searched_is_not_missed(
 
 
 async def test_documents_of_small_bases_are_not_read_for_segments(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base = await open_base(stores)
     await publish(stores, base, "слова")
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -80,7 +80,7 @@ async def test_documents_of_small_bases_are_not_read_for_segments(transport: Tra
 
 
 async def test_a_filter_holds_on_the_segment(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, documents = await base_in_segment(stores, transport)
     for count in (1, 4):
         only = SearchFilter(documents=tuple(documents[:count]))
@@ -88,7 +88,7 @@ async def test_a_filter_holds_on_the_segment(transport: Transport) -> None:
 
 
 async def test_a_segment_that_fell_behind_takes_more(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, _ = await base_in_segment(stores, transport)
     await publish(stores, base, *(f"потом {place}" for place in range(6)), name="потом")
     assert await SearchStore(transport).ensure_index()
@@ -98,7 +98,7 @@ async def test_a_segment_that_fell_behind_takes_more(transport: Transport, datab
 
 
 async def test_what_left_is_taken_from_it(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, documents = await base_in_segment(stores, transport)
     await stores.library.delete(base, documents[0])
     await publish(stores, base, *(f"потом {place}" for place in range(3)), name="потом")
@@ -110,7 +110,7 @@ async def test_what_left_is_taken_from_it(transport: Transport, database_url: st
 
 
 async def test_those_that_left_take_no_places(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, documents = await base_in_segment(stores, transport)
     bits = "baza_internal.quantised(c.embedding, s.thresholds)"
     weighed = f"baza_internal.scan_segment(s.base_id, s.name, {bits}, c.embedding, s.model, null, 3, 3)"
@@ -122,7 +122,7 @@ async def test_those_that_left_take_no_places(transport: Transport, database_url
 
 @pytest.mark.over_rest
 async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, _ = await base_in_segment(stores, transport)
     await publish(stores, base, *(f"потом {place}" for place in range(6)), name="потом")
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -137,7 +137,7 @@ async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: 
 
 @pytest.mark.over_rest
 async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, documents = await base_in_segment(stores, transport)
     for document in documents:
         await stores.library.delete(base, document)
@@ -145,7 +145,7 @@ async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport)
 
 
 async def test_a_large_base_without_vectors_is_left_alone(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, _ = await base_in_segment(stores, transport)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("update documents_chunks set embedding = null")
@@ -156,7 +156,7 @@ async def test_a_large_base_without_vectors_is_left_alone(transport: Transport, 
 
 
 async def test_a_base_that_became_small_has_none(transport: Transport, database_url: str) -> None:
-    stores = Stores.over(transport)
+    stores = Stores(transport)
     base, documents = await base_in_segment(stores, transport)
     for document in documents[1:]:
         await stores.library.delete(base, document)

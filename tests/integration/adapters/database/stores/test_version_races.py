@@ -45,7 +45,7 @@ CHOICES = tuple(Choice)
 async def test_the_second_of_two_namesakes_waits_for_the_first_and_is_asked_about(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     first, second = [await claim_source(stores, base, PLAN) for _ in range(2)]
     for held, words in ((first, "один"), (second, "два")):
@@ -61,7 +61,7 @@ async def test_the_second_of_two_namesakes_waits_for_the_first_and_is_asked_abou
 async def test_a_publication_never_takes_the_place_of_a_strangers_document(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base, other = await open_base(stores), await open_base(stores, UserId(666))
     theirs, _ = await read_source(stores, other, PLAN, "канарейка")
     held = await claim_source(stores, base, PLAN)
@@ -74,7 +74,7 @@ async def test_a_publication_never_takes_the_place_of_a_strangers_document(
 
 
 async def test_a_question_answered_twice_at_once_has_one_answer(postgres_transport: PostgresTransport) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     await read_source(stores, base, PLAN, "старый план")
     new, _ = await read_source(stores, base, PLAN, "новый план")
@@ -85,7 +85,7 @@ async def test_a_question_answered_twice_at_once_has_one_answer(postgres_transpo
 async def test_a_wish_to_read_anew_that_comes_twice_at_once_is_one_reading(
     postgres_transport: PostgresTransport,
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     old, _ = await read_source(stores, base, PLAN, "план")
     wishes = (stores.intake.refresh(batch_of(base), old) for _ in range(5))
@@ -96,7 +96,7 @@ async def test_a_wish_to_read_anew_that_comes_twice_at_once_is_one_reading(
 async def test_who_passages_are_stored_for_waits_for_a_twins_publication(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     first, second = [await claim_new(stores, base, name) for name in ("первая", "вторая")]
     for held in (first, second):
@@ -113,7 +113,7 @@ async def test_who_passages_are_stored_for_waits_for_a_twins_publication(
 async def test_a_reader_sees_the_old_version_or_the_new_one(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     await read_source(stores, base, PLAN, *_texts(0))
     stop = asyncio.Event()
@@ -156,7 +156,7 @@ async def _read_in_batches(stores: Stores, held: ClaimedDocument, version: int) 
 
 
 async def test_a_reader_sees_whole_batches_of_what_is_being_read(postgres_transport: PostgresTransport) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     held = await claim_new(stores, base)
     stop, sizes = asyncio.Event(), []
@@ -178,7 +178,7 @@ async def test_a_reader_sees_whole_batches_of_what_is_being_read(postgres_transp
 async def test_namesakes_choices_and_removals_at_once_lock_nobody_out_and_lose_nothing(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
-    stores = Stores.over(postgres_transport)
+    stores = Stores(postgres_transport)
     base = await open_base(stores)
     numbers = count()
     async with asyncio.timeout(120):

@@ -15,7 +15,7 @@ ADDRESS = "https://example.com/told"
 
 @pytest.mark.over_rest
 async def test_an_end_is_told_again_until_it_was_taken_or_given_up(transport: Transport) -> None:
-    stores, webhooks = Stores.over(transport), WebhookStore(transport)
+    stores, webhooks = Stores(transport), WebhookStore(transport)
     base, other = await open_base(stores), await open_base(stores, UserId(8_000_000_002))
     made = await webhooks.add(base, url=ADDRESS, secret="whsec_", most=1)
     assert made
