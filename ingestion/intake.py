@@ -114,10 +114,11 @@ def one_line(name: str | None) -> str:
 
 
 def note_title(text: str) -> str:
-    """The first line that has words, cut at a word boundary; of a Markdown heading its words."""
+    """The first line that has words, cut at a word boundary, without its full stop: sentences go on behind a title. Of
+    a Markdown heading its words."""
     line = one_line(_heading_words(next((line for line in text.splitlines() if _WORD.search(line)), text)))
     if len(line) <= TITLE_CHARACTERS:
-        return line
+        return line if line.endswith("..") else line.removesuffix(".") or line
     head = line[:TITLE_CHARACTERS]
     if line[TITLE_CHARACTERS].isalnum() and " " in head:
         head = head.rsplit(" ", 1)[0]

@@ -167,8 +167,8 @@ async def answer_question(text: str, answering: Answering, *, chosen: DocumentCh
         await expect(services, talk, about=WHICH, subject=question_key(text))
     elif answer.choices:
         await expect(services, talk, about=CLARIFIED)
-    lacks_model = not services.has_model and (answer.kind is AnswerKind.QUOTES or answer.misses_meaning)
-    if lacks_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
+    is_without_model = answer.kind is AnswerKind.QUOTES and not services.has_model
+    if is_without_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
         await tell_about_models(bot, services, talk)
 
 

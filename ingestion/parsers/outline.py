@@ -41,6 +41,7 @@ LONGEST_TITLE_CHARS = 200
 OPENING_CHARS = 1_000  # a heading after more text than this names a part, not the document
 LONGEST_NAME_WORDS = 5
 
+SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]\s")  # «1. Предмет договора» names no contract
 MEANINGLESS_TITLES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -278,7 +279,7 @@ def choose_author(stated: str | None, blocks: Iterable[Block]) -> str | None:
 def _first_headings(blocks: Iterable[Block]) -> Iterator[str]:
     chars = 0
     for block in blocks:
-        if block.kind is BlockKind.HEADING:
+        if block.kind is BlockKind.HEADING and not SECTION_NUMBER.match(block.text):
             yield block.text
         chars += len(block.text)
         if chars > OPENING_CHARS:

@@ -169,4 +169,4 @@ def _without_title(passage: Passage) -> str:
 
 
 def _plain(line: str) -> str:
-    return " ".join(line.strip("#* ").casefold().split())
+    return " ".join(line.strip("#*. ").casefold().split())

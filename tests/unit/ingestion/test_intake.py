@@ -65,7 +65,7 @@ def test_several_addresses_are_a_link_each_and_the_same_one_only_once() -> None:
 
 def test_prose_is_a_note_word_for_word() -> None:
     (note,) = sources_of(_message("Встреча во вторник в 15:00.\nОбсудить договор аренды."))
-    assert (note.type, note.title) == (SourceType.NOTE, "Встреча во вторник в 15:00.")
+    assert (note.type, note.title) == (SourceType.NOTE, "Встреча во вторник в 15:00")
     assert note.text == "Встреча во вторник в 15:00.\nОбсудить договор аренды."
 
 
@@ -190,7 +190,13 @@ def test_a_note_is_called_by_what_can_be_read_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "title"), [("## Что такое *владение*?", "Что такое владение?"), ("#1 в списке", "#1 в списке")]
+    ("line", "title"),
+    [
+        ("## Что такое *владение*?", "Что такое владение?"),
+        ("#1 в списке", "#1 в списке"),
+        ("Подъём в 7 утра.", "Подъём в 7 утра"),
+        ("Подъём в 7 утра...", "Подъём в 7 утра..."),
+    ],
 )
 def test_a_note_that_begins_with_a_heading_is_called_by_its_words(line: str, title: str) -> None:
     assert note_title(f"{line}\n\nНабор правил") == title

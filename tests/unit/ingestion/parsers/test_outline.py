@@ -126,7 +126,9 @@ def test_a_title_that_means_something_is_kept(stated: str) -> None:
 def test_a_heading_is_judged_like_a_title_and_one_after_much_text_names_a_part() -> None:
     contents = Block(kind=BlockKind.HEADING, text="Содержание", level=1)
     text = Block(kind=BlockKind.PARAGRAPH, text="слово " * OPENING_CHARS)
+    section = Block(kind=BlockKind.HEADING, text="1. Предмет договора", level=1)
     assert choose_title(None, [contents, HEADING], name="x.pdf") == "Отпуск"
+    assert choose_title(None, [section], name="Подряд.docx") == "Подряд"
     assert choose_title(None, [text, HEADING], name="Приказ.pdf") == "Приказ"
 
 

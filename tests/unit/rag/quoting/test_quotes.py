@@ -273,6 +273,8 @@ def test_a_title_inside_the_passage_is_not_repeated() -> None:
     page = make_passage("Правила двора\nСтоять можно два часа.", title="Правила двора")
 
     assert quote_passages(rank(page), "стоять")[0] == "**Стоять можно два часа.**"
+    note = make_passage("Правила двора.\nСтоять можно два часа.", title="Правила двора")
+    assert quote_passages(rank(note), "стоять")[0] == "**Стоять можно два часа.**"
 
 
 def test_the_same_words_are_quoted_once() -> None:
