@@ -29,8 +29,8 @@ from bot.inbox import Ticket
 from bot.keyboards import ADD_SEARCH, STOP, button, question_key, rows
 from bot.replies.answers import finished_answer, growing_answer, in_words
 from bot.replies.citations import page_of, sourced_table
+from bot.replies.live_steps import live_steps
 from bot.replies.sending import acknowledge, edit, send
-from bot.replies.steps import live_steps
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Room, Services, Talk
 from domain.documents import DocumentCard, DocumentStatus

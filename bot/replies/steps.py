@@ -1,26 +1,14 @@
-"""The steps of a turn in words: a live list with a stop button while they run, and a summary below the answer.
+"""The steps of a turn in words: the live list while they run, and a summary below the answer.
 
-In: steps as the engine reports them, as often as they change; an answer. Out: one message, edited at Telegram's rate
-limit and deleted when the answer comes; rich text that says how much was read and what could not be done. An error with
-the list never affects the answer.
+In: steps as the engine reports them; an answer. Out: rich text that says what goes on, how much was read and what could
+not be done. It does not import aiogram, which would slow the command line by seconds.
 """
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
-import structlog
-from aiogram import Bot
-from aiogram.exceptions import TelegramAPIError
-
-from bot.keyboards import STOP, button, rows
 from bot.replies.names import shortened
-from bot.replies.rich import RichText, join, rich, to_html
-from bot.replies.sending import Place, edit, send
+from bot.replies.rich import RichText, join, rich
 from bot.texts import Words
-from domain.ending import end
-from domain.ids import MessageId
 from rag.addresses import defanged
 from rag.execution.tools import Spent
 from rag.progress import StepShown, StepState
@@ -51,10 +39,6 @@ ACTIONS = {
     "collect_rows": "step-rows",
     "analyze": "step-think",
 }
-
-log = structlog.get_logger()
-
-PAUSE_S = 1.2  # Telegram allows a bot about one message a second in a chat
 
 
 def steps_text(steps: Sequence[StepShown], words: Words) -> RichText:
@@ -119,62 +103,3 @@ def _step(step: StepShown, words: Words) -> str:
     action = words.plain(key, **told)
     counted = step.total and step.state is StepState.RUNNING
     return f"{action}: {words.plain('step-progress', done=step.done, total=step.total)}" if counted else action
-
-
-class LiveSteps:
-    """One list at one place. Use it as `async with live_steps(...) as steps`."""
-
-    def __init__(self, bot: Bot, place: Place, words: Words, *, pause_s: float) -> None:
-        self._bot = bot
-        self._place = place
-        self._words = words
-        self._pause_s = pause_s
-        self._newest: tuple[StepShown, ...] = ()
-        self._changed = asyncio.Event()
-        self._message: MessageId | None = None
-        self._said = ""
-
-    def show(self, steps: Sequence[StepShown]) -> None:
-        """Set the current steps; they are shown as soon as Telegram allows."""
-        self._newest = tuple(steps)
-        self._changed.set()
-
-    async def paint(self) -> None:
-        """Show each newest list until cancelled."""
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            try:
-                await self._paint_once()
-            except TelegramAPIError as error:
-                log.info("steps.paint_failed", chat=self._place.chat, error=type(error).__name__)
-            await asyncio.sleep(self._pause_s)
-
-    async def remove(self) -> None:
-        """Delete the list."""
-        if self._message:
-            with contextlib.suppress(TelegramAPIError):
-                await self._bot.delete_message(self._place.chat, self._message)
-
-    async def _paint_once(self) -> None:
-        html = to_html(steps_text(self._newest, self._words))
-        if html == self._said:
-            return
-        keyboard = rows([button(self._words.plain("button-enough"), STOP)])
-        if self._message is None:
-            self._message = await send(self._bot, self._place, html, keyboard)
-        else:
-            await edit(self._bot, self._place.chat, self._message, html, keyboard)
-        self._said = html
-
-
-@asynccontextmanager
-async def live_steps(bot: Bot, place: Place, words: Words, *, pause_s: float = PAUSE_S) -> AsyncIterator[LiveSteps]:
-    """Shows the list while the context is open and deletes it afterwards, also when the turn fails."""
-    steps = LiveSteps(bot, place, words, pause_s=pause_s)
-    painting = asyncio.create_task(steps.paint())
-    try:
-        yield steps
-    finally:
-        await end(painting)
-        await steps.remove()

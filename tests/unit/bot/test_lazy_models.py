@@ -39,6 +39,18 @@ def test_models_are_built_by_their_use_and_not_before() -> None:
     run(IMPORT + "assert not types.Message.__pydantic_complete__\n" + again + USE + BUILD_ALL)
 
 
+def test_the_command_line_imports_no_aiogram() -> None:
+    """It would take each command four times as long."""
+    run("""
+import pkgutil, sys
+from importlib import import_module
+from bot import cli
+for module in pkgutil.iter_modules(cli.__path__):
+    import_module(f"bot.cli.{module.name}")
+assert "aiogram" not in sys.modules
+""")
+
+
 def test_other_models_are_built_as_ever_meanwhile() -> None:
     run("""
 from pydantic import BaseModel
