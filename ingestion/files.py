@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ def document_folder(root: Path) -> Iterator[Path]:
     """A folder under `root` (made when missing), removed with its content. Raises OSError when the disk fails."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = root / uuid4().hex
-    with _locked(root / _GATE):
+    with locked(root / _GATE):
         _sweep(root)
         lock = _take(folder.with_suffix(_SUFFIX))
         folder.mkdir(mode=0o700)
@@ -49,7 +50,9 @@ def document_folder(root: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Waits until no other process holds the lock on the file (made when missing); that of a process that is killed
+    ends with it."""
     descriptor = _take(path)
     try:
         yield
@@ -71,7 +74,7 @@ def _sweep(root: Path) -> None:
             continue
         path = root / name
         with _opened(path) as descriptor:
-            if descriptor is not None and _is_abandoned(descriptor):
+            if descriptor is not None and try_lock(descriptor):
                 _remove(path.with_suffix(""))
 
 
@@ -89,7 +92,8 @@ def _opened(path: Path) -> Iterator[int | None]:
         os.close(descriptor)
 
 
-def _is_abandoned(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
+    """Take the lock of flock(2) for ourselves without waiting; False when another process holds one."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -168,30 +172,22 @@ class Unread:
     parts: tuple[UnreadPart, ...]
 
 
-class SiteFile:
+class SiteFile(HashedFile):
     """A site file under construction; only one page is in memory at a time."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.size_bytes = 0
-        self._hash = hashlib.sha256()
-        path.write_bytes(b"")
+        super().__init__(path, limit_bytes=sys.maxsize)
 
     def add(self, page: SitePage) -> None:
         """Append a page. Blocking, on a local disk."""
         self._append({"url": page.url, "html": page.html})
 
-    def close(self, *, unread: Sequence[UnreadPart]) -> str:
-        """Write what could not be read. Returns the SHA-256 (hex) of the whole file."""
+    def end(self, *, unread: Sequence[UnreadPart]) -> None:
+        """Append what could not be read."""
         self._append({"unread": [part.to_json() for part in unread]})
-        return self._hash.hexdigest()
 
     def _append(self, record: object) -> None:
-        line = json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n"
-        with self.path.open("ab") as file:
-            file.write(line)
-        self._hash.update(line)
-        self.size_bytes += len(line)
+        self.write(json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n")
 
 
 def read_site(path: Path) -> Iterator[SitePage | Unread]:

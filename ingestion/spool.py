@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
 T = TypeVar("T")
 HELD_BYTES = 2_000_000  # serialised; as objects two to four times as much: a book of 900 pages fits
@@ -47,20 +47,8 @@ class Writing(Generic[T]):
     read: Callable[[bytes], Sequence[T]]
 
 
-class Store(Protocol):
-    """Holds serialised batches."""
-
-    def append(self, written: bytes) -> None:
-        """Add the next batch. Raises OSError."""
-        ...
-
-    def read(self, number: int) -> bytes:
-        """The batch with this number, from 0."""
-        ...
-
-
 class NamelessFile:
-    """Meets `Store`: a nameless file, closed and thereby deleted with the last reference to this object."""
+    """Serialised batches in a nameless file, closed and thereby deleted with the last reference to this object."""
 
     def __init__(self, file: int) -> None:
         """Takes ownership of the descriptor `file`."""
@@ -69,29 +57,29 @@ class NamelessFile:
         self._ends = [0]  # offsets where the batches end
 
     def append(self, written: bytes) -> None:
-        """See `Store`."""
+        """Add the next batch. Raises OSError."""
         if os.pwrite(self._file, written, self._ends[-1]) < len(written):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._ends.append(self._ends[-1] + len(written))
 
     def read(self, number: int) -> bytes:
-        """See `Store`."""
+        """The batch with this number, from 0."""
         begin, end = self._ends[number : number + 2]
         return os.pread(self._file, end - begin, begin)
 
 
 class Pressed:
-    """Meets `Store`: batches compressed in memory."""
+    """Serialised batches, compressed in memory."""
 
     def __init__(self) -> None:
         self._batches: list[bytes] = []
 
     def append(self, written: bytes) -> None:
-        """See `Store`."""
+        """Add the next batch."""
         self._batches.append(zlib.compress(written, QUICKLY))
 
     def read(self, number: int) -> bytes:
-        """See `Store`."""
+        """The batch with this number, from 0."""
         return zlib.decompress(self._batches[number])
 
 
@@ -151,7 +139,7 @@ class Spool(Generic[T]):
 class Spooled(Sequence[T], Generic[T]):
     """A read-only view of the records in a store, one batch in memory."""
 
-    def __init__(self, store: Store, writing: Writing[T]) -> None:
+    def __init__(self, store: NamelessFile | Pressed, writing: Writing[T]) -> None:
         self._store = store
         self.writing = writing
         self._firsts: list[int] = []  # ordinal of the first record of each batch

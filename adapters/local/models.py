@@ -10,10 +10,8 @@ reranked; a person waits, so the last passages are not judged when the model is 
 """
 
 import asyncio
-import fcntl
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +42,7 @@ from adapters.local.layout import (
     read_files,
 )
 from ingestion.errors import FailureCode, ServiceError
+from ingestion.files import locked
 from ingestion.records import Chunk, Vector, Window
 from rag.ports import ModelNonsense, ModelRefused
 from rag.records import Passage
@@ -315,7 +314,8 @@ def find_model(name: str, models: Path, fetch: Fetch | None = None) -> Path:
     if name.count("/") != 1 or name.startswith((".", "/", "~")):
         raise LocalModelError(f"There is no model {name}: neither a folder of that name, nor one in {models}.")
     unfinished = models / ".unfinished" / name
-    with _alone(unfinished.with_name(f"{unfinished.name}.lock")):
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
+    with locked(unfinished.with_name(f"{unfinished.name}.lock")):
         if kept.is_dir():  # another process, a worker beside the bot, has just fetched it
             return kept.resolve()
         unfinished.mkdir(parents=True, exist_ok=True)
@@ -323,12 +323,3 @@ def find_model(name: str, models: Path, fetch: Fetch | None = None) -> Path:
         (fetch or fetch_from_hub)(name, unfinished)
         kept.parent.mkdir(parents=True, exist_ok=True)
         return unfinished.rename(kept)
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Waits until no other process holds the lock; that of a process that is killed ends with it."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

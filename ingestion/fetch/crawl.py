@@ -22,9 +22,16 @@ from protego import Protego
 
 from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
-from ingestion.fetch.download import Content, Download, Downloader, DownloadLimits, is_text_file
+from ingestion.fetch.download import (
+    Content,
+    Download,
+    Downloader,
+    DownloadLimits,
+    as_fetched,
+    is_text_file,
+    make_readable,
+)
 from ingestion.fetch.urls import ROBOT, Link, PageLinks, RobotTags, scan_links, site_of
-from ingestion.fetch.web import as_fetched, make_readable
 from ingestion.files import SITE_TYPE, SiteFile, SitePage
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileKind, glance
@@ -296,20 +303,21 @@ class SiteFetcher:
         """
         visitor = Visitor(self._downloader, folder, limits=self._page, total_s=self._limits.total_s)
         first, rules = await self._begin(source.identifier, visitor)
-        crawl = Crawl(visitor, rules, first, self._limits, SiteFile(folder / SITE_NAME))
-        if not rules.closed:
-            await crawl.run(progress)
-        digest = crawl.file.close(unread=crawl.unread)
+        with SiteFile(folder / SITE_NAME) as file:
+            crawl = Crawl(visitor, rules, first, self._limits, file)
+            if not rules.closed:
+                await crawl.run(progress)
+            file.end(unread=crawl.unread)
         host = site_of(first.url)
         structlog.get_logger().info(
             "site_fetched", host=host, pages=crawl.pages, files=len(crawl.attached), unread=len(crawl.unread)
         )
         return FetchedFile(
-            path=crawl.file.path,
+            path=file.path,
             name=host,
             media_type=SITE_TYPE,
             size_bytes=crawl.size_bytes,
-            sha256=digest,
+            sha256=file.sha256,
             url=first.url,
             about=About(site=host),
             attached=tuple(crawl.attached),

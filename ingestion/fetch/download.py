@@ -4,10 +4,12 @@ In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_
 useless, ServiceError where the other side may recover. Redirects from https to http are followed as browsers do:
 nothing secret is sent, and the person sees the final address. Of the content it inspects only the first bytes, because
 pages, files and robots.txt have different limits: they decide, not a wrong header. Which format a file has is left to
-the reader. It decompresses in bounded steps, so that a zip bomb hits the limit and not the memory.
+the reader. Text whose charset only the header tells is rewritten as UTF-8 with a byte order mark, which every reader
+trusts first. It decompresses in bounded steps, so that a zip bomb hits the limit and not the memory.
 """
 
 import asyncio
+import codecs
 import mimetypes
 import re
 import ssl
@@ -28,7 +30,7 @@ from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.urls import ROBOT, RobotTags, read_headers
 from ingestion.files import HashedFile, Oversize, megabytes
-from ingestion.records import Edition
+from ingestion.records import Edition, FetchedFile
 
 HTML_TYPE = "text/html"
 HEAD_BYTES = 1024  # enough for every signature below; PDF allows junk before its own
@@ -49,6 +51,9 @@ HEADERS = {
     "Accept-Language": "ru,en;q=0.8,*;q=0.5",
     "Accept-Encoding": ACCEPTED,
 }
+_CHARSETS = ("cp", "iso8859", "koi8", "mac", "utf-16", "gb", "big5", "euc", "shift_jis", "kz1048", "ptcp154", "tis")
+"""Prefixes of Python's names of real charsets; its registry also has `hex`, `idna` and the like."""
+_AS_BROWSERS_READ = {"iso8859-1": "cp1252", "iso8859-9": "cp1254"}  # encoding.spec.whatwg.org
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED = 304
 _HEALING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
@@ -434,3 +439,58 @@ def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
 def _is_bad_certificate(error: BaseException) -> bool:
     reason = error.__cause__ or error.__context__  # httpcore's pool re-raises its errors without their cause
     return isinstance(reason, ssl.SSLCertVerificationError)
+
+
+def make_readable(download: Download) -> None:
+    """Rewrite a text as UTF-8 if only the header tells its charset. Blocking."""
+    if download.content is not Content.FILE and (charset := _foreign_charset(download)):
+        _rewrite_as_utf8(download.path, charset)
+
+
+def as_fetched(download: Download) -> FetchedFile:
+    """The file as later stages know it."""
+    return FetchedFile(
+        path=download.path,
+        name=download_name(download),
+        media_type=media_type_of(download.content, download.media_type),
+        size_bytes=download.size_bytes,
+        sha256=download.sha256,
+        url=str(download.url),
+    )
+
+
+def download_name(download: Download) -> str:
+    """The name of a page or file; see `media.file_name`."""
+    return file_name(
+        download.disposition,
+        download.url.path,
+        download.url.host,
+        download.content,
+        declared=download.media_type,
+        head=download.head,
+    )
+
+
+def _foreign_charset(download: Download) -> str | None:
+    """The declared charset, if known and not UTF-8."""
+    try:
+        name = codecs.lookup(download.charset or "utf-8").name
+    except (LookupError, ValueError):
+        return None
+    return _AS_BROWSERS_READ.get(name, name) if name.startswith(_CHARSETS) else None
+
+
+def _rewrite_as_utf8(path: Path, charset: str) -> None:
+    body = path.read_bytes()
+    if not charset.startswith("utf-16") and _is_utf8(body):
+        return  # servers declare a default that their pages do not follow
+    text = body.decode(charset, errors="replace")
+    path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

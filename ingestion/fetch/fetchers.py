@@ -1,9 +1,10 @@
-"""Chooses the fetcher for a source by its type; files that Telegram, the API or this computer hold are fetched here.
+"""Chooses the fetcher for a source by its type; links, and files that Telegram, the API or we hold, are fetched here.
 
 In: a `ClaimedDocument` and the folder made for it. Out: a `FetchedFile` in that folder, so that later stages read
-exactly what was hashed. A file that holds only a link (desktops make them when an address is dragged out of a browser)
-counts as its address. Notes need no fetcher (`ingestion.about`). `open_fetchers` builds the fetchers that the worker
-uses, and closes their network.
+exactly what was hashed: of a link the page itself, or the document behind the address. A page stays HTML: extracting
+its text is parsing of hostile input and belongs in the parsing process. A file that holds only a link (desktops make
+them when an address is dragged out of a browser) counts as its address. Notes need no fetcher (`ingestion.about`).
+`open_fetchers` builds the fetchers that the worker uses, and closes their network.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ import re
 import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Protocol
 
@@ -22,17 +23,20 @@ from domain.documents import SourceType
 from domain.ids import BaseId
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
-from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.download import Content, Download, Downloader, DownloadLimits, as_fetched, make_readable
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
-from ingestion.fetch.urls import is_video_host, normalise_url
-from ingestion.fetch.web import WebFetcher
+from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, sent_on_to, site_of
 from ingestion.files import READ_BYTES, HashedFile, Oversize, hash_file, megabytes
+from ingestion.parsers.encodings import decode_page
 from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
-from ingestion.records import ClaimedDocument, FetchedFile, Source
+from ingestion.records import About, ClaimedDocument, FetchedFile, Source
 
 COPY_NAME = "file"
 DOWNLOAD_NAME = "upload"
+BODY_NAME = "page"
+SENT_ON = 3  # redirects in a row by the pages themselves
+STUB_BYTES = 8 * 1024  # a page that only redirects is short; a longer one has content
 LARGEST_BYTES = 64 * 1024  # some carry an icon
 SECTIONS = frozenset({b"[internetshortcut]", b"[desktop entry]"})
 ADDRESS_KEY = b"url="
@@ -137,6 +141,39 @@ class TelegramFetcher:
             size_bytes=size_bytes,
             sha256=await asyncio.to_thread(hash_file, path),
         )
+
+
+class WebFetcher:
+    """Fetches links."""
+
+    def __init__(self, downloader: Downloader) -> None:
+        self._downloader = downloader
+
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
+        """Download `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes, Unchanged."""
+        download = await self._download(source, folder / BODY_NAME)
+        if not download.size_bytes:
+            raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
+        await asyncio.to_thread(make_readable, download)
+        return replace(as_fetched(download), about=About(site=site_of(str(download.url))), edition=download.edition)
+
+    async def _download(self, source: Source, target: Path) -> Download:
+        """Download, following redirects of servers and of pages."""
+        address = address_to_read(source.identifier)
+        for _ in range(SENT_ON + 1):
+            download = await self._downloader.download(address, target, known=source.edition)
+            onward = await asyncio.to_thread(_onward, download)
+            if onward is None:
+                return download
+            address = onward
+        raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=download.url.host)
+
+
+def _onward(download: Download) -> str | None:
+    """Where a short page redirects its reader; None if it does not. Blocking."""
+    if download.content is not Content.PAGE or download.size_bytes > STUB_BYTES:
+        return None
+    return sent_on_to(decode_page(download.path.read_bytes()), url=str(download.url))
 
 
 def saved_link(file: FetchedFile) -> str | None:

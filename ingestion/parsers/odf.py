@@ -120,7 +120,7 @@ def _table_rows(table: Element) -> Iterator[Element]:
     for element in table:
         if local_name(element) == "table-row":
             yield element
-        elif local_name(element) in ("table-header-rows", "table-rows", "table-row-group"):
+        elif local_name(element) in ROW_GROUPS:
             yield from _table_rows(element)
 
 
@@ -129,9 +129,8 @@ def _cells(row: Element) -> list[str]:
     cells: list[str] = []
     for cell in row:
         name = local_name(cell)
-        if name in ("table-cell", "covered-table-cell"):
-            repeated = attribute(cell, "number-columns-repeated") or "1"
-            count = min(int(repeated), WIDEST_SPAN) if repeated.isdecimal() and len(repeated) < 9 else 1
+        if name in CELLS:
+            count = min(_count(cell, "number-columns-repeated"), WIDEST_SPAN)
             lines = (_text(line) for line in cell.iter("{*}p", "{*}h"))
             cells.extend([" ".join(filter(None, lines)) if name == "table-cell" else ""] * count)
     return cells
@@ -147,8 +146,7 @@ def _pieces(element: Element) -> Iterator[str]:
     for inner in element:
         name = local_name(inner)
         if name == "s":
-            count = attribute(inner, "c") or "1"
-            yield " " * min(int(count), MOST_BLANKS) if count.isdecimal() and len(count) < 9 else " "
+            yield " " * min(_count(inner, "c"), MOST_BLANKS)
         elif name == "tab":
             yield "\t"
         elif name == "line-break":
@@ -168,20 +166,12 @@ def _blanks(text: str | None) -> str:
 def read_rows(table: Element) -> Iterator[SheetRow]:
     """Rows with content, with the row numbers that the program shows."""
     number = 1
-    for row in _rows(table):
+    for row in _table_rows(table):
         copies = _count(row, "number-rows-repeated")
         cells, has_values = _read_cells(row)
         for copy in range(min(copies, max(1, MOST_COPIED_CELLS // len(cells))) if cells else 0):
             yield SheetRow(number=number + copy, cells=cells, has_values=has_values)
         number += copies
-
-
-def _rows(container: Element) -> Iterator[Element]:
-    for element in container:
-        if local_name(element) == "table-row":
-            yield element
-        elif local_name(element) in ROW_GROUPS:
-            yield from _rows(element)
 
 
 def _read_cells(row: Element) -> tuple[dict[int, str], bool]:

@@ -34,6 +34,7 @@ from adapters.database.embedded.cluster import (
 )
 from adapters.database.embedded.seat import EmbeddedDatabaseError, Seat, choose_seat
 from domain.ending import end
+from ingestion.files import try_lock
 
 _USERS = "postgres.users.lock"
 _TURN = "postgres.turn.lock"
@@ -68,7 +69,7 @@ async def shared(
 
 async def _leave(folder: Path, users: int, stop: Callable[[], None]) -> None:
     async with _turn(folder):
-        if _locked(users, fcntl.LOCK_EX):
+        if try_lock(users):
             await _to_the_end(stop)
 
 
@@ -101,7 +102,7 @@ async def _turn(folder: Path) -> AsyncIterator[None]:
     """One process at a time starts, stops or counts the users."""
     until = time.monotonic() + _TURN_S
     with _opened(folder / _TURN) as turn:
-        while not _locked(turn, fcntl.LOCK_EX):
+        while not try_lock(turn):
             if time.monotonic() > until:
                 raise EmbeddedDatabaseError(f"Another process has been starting the database in {folder} for minutes.")
             await asyncio.sleep(_LOOK_S)
@@ -144,14 +145,6 @@ def _leave_to_owner(lock: int, folder: Path) -> None:
     if os.geteuid() == 0:
         owner = folder.stat()
         os.fchown(lock, owner.st_uid, owner.st_gid)
-
-
-def _locked(lock: int, kind: int) -> bool:
-    try:
-        fcntl.flock(lock, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 @asynccontextmanager

@@ -10,8 +10,8 @@ import pytest
 from domain.documents import SourceType
 from ingestion.errors import IngestionError
 from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.fetchers import WebFetcher
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
-from ingestion.fetch.web import WebFetcher
 from ingestion.records import Edition, FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, FakeResolver, LoopbackConnector, progress_of
 from tests.servers.web import WebServer, serve_web

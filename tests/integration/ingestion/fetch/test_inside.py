@@ -30,10 +30,10 @@ SITE_AT = f"{SITE_IP}:80"
 DOORS = {
     "adapters/database/supabase.py",  # what follows leads where the settings say
     "adapters/database/postgres.py",
-    "adapters/jina/client.py",
+    "adapters/jina.py",
     "adapters/kept_files.py",
     "adapters/webhooks.py",  # through the crawler's guard
-    "adapters/local/fetching.py",
+    "adapters/local/layout.py",
     "localchat/updates.py",
     "ingestion/fetch/guard.py",  # resolves names; the crawler's only one
     "sandbox/pool.py",  # a socket pair to a child

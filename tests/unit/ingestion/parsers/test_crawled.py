@@ -15,10 +15,10 @@ SITE = "https://site.example"
 
 
 def _parse(tmp_path: Path, pages: dict[str, str], *, unread: tuple[str, ...] = ()) -> Document:
-    file = SiteFile(tmp_path / "site")
-    for path, html in pages.items():
-        file.add(SitePage(url=f"{SITE}{path}", html=html))
-    file.close(unread=[UnreadPart(name=url, code=FailureCode.PAGE_STATUS) for url in unread])
+    with SiteFile(tmp_path / "site") as file:
+        for path, html in pages.items():
+            file.add(SitePage(url=f"{SITE}{path}", html=html))
+        file.end(unread=[UnreadPart(name=url, code=FailureCode.PAGE_STATUS) for url in unread])
     return parse_file(file.path, name="site.example", media_type=SITE_TYPE)
 
 
