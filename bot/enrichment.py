@@ -8,7 +8,6 @@ package that may combine a model of `rag`, a prompt and a port of `ingestion`.
 """
 
 import asyncio
-import hashlib
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -32,6 +31,7 @@ from prompts.loader import EntitiesPart, Prompts, load_prompts
 from rag.metering import ask_leave
 from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
+from rag.words import fence
 
 _SIGNS = str.maketrans({**dict.fromkeys("«»„“”‘’`'", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "ё": "е", "\u00ad": None})
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s*(?=[^\W\d_])")  # "lever- age", as PDFs hyphenate it
@@ -44,7 +44,6 @@ SHORTEST_QUOTE = 3  # characters
 LONGEST_QUOTE = 400
 CERTAINTY = 0.9  # below facts from the document's structure (1.0)
 SERVICE = "model"
-_FENCE_DIGITS = 8
 
 Text = Annotated[str, Field(max_length=1000)]
 
@@ -200,8 +199,7 @@ class ModelFactReader:
         """One call of the model. Raises ServiceError."""
         text, start = BLOCK_SEPARATOR.join(block.text for block, _ in blocks), blocks[0][1]
         shown = BLOCK_SEPARATOR.join(_shown(block) for block, _ in blocks)
-        digest = hashlib.sha256(shown.encode(errors="replace")).hexdigest()[:_FENCE_DIGITS]
-        filled = EntitiesPart(known="; ".join(known) or "none", title=title, fence=f"part-{digest}", part=shown)
+        filled = EntitiesPart(known="; ".join(known) or "none", title=title, fence=fence("part", shown), part=shown)
         await ask_leave()
         try:
             answer = await self._model.structured(

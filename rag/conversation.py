@@ -138,7 +138,10 @@ class Conversation:
         if self._stages.writer and (courtesy := self._stages.planner.courtesy(asked.text)):
             nothing = Execution(payload=FactsPayload(), calls=())
             return Found(planned=courtesy, execution=nothing, known=Known(), pace=Pace())
-        early = self._search_early(context) if self._stages.writer and self._stages.searches_early else None
+        early = None
+        if self._stages.writer and self._stages.searches_early:
+            begun = asyncio.create_task(self._stages.executor.search(context))
+            early = EarlySearch(question=context.question, task=begun)
         try:
             await asyncio.sleep(0)  # the search takes longest: let it send its statement first
             known = await self._recollect(asked)
@@ -161,10 +164,6 @@ class Conversation:
         finally:
             if early:
                 self._break_off(early.task)
-
-    def _search_early(self, context: ToolContext) -> EarlySearch:
-        begun = asyncio.create_task(self._stages.executor.begin_search(context))
-        return EarlySearch(question=context.question, task=begun)
 
     def _break_off(self, search: asyncio.Task[Any]) -> None:
         """Cancel the task without waiting for its end: the database is asked to stop over a separate connection, which

@@ -7,7 +7,6 @@ again. Whether a question depends on the dialogue is the planner's decision.
 """
 
 import asyncio
-import hashlib
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from domain.ids import SessionId, UserId
 from prompts.loader import Prompts, SummaryExchanges, SummaryRules
 from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer, Unsummarised
 from rag.records import ChatMessage, Exchange, Question
-from rag.words import estimate_tokens, held, rarity, sentences, stems
+from rag.words import estimate_tokens, fence, held, rarity, sentences, stems
 
 LEAST_CHARS = 100  # of an answer that is still worth reading
 GAP = " … "
@@ -161,8 +160,9 @@ class Summariser:
 
     def _messages(self, pending: Unsummarised) -> tuple[ChatMessage, ...]:
         told = "\n\n".join(f"Person: {each.question}\nBaza: {each.answer}" for each in pending.exchanges)
-        digest = hashlib.sha256(f"{pending.summary}\0{told}".encode(errors="replace")).hexdigest()
-        filled = SummaryExchanges(fence=f"memory-{digest[:8]}", summary=pending.summary or "Nothing.", exchanges=told)
+        filled = SummaryExchanges(
+            fence=fence("memory", pending.summary, told), summary=pending.summary or "Nothing.", exchanges=told
+        )
         return (self._rules, ChatMessage(role="user", content=self._exchanges.fill(filled)))
 
 

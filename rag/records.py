@@ -442,3 +442,8 @@ class ChatMessage:
 
     role: str  # system, user or assistant
     content: str
+
+
+def asking(rules: str, task: str) -> tuple[ChatMessage, ChatMessage]:
+    """The messages of a call that needs no dialogue."""
+    return ChatMessage(role="system", content=rules), ChatMessage(role="user", content=task)

@@ -7,6 +7,7 @@ Russian); its sentences with their places, its words cut to stems. It is not the
 it only tells which sentence of a passage an answer or a question is about.
 """
 
+import hashlib
 import math
 import re
 import unicodedata
@@ -55,6 +56,16 @@ def normalise(text: str) -> str:
 def mostly_cyrillic(text: str) -> bool:
     """Whether more of its letters are Cyrillic than Latin."""
     return len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text))
+
+
+def digest(*texts: str) -> str:
+    """A hash of the texts."""
+    return hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()
+
+
+def fence(word: str, *texts: str) -> str:
+    """A tag for a prompt that holds these texts: nobody can have written it into one of them on purpose."""
+    return f"{word}-{digest(*texts)[:8]}"
 
 
 def without_headings(text: str) -> str:

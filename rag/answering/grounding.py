@@ -7,7 +7,6 @@ white space, quotation marks, dashes and ё are alike: a paraphrase is not found
 the log.
 """
 
-import hashlib
 import re
 import time
 from collections import Counter
@@ -26,7 +25,7 @@ from rag.answering.statements import Statement
 from rag.metering import Usage, metering_step
 from rag.ports import ChatModel, ModelError, ModelMisfit, ModelNonsense
 from rag.records import ChatMessage
-from rag.words import Span, held, rarity, sentences, stems, without_headings
+from rag.words import Span, fence, held, rarity, sentences, stems, without_headings
 
 _ALIKE: Mapping[int, str] = {
     **dict.fromkeys(map(ord, "«»“”„‟‹›″\u2018\u2019\u201a\u201b'`"), '"'),
@@ -120,7 +119,6 @@ def _pieced(text: str, spans: list[Span], numbers: list[int]) -> str:
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
 SOURCE_CHARS = 1500  # of one source; a passage is rarely longer, and what is far from every statement is left out
-_FENCE_DIGITS = 8
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 
@@ -264,10 +262,10 @@ class SupportCheck:
         told = "\n".join((question, *(each.text for each in statements)))
         long = {number: visible(text) for number, text in sources.items() if text.strip()}
         shown = {number: without_headings(near(text, told, limit=SOURCE_CHARS)) for number, text in long.items()}
-        fence = _fence((*shown.values(), told))
+        tag = fence("text", *shown.values(), told)
         task = SupportTask(
-            fence=fence,
-            sources="\n".join(f"<{fence} source={n}>\n{text.strip()}\n</{fence}>" for n, text in shown.items()),
+            fence=tag,
+            sources="\n".join(f"<{tag} source={n}>\n{text.strip()}\n</{tag}>" for n, text in shown.items()),
             today=today.isoformat(),
             question=question,
             statements=_numbered(statements, asked, sources),
@@ -333,9 +331,3 @@ def _numbered(statements: Sequence[Statement], asked: Sequence[Statement], sourc
 def _figures(text: str) -> frozenset[str]:
     """Numbers in digits, as they are written but for blanks between thousands."""
     return frozenset(_FIGURE.findall(_THOUSANDS.sub("", text)))
-
-
-def _fence(told: Sequence[str]) -> str:
-    """A hash of the texts, so that nobody can have written it into one of them on purpose."""
-    digest = hashlib.sha256("\0".join(told).encode(errors="replace")).hexdigest()
-    return f"text-{digest[:_FENCE_DIGITS]}"

@@ -5,7 +5,6 @@ caching (the constant system prompt, the dialogue, then materials and question),
 stands between tags that no text can close. The same facts always give the same block. Pure.
 """
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.ports import Dialogue
 from rag.records import ChatMessage, Exchange, Passage, SmallTalk
-from rag.words import estimate_tokens, person_name, without_headings
+from rag.words import digest, estimate_tokens, person_name, without_headings
 
 _FENCE_DIGITS = 4  # no text holds the word (`_fence`): they need not be many
 _SOURCE_WORDS = {"note": "note", "file": "file", "link": "web page", "site": "web site", "path": "file"}
@@ -106,8 +105,7 @@ def _fence(told: Sequence[str]) -> str:
     content = "\0".join(told)
     fence, salt = "", 0
     while not fence or fence in content:
-        digest = hashlib.sha256(f"{salt}\0{content}".encode(errors="replace")).hexdigest()
-        fence, salt = f"material-{digest[:_FENCE_DIGITS]}", salt + 1
+        fence, salt = f"material-{digest(str(salt), content)[:_FENCE_DIGITS]}", salt + 1
     return fence
 
 

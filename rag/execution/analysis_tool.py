@@ -16,7 +16,7 @@ from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.tools import Allowance, StepFailed, StepStopped, Tool, ToolArguments, ToolContext, ask
 from rag.numbers import numbers, spoken_numbers
 from rag.ports import ChatModel, ModelError
-from rag.records import ChatMessage
+from rag.records import asking
 from rag.words import estimate_tokens
 
 MAX_FINDINGS = 12
@@ -73,10 +73,8 @@ class Analyze(Tool[AnalyzeArguments]):
         if not context.materials:
             return FactsPayload()
         block = self._block(arguments, context)
-        messages = (
-            ChatMessage(role="system", content=self._prompts.analyze),
-            ChatMessage(role="user", content=self._prompts.analyze_task.fill(_task(arguments, context, block))),
-        )
+        task = self._prompts.analyze_task.fill(_task(arguments, context, block))
+        messages = asking(self._prompts.analyze, task)
         try:
             analysis = await ask(self._model, messages, Analysis, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
         except ModelError as error:
@@ -85,7 +83,7 @@ class Analyze(Tool[AnalyzeArguments]):
             if context.run.stop.is_set():
                 raise StepStopped("the person had enough")
             raise StepFailed(f"the limits of the turn forbid it: {context.run.refused}")
-        return _payload(analysis, block, task=messages[-1].content)
+        return _payload(analysis, block, task=task)
 
     def _block(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsBlock:
         others = (self._prompts.analyze, self._prompts.analyze_task.text, arguments.task, context.background)

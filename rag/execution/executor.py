@@ -8,7 +8,7 @@ own, and both results are fused. It asks no model itself and writes nothing.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -44,11 +44,7 @@ class EarlySearch:
     """A search on the raw question that began before the plan was made."""
 
     question: str
-    task: "asyncio.Task[Callable[[], FactsPayload]]"
-
-    async def payload(self) -> FactsPayload:
-        """The search's result, computed only when asked for. Raises what the search raises."""
-        return (await self.task)()
+    task: "asyncio.Task[FactsPayload]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +135,7 @@ class Executor:
         """Conclusions of steps come first, then the passages that they were drawn from."""
 
         async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
-            return await (early.payload() if early and _is_same_search(wanted, early) else self._call(wanted, seen))
+            return await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
 
         engine = StepEngine(call, budget=self._budget, summariser=self._summariser)
         done = await engine.run(plan.steps, plan.question, context, watch)
@@ -162,10 +158,9 @@ class Executor:
             gaps="\n".join(filter(None, (gaps, *payload.remarks))),
         )
 
-    async def begin_search(self, context: ToolContext) -> Callable[[], FactsPayload]:
+    async def search(self, context: ToolContext) -> FactsPayload:
         """The default plan's one search. Raises DatabaseAway, ToolMisused."""
-        tool = self._tool(SEARCH)
-        return await tool.begin(tool.read(tool.within({"query": context.question}, context.only)), context)
+        return await self._call(ToolCall(tool=SEARCH, args={"query": context.question}), context)
 
     def _allowed(self, plan: QueryPlan) -> tuple[list[ToolCall], list[ToolCall]]:
         """Each call once, in order: those that are made, and those beyond the limits: SEARCHES for a simple question,
@@ -207,7 +202,7 @@ class Executor:
         started = time.monotonic()
         problem, payload = "", FactsPayload()
         try:
-            payload = await (early.payload() if early else self._call(call, context))
+            payload = await (early.task if early else self._call(call, context))
         except (ToolMisused, StepFailed) as error:
             problem = str(error)
             log.info("executor.tool_failed", tool=call.tool, reason=type(error).__name__)
@@ -256,14 +251,11 @@ class Executor:
         return shortlist(payload, is_short=is_short, sought=_sought(group))
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
-        tool = self._tool(call.tool)
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            raise ToolMisused(f"unknown tool {call.tool}")
         payload = await tool.run(tool.read(tool.within(call.args, context.only)), context)
         return _within(payload, context.only)
-
-    def _tool(self, name: str) -> AnyTool:
-        if name not in self._tools:
-            raise ToolMisused(f"unknown tool {name}")
-        return self._tools[name]
 
     def _needs_fallback(self, plan: QueryPlan, payload: FactsPayload, calls: Sequence[ToolCall]) -> bool:
         """False also when the plan calls nothing, or the same search was made already."""

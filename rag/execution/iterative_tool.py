@@ -25,7 +25,6 @@ from rag.execution.tools import (
     ToolArguments,
     ToolContext,
     ask,
-    digest,
     wording,
 )
 from rag.extraction.documents import PassageFinder, Selection
@@ -53,6 +52,7 @@ from rag.extraction.reading import (
 from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError, ReadingMemory, Schema
 from rag.records import ChatMessage
+from rag.words import digest
 
 MAX_NAMED = 50  # documents that one question names
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size

@@ -20,7 +20,7 @@ from rag.execution.tools import Allowance, Tool, ToolArguments, ToolContext, ask
 from rag.extraction.documents import documents_named
 from rag.planning.plan import READ_ONE
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError
-from rag.records import ChatMessage, Passage, RankedPassage
+from rag.records import Passage, RankedPassage, asking
 from rag.words import estimate_tokens, share, stems
 
 PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
@@ -126,7 +126,7 @@ class ReadDocument(Tool[ReadArguments]):
         if self._model is None:
             return ()
         asked = f"# Contents\n\n{contents_text(sections, tokens=CONTENTS_TOKENS)}\n\n# Question\n\n{about}"
-        messages = (ChatMessage(role="system", content=self._rules), ChatMessage(role="user", content=asked))
+        messages = asking(self._rules, asked)
         try:
             reply = await ask(
                 self._model, messages, ChosenSections, Allowance(run=context.run, reply_tokens=REPLY_TOKENS)

@@ -23,7 +23,6 @@ from rag.execution.tools import (
     Tool,
     ToolArguments,
     ToolContext,
-    digest,
     wording,
 )
 from rag.extraction.computing import Aggregate, Condition, Operator, Order, Period
@@ -34,6 +33,7 @@ from rag.extraction.row_reading import Extraction, ExtractionTask, RowExtractor
 from rag.extraction.table_facts import TableRequest, changes_payload, rows_payload
 from rag.extraction.wire import RowsReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
+from rag.words import digest
 
 MAX_COLUMNS = 6
 MAX_CONDITIONS = 8  # «between» makes two

@@ -10,7 +10,7 @@ each: for questions about all documents where no model can read them. It counts 
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import combinations
@@ -106,13 +106,6 @@ class SearchBase(Tool[SearchArguments]):
             found = await self._retrieval.find(context.base_id, titles, only=only)
         payload = passages_payload(found[: arguments.top_k], asked=query or arguments.query)
         return replace(payload, remarks=named.remarks)
-
-    async def begin(self, arguments: SearchArguments, context: ToolContext) -> Callable[[], FactsPayload]:
-        """A plain search leaves the ranking to the returned function, for when it is wanted. Raises DatabaseAway."""
-        if arguments.model_fields_set != {"query"}:
-            return await super().begin(arguments, context)
-        ordered = await self._retrieval.begin(context.base_id, arguments.query)
-        return lambda: passages_payload(ordered(), asked=arguments.query)
 
     async def _titles(self, arguments: SearchArguments, context: ToolContext) -> str:
         """Titles of the latest documents of an author or a sender, as a query: the documents may contain neither the

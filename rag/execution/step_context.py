@@ -7,7 +7,6 @@ a few facts of older ones, and a count of the oldest. Where that leaves out too 
 its notes are used only when they hold no number that is in no fact.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,8 +18,8 @@ from rag.execution.tools import Allowance, Run, size_of
 from rag.numbers import numbers
 from rag.planning.plan import ALL_PREVIOUS, Step
 from rag.ports import ChatModel, ModelError
-from rag.records import ChatMessage
-from rag.words import estimate_tokens
+from rag.records import ChatMessage, asking
+from rag.words import estimate_tokens, fence
 
 RESPONSE_TOKENS = 512
 """Seed 3's reserve for the reply; never given away."""
@@ -196,12 +195,8 @@ class StepSummariser:
         return written if is_sound else ""
 
     def _messages(self, source: Summary, question: str, *, words: int) -> tuple[ChatMessage, ...]:
-        digest = hashlib.sha256(f"{question}\0{source.text}".encode(errors="replace")).hexdigest()
-        filled = StepsSoFar(fence=f"steps-{digest[:8]}", question=question, steps=source.text)
-        return (
-            ChatMessage(role="system", content=self._rules.fill(StepsSoFarRules(words=words))),
-            ChatMessage(role="user", content=self._task.fill(filled)),
-        )
+        filled = StepsSoFar(fence=fence("steps", question, source.text), question=question, steps=source.text)
+        return asking(self._rules.fill(StepsSoFarRules(words=words)), self._task.fill(filled))
 
 
 def _source(steps: Sequence[Finished]) -> Summary:

@@ -9,7 +9,6 @@ is read again, and a failure to write to the cache never fails the reading.
 """
 
 import asyncio
-import hashlib
 import time
 import typing
 from abc import ABC, abstractmethod
@@ -33,7 +32,7 @@ from rag.execution.facts import Fact, FactsPayload
 from rag.metering import Usage
 from rag.ports import ChatModel, ModelMisfit, ReadingMemory, Schema
 from rag.records import ChatMessage, KeptReading
-from rag.words import estimate_tokens, folded
+from rag.words import digest, estimate_tokens, folded
 
 _ONE_OR_SEVERAL = ("document", "documents")  # a tool has one of them; plans confuse them
 
@@ -218,12 +217,6 @@ class Tool(ABC, Generic[Arguments]):
         """What the tool finds. Raises DatabaseAway, and StepFailed where the tool can do nothing without a model; other
         failures of models only make it find less."""
 
-    async def begin(self, arguments: Arguments, context: ToolContext) -> Callable[[], FactsPayload]:
-        """An early `run`, started before it is known whether the result is wanted. Awaits the slow part, and returns a
-        function that computes the result from it. By default the whole `run` is the awaited part."""
-        found = await self.run(arguments, context)
-        return lambda: found
-
 
 _MISFIT = "That answer does not fit the JSON Schema:\n{problems}\nAnswer again with the corrected JSON object alone."
 log = structlog.get_logger()
@@ -372,8 +365,3 @@ class ReplyCache:
 def wording(text: str) -> str:
     """A request normalised for comparison: case, ё, blanks and the final sign do not matter."""
     return " ".join(folded(text).split()).strip(_ENDS)
-
-
-def digest(*parts: str) -> str:
-    """A hash of the parts, joined with a separator."""
-    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()

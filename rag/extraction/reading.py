@@ -17,7 +17,7 @@ from domain.documents import DocumentCard
 from domain.ending import end
 from domain.ids import BaseId, DocumentId
 from prompts.loader import Prompts
-from rag.execution.tools import Allowance, ReplyCache, ask, digest
+from rag.execution.tools import Allowance, ReplyCache, ask
 from rag.extraction.documents import chunk_of, pages_of, parts_of
 from rag.extraction.ledger import KnownFact, Ledger, take
 from rag.extraction.wire import (
@@ -26,11 +26,10 @@ from rag.extraction.wire import (
     IterationReply,
     IterationRequest,
     SynthesisRequest,
-    WirePart,
 )
 from rag.ports import ChatModel, DocumentPassages, ModelError
-from rag.records import ChatMessage, Conflict, DocumentsRead, Passage
-from rag.words import estimate_tokens
+from rag.records import ChatMessage, Conflict, DocumentsRead, Passage, asking
+from rag.words import digest, estimate_tokens
 
 QUESTION_TOKENS = 500  # of a question of a thousand letters, the longest that the tools take
 FRAME_TOKENS = 100  # field names, braces
@@ -76,7 +75,7 @@ def iteration_messages(
         previous_answer=cut(ledger.answer, budget.answer),
         dialog_history=cut(dialogue, budget.dialogue),
     )
-    return _messages(prompts.iterative, request)
+    return asking(prompts.iterative, request.model_dump_json())
 
 
 def synthesis_messages(
@@ -93,7 +92,7 @@ def synthesis_messages(
         facts=tuple(fact.wire() for fact in shown),
         contradictions=told,
     )
-    return _messages(prompts.iterative_synthesis, request)
+    return asking(prompts.iterative_synthesis, request.model_dump_json())
 
 
 def compared_anyway(budget: RequestBudget, known: Ledger, *, groups: int) -> tuple[KnownFact, ...]:
@@ -106,7 +105,7 @@ def compared_anyway(budget: RequestBudget, known: Ledger, *, groups: int) -> tup
 def comparison_messages(prompts: Prompts, facts: Sequence[KnownFact], *, question: str) -> tuple[ChatMessage, ...]:
     """The messages for a comparison of facts that may contradict each other."""
     request = ComparisonRequest(question=question, facts=tuple(fact.wire() for fact in facts))
-    return _messages(prompts.iterative_comparison, request)
+    return asking(prompts.iterative_comparison, request.model_dump_json())
 
 
 def fitting(facts: Sequence[KnownFact], tokens: int) -> tuple[KnownFact, ...]:
@@ -139,13 +138,6 @@ def cut(text: str, tokens: int) -> str:
     while text and (size := estimate_tokens(text)) > tokens:
         text = text[-min(len(text) * tokens // size, len(text) - 1) :] if tokens > 0 else ""
     return text
-
-
-def _messages(rules: str, request: WirePart) -> tuple[ChatMessage, ...]:
-    return (
-        ChatMessage(role="system", content=rules),
-        ChatMessage(role="user", content=request.model_dump_json()),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,14 +20,14 @@ import structlog
 from domain.documents import DocumentCard
 from domain.ending import end
 from domain.ids import BaseId, DocumentId
-from rag.execution.tools import Allowance, ReplyCache, ask, digest, size_of
+from rag.execution.tools import Allowance, ReplyCache, ask, size_of
 from rag.extraction.documents import overlapping, pages_of, parts_of, tokens_of
 from rag.extraction.evidence import chunk_name, stands_in
 from rag.extraction.rows import Checked, Row, check, source_of
 from rag.extraction.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ChatModel, DocumentPassages, ModelError, ModelMisfit
-from rag.records import ChatMessage, DocumentsRead, Passage
-from rag.words import estimate_tokens
+from rag.records import ChatMessage, DocumentsRead, Passage, asking
+from rag.words import digest, estimate_tokens
 
 SIDE_BY_SIDE = 4
 MOST_TOGETHER = 12  # documents of one call: their rows have to fit into its reply
@@ -281,10 +281,7 @@ class RowExtractor:
         return better(first, CheckedReply.of(again, request, part)) if again else None
 
     def _messages(self, request: RowsRequest) -> tuple[ChatMessage, ...]:
-        return (
-            ChatMessage(role="system", content=self._rules),
-            ChatMessage(role="user", content=request.model_dump_json()),
-        )
+        return asking(self._rules, request.model_dump_json())
 
 
 def remarks(checked: Checked) -> str:

@@ -7,7 +7,6 @@ call. In the messages the constant rules come first, so that they can be cached,
 documents have said stands between tags that no text can close.
 """
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from rag.quoting.plain_requests import PlainRequests
 from rag.records import ChatMessage, DocumentMatch, Exchange, SmallTalk
 from rag.retrieval.alike import told_apart
 from rag.small_talk import SmallTalkRule
-from rag.words import estimate_tokens, without_headings
+from rag.words import estimate_tokens, fence, without_headings
 
 _REPAIR = (
     "This plan cannot be run:\n{problems}\nCorrect the JSON so that it fits the schema and these remarks. If you are "
@@ -41,7 +40,6 @@ ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left ou
 RECALLED = 2  # exchanges of long ago; the writer sees more of them
 NAME_CHARS = 90  # of a document's name
 TELLING_CHARS = 60  # of what its opening says and the others' do not
-_FENCE_DIGITS = 8
 
 log = structlog.get_logger()
 
@@ -265,11 +263,11 @@ class PlannerPrompt:
                 for place, (match, label) in enumerate(zip(known.documents, labels, strict=True))
             ),
         }
-        fence = _fence("\0".join((question, *parts.values())))
+        tag = fence("said", question, *parts.values())
         told = "".join(
-            f"<{fence} {name}>\n{without_headings(text)}\n</{fence}>\n\n" for name, text in parts.items() if text
+            f"<{tag} {name}>\n{without_headings(text)}\n</{tag}>\n\n" for name, text in parts.items() if text
         )
-        filled = PlannerQuestion(known=told, today=today.isoformat(), fence=fence, question=question)
+        filled = PlannerQuestion(known=told, today=today.isoformat(), fence=tag, question=question)
         return (self._rules, ChatMessage(role="user", content=self._question.fill(filled)))
 
 
@@ -313,9 +311,3 @@ def _shortened(text: str) -> str:
     if len(text) <= ANSWER_CHARS:
         return text
     return f"{text[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()} … {text[-ANSWER_END_CHARS:].lstrip()}"
-
-
-def _fence(content: str) -> str:
-    """A delimiter that nobody can put into the texts on purpose: a hash of them all."""
-    digest = hashlib.sha256(content.encode(errors="replace")).hexdigest()
-    return f"said-{digest[:_FENCE_DIGITS]}"

@@ -8,8 +8,7 @@ the log.
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import lru_cache, partial
 
@@ -55,7 +54,7 @@ class Retrieval:
         heard: Callable[[float], None] = _unheard,
     ) -> None:
         """`candidates` of each leg are fused, `passages` are returned. A leg of weight 0 is skipped. `heard` is called
-        with the seconds of each `find` and `begin`."""
+        with the seconds of each `find` that has not failed."""
         self._search = search
         self._embedder = embedder
         self._analyzer = analyzer
@@ -70,33 +69,15 @@ class Retrieval:
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         """The best passages, best first, neighbours merged; none when nothing fits. Raises the store's DatabaseAway."""
-        with self._searching():
-            return (await self._begin(base, question, only))()
-
-    async def begin(self, base: BaseId, question: str) -> Callable[[], tuple[RankedPassage, ...]]:
-        """The awaited part of `find`. Returns a function that computes the result of `find`; a search that turns out to
-        be unwanted saves that work. Raises the store's DatabaseAway."""
-        with self._searching():
-            return await self._begin(base, question, None)
-
-    @contextmanager
-    def _searching(self) -> Iterator[None]:
-        """Measures a search; one that failed is not reported to `heard`."""
-        started = time.monotonic()
+        started, text = time.monotonic(), question[:MAX_QUERY_CHARS]
         with searching():
-            yield
+            query = await self._query(base, text, only)
+            found = await self._found(query)
+            fused = self._fused(query, found)
+            ordered = await self._best(text, fused) if self._reranker else fused
+            judged = self._judged(merge_neighbours(ordered)[: self._passages], found, query)
         self._heard(time.monotonic() - started)
-
-    async def _begin(
-        self, base: BaseId, question: str, only: SearchFilter | None
-    ) -> Callable[[], tuple[RankedPassage, ...]]:
-        text = question[:MAX_QUERY_CHARS]
-        query = await self._query(base, text, only)
-        found = await self._found(query)
-        if self._reranker is None:
-            return lambda: self._judged(merge_neighbours(self._fused(query, found))[: self._passages], found, query)
-        best = merge_neighbours(await self._best(text, self._fused(query, found)))
-        return lambda: self._judged(best, found, query)
+        return judged
 
     @property
     def compares_meaning(self) -> bool:

@@ -1,7 +1,6 @@
 """Running a plan: calls side by side, the fallback, the search that began early."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -242,14 +241,14 @@ async def test_the_search_on_the_raw_question_brings_what_the_default_plan_would
     search = ScriptedTool(FOUND, FOUND)
     executor = Executor([search], max_calls=4)
     planned = await executor.execute(default_plan(QUESTION), begin())
-    assert (await executor.begin_search(begin()))() == planned.payload
+    assert await executor.search(begin()) == planned.payload
     assert search.asked == [QUESTION, QUESTION]
 
 
 async def early(payload: FactsPayload) -> EarlySearch:
-    async def search() -> Callable[[], FactsPayload]:
+    async def search() -> FactsPayload:
         await asyncio.sleep(0)
-        return lambda: payload
+        return payload
 
     return EarlySearch(question=QUESTION, task=asyncio.create_task(search()))
 
@@ -283,25 +282,9 @@ async def test_an_early_search_serves_as_the_fallback_of_another_search() -> Non
     assert [(result.is_fallback, result.was_early) for result in done.calls] == [(False, False), (True, True)]
 
 
-async def test_of_an_early_search_that_is_not_wanted_nothing_is_made() -> None:
-    made: list[FactsPayload] = []
-
-    def make() -> FactsPayload:
-        made.append(FOUND)
-        return FOUND
-
-    async def search() -> Callable[[], FactsPayload]:
-        return make
-
-    begun = EarlySearch(question=QUESTION, task=asyncio.create_task(search()))
-    done = await Executor([ScriptedTool(FOUND)], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
-    assert (done.payload, made) == (FOUND, [])
-    assert (await begun.payload(), made) == (FOUND, [FOUND])
-
-
 async def test_an_early_search_without_a_tool_is_a_problem_of_the_call() -> None:
     executor = Executor([GraphTool()], max_calls=4)
-    begun = EarlySearch(question=QUESTION, task=asyncio.create_task(executor.begin_search(begin())))
+    begun = EarlySearch(question=QUESTION, task=asyncio.create_task(executor.search(begin())))
     done = await executor.execute(default_plan(QUESTION), begin(), begun)
     assert (done.payload.found, done.calls[0].problem != "") == (False, True)
 

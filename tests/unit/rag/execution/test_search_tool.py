@@ -119,13 +119,3 @@ async def test_what_somebody_sent_is_found_though_it_has_none_of_the_words() -> 
     payload = await tool.run(tool.read({"query": "цена", "sender": "Ирина"}), begin())
     assert [set(query.terms) for query in search.queries] == [{"цена"}, {"ключ", "от", "зала", "цены", "на", "зерно"}]
     assert payload.coverage == 0.0  # the fallback searches without the limit, too
-
-
-@pytest.mark.parametrize("args", [{}, {"author": "Анна"}, {"document": "аренд"}])
-async def test_a_search_that_was_begun_brings_what_it_would_have_brought_at_once(args: dict[str, JsonValue]) -> None:
-    search = FoundPassages((make_candidate("срок оплаты", bm25=1.0),))
-    tool = SearchBase(by_words_alone(search), Catalogue(CARDS))
-    asked = tool.read({"query": "срок оплаты", **args})
-
-    assert (await tool.begin(asked, begin()))() == await tool.run(asked, begin())
-    assert search.queries[0] == search.queries[1]

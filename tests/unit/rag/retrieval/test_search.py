@@ -1,14 +1,14 @@
 """From a question to passages, with models away or not."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from domain.documents import SourceType
 from rag.ports import ModelAway, Reranker
-from rag.records import Candidate, Passage
+from rag.records import Candidate
 from rag.retrieval.search import Retrieval
 from rag.retrieval.spelling import MAX_TERMS
 from tests.fakes.rag import BASE, FixedEmbedder, FoundPassages, LowerWords, ReverseReranker, make_candidate
@@ -156,45 +156,14 @@ async def test_a_long_question_is_cut_before_it_is_searched() -> None:
     assert search.queries[0].spellings == ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class SealedPassage(Passage):
-    """One whose text nobody may read before `allowed` has something in it."""
-
-    allowed: list[str]
-
-    def __getattribute__(self, name: str) -> object:
-        assert name != "text" or self.allowed, "a search that nobody has asked for yet was put in order"
-        return super().__getattribute__(name)
-
-
-def sealed(candidate: Candidate, allowed: list[str]) -> Candidate:
-    return replace(candidate, passage=SealedPassage(**vars(candidate.passage), allowed=allowed))
-
-
-async def test_a_search_that_was_begun_finds_the_same_and_orders_it_when_it_is_asked_for() -> None:
-    allowed: list[str] = []
-    begun = await make_retrieval(FoundPassages([sealed(each, allowed) for each in three()])).begin(BASE, SECRET)
-    allowed.append("wanted")
-
-    assert [int(ranked.passage.chunk_id) for ranked in begun()] == await numbers(make_retrieval(FoundPassages(three())))
-
-
-async def test_a_search_that_was_begun_has_heard_the_reranker() -> None:
-    reranker = ReverseReranker()
-    begun = await make_retrieval(FoundPassages(three()), reranker=reranker).begin(BASE, SECRET)
-    reranker.error = ModelAway("down")
-
-    assert [int(ranked.passage.chunk_id) for ranked in begun()] == [3, 2]
-
-
 async def test_each_search_is_heard_once_and_none_that_failed() -> None:
     heard: list[float] = []
     search = FoundPassages(three())
     retrieval = make_retrieval(search, heard=heard.append)
     await retrieval.find(BASE, SECRET)
-    (await retrieval.begin(BASE, SECRET))()
+    await retrieval.find(BASE, SECRET)
     search.error = ConnectionError()
     with pytest.raises(ConnectionError):
-        await retrieval.begin(BASE, SECRET)
+        await retrieval.find(BASE, SECRET)
 
     assert len(heard) == 2
