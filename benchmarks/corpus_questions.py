@@ -106,7 +106,7 @@ class CorpusQuestions:
             raise SystemExit("no model is configured: set LLM_BASE_URL (or a provider's key) and PLANNER_MODEL")
         return CollectRows(
             parts.stores.library,
-            parts.stores.reading,
+            parts.stores.passages,
             parts.retrieval(),
             parts.reading_model,
             load_prompts(),

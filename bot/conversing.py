@@ -106,14 +106,14 @@ def _tools(
         SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),
         GraphQuery(stores.entities),
         ListDocuments(stores.library, wordings, documents),
-        ReadDocument(stores.library, stores.reading, model, prompts),
+        ReadDocument(stores.library, stores.passages, model, prompts),
     )
     if model is None:
         return looking
     reading = (
         reader(
             stores.library,
-            stores.reading,
+            stores.passages,
             retrieval,
             model,
             prompts,

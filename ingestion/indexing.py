@@ -74,15 +74,11 @@ class Indexer:
         lines = (NameLine(text=name, terms=count_terms(self._analyzer, name)) for name in names if name)
         return replace(parsed, names=tuple(lines))
 
-    async def index_whole(self, passages: Passages, *, names: Sequence[NameLine]) -> Sequence[IndexedChunk]:
-        """All indexed chunks, for the caller to store. Raises ServiceError."""
-        windows = [passages.window(place) for place in passages.windows]
-        return [chunk for group in in_groups(windows) for chunk in await self._index(group, names)]
-
     async def index_together(
         self, documents: Sequence[tuple[Source, Document, Passages]]
     ) -> list[tuple[Document, list[IndexedChunk]]]:
-        """Of several small documents each with its names, and all its indexed chunks. Raises ServiceError."""
+        """Of small documents each with its names, and all its indexed chunks, for the caller to store. Raises
+        ServiceError."""
         windows = [[passages.window(place) for place in passages.windows] for _, _, passages in documents]
         every = [window for own in windows for window in own]
         embedded = iter([vectors for group in in_groups(every) for vectors in await embed(self._embedder, group)])

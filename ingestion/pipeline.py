@@ -63,8 +63,17 @@ class ChunkLimits:
     overlap_tokens: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Cut:
+    """A document that has been read and cut."""
+
+    document: ClaimedDocument
+    parsed: Document
+    passages: Passages
+
+
 class IngestionPipeline:
-    """Runs the stages in order; `run` has one line for each."""
+    """Runs the stages in order, on one document (`run`) or on all of several small ones at once (`run_together`)."""
 
     def __init__(
         self,
@@ -91,21 +100,23 @@ class IngestionPipeline:
         self._queue = queue
         self._scratch = scratch
         self._meter = meter or Unmetered()
-        self._small = SmallDocuments(
-            fetchers=fetchers,
-            reader=reader,
-            parser=cutter,
-            indexer=self._indexer,
-            queue=queue,
-            sizes=self._sizes,
-            scratch=scratch,
-            meter=self._meter,
-        )
 
     async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
         """Run all stages on small documents of one claim at once; returns those that have ended. The others are to be
         run alone. Raises ServiceError, DatabaseAway."""
-        return await self._small.run(documents)
+        able = [each for each in documents if each.attempt == 1 and not each.is_known and each.full_at is None]
+        with document_folder(self._scratch.absolute()) as folder:
+            fetched = await self._fetch_all(able, folder)
+            going_on = await self._queue.record_contents(fetched)
+            ended = {document.id: False for document, _ in fetched if document.id not in going_on}
+            async with self._cutter.shared(folder) as parser:
+                notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
+                files = [(each, file) for each, file in fetched if each.id in going_on]
+                cut = [done for each, file in (*notes, *files) if (done := await self._read_small(each, file, parser))]
+            ended |= await self._queue.publish_together(await self._index_all(cut))
+        for is_ready in ended.values():
+            self._meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
+        return ended.keys()
 
     async def run(self, document: ClaimedDocument) -> None:
         """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
@@ -129,16 +140,16 @@ class IngestionPipeline:
         if not passages.chunks:
             raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
         chunks = len(passages.chunks)
-        parsed = self._indexer.with_names(parsed, document.source)
         if chunks <= CHUNKS_A_BATCH:
             progress.begin(DocumentStatus.EMBEDDING, total=chunks)
-            whole = await self._indexer.index_whole(passages, names=parsed.names)
+            ((parsed, whole),) = await self._indexer.index_together([(document.source, parsed, passages)])
             ended = await self._queue.publish(
                 document, chunks=chunks, last=whole, parsed=parsed, content_hash=note_hash
             )
             return ended == PublishedDocument()
         if note_hash is not None and await self._is_known(document, note_hash):
             return False
+        parsed = self._indexer.with_names(parsed, document.source)
         stored = await self._queue.store_blocks(document, parsed=parsed, chunks=chunks)
         progress.entered(DocumentStatus.EMBEDDING)
         await self._indexer.index(document, passages, progress, names=parsed.names, stored=stored)
@@ -211,6 +222,57 @@ class IngestionPipeline:
         )
         return stopped is not None
 
+    async def _fetch_all(
+        self, documents: Sequence[ClaimedDocument], folder: Path
+    ) -> list[tuple[ClaimedDocument, FetchedFile]]:
+        files = [each for each in documents if each.source.type in _FILES]
+        folders = [folder / each.id for each in files]
+        for own in folders:
+            own.mkdir(mode=0o700)
+        fetched = await asyncio.gather(*map(self._fetch_small, files, folders))
+        return [(each, file) for each, file in zip(files, fetched, strict=True) if file is not None]
+
+    async def _fetch_small(self, document: ClaimedDocument, folder: Path) -> FetchedFile | None:
+        try:
+            return await self._fetchers.fetch(document, folder, self._no_progress(document))
+        except (SourceError, ServiceError, HoldsLink, Unchanged):
+            return None
+
+    async def _read_small(self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser) -> _Cut | None:
+        """None when that is not so simple."""
+        try:
+            if file is None:
+                parsed: Document | None = read_note(document.source)
+            else:
+                parsed = await self._reader.read_plain(file, self._no_progress(document), parser)
+                parsed = with_about(parsed, file) if parsed else None
+            if parsed is None:
+                return None
+            parsed = with_source(parsed, document.source)
+            passages = await _cut(parsed.blocks, self._sizes, parser, self._scratch)
+        except (SourceError, ServiceError):
+            return None
+        is_small = 0 < len(passages.chunks) <= CHUNKS_A_BATCH
+        return _Cut(document=document, parsed=parsed, passages=passages) if is_small else None
+
+    async def _index_all(self, cut: Sequence[_Cut]) -> list[WholeDocument]:
+        indexed = await self._indexer.index_together(
+            [(each.document.source, each.parsed, each.passages) for each in cut]
+        )
+        return [
+            WholeDocument(
+                document=each.document,
+                parsed=parsed,
+                chunks=chunks,
+                content_hash=hash_note(each.document.source) if each.document.source.type is SourceType.NOTE else None,
+            )
+            for each, (parsed, chunks) in zip(cut, indexed, strict=True)
+        ]
+
+    def _no_progress(self, document: ClaimedDocument) -> Progress:
+        """Nothing here takes long enough to be told."""
+        return Progress(self._queue, document).muted()
+
 
 async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser, folder: Path) -> Passages:
     """A note is cut here; a long text elsewhere, where neither its length nor what is written in it can stop us."""
@@ -237,104 +299,3 @@ def _of_page(error: SourceError, file: FetchedFile) -> SourceError:
         return SourceError(error.code, name=host, detail=error.detail)
     code = FailureCode.SITE_WITHOUT_TEXT if file.media_type == SITE_TYPE else FailureCode.PAGE_WITHOUT_TEXT
     return SourceError(code, host=host, detail=error.detail)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Cut:
-    """A document that has been read and cut."""
-
-    document: ClaimedDocument
-    parsed: Document
-    passages: Passages
-
-
-class SmallDocuments:
-    """Runs the stages on all documents at once; `run` has one line for each."""
-
-    def __init__(
-        self,
-        *,
-        fetchers: Fetchers,
-        reader: FileReader,
-        parser: ParseProcess,
-        indexer: Indexer,
-        queue: WorkQueue,
-        sizes: PassageSizes,
-        scratch: Path,
-        meter: WorkMeter,
-    ) -> None:
-        self._fetchers = fetchers
-        self._reader = reader
-        self._parser = parser
-        self._indexer = indexer
-        self._queue = queue
-        self._sizes = sizes
-        self._scratch = scratch
-        self._meter = meter
-
-    async def run(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
-        """The documents that have ended. Raises ServiceError, DatabaseAway."""
-        able = [each for each in documents if each.attempt == 1 and not each.is_known and each.full_at is None]
-        with document_folder(self._scratch.absolute()) as folder:
-            fetched = await self._fetch_all(able, folder)
-            going_on = await self._queue.record_contents(fetched)
-            ended = {document.id: False for document, _ in fetched if document.id not in going_on}
-            async with self._parser.shared(folder) as parser:
-                notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
-                files = [(each, file) for each, file in fetched if each.id in going_on]
-                cut = [done for each, file in (*notes, *files) if (done := await self._read(each, file, parser))]
-            ended |= await self._queue.publish_together(await self._index(cut))
-        for is_ready in ended.values():
-            self._meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
-        return ended.keys()
-
-    async def _fetch_all(
-        self, documents: Sequence[ClaimedDocument], folder: Path
-    ) -> list[tuple[ClaimedDocument, FetchedFile]]:
-        files = [each for each in documents if each.source.type in _FILES]
-        folders = [folder / each.id for each in files]
-        for own in folders:
-            own.mkdir(mode=0o700)
-        fetched = await asyncio.gather(*map(self._fetch, files, folders))
-        return [(each, file) for each, file in zip(files, fetched, strict=True) if file is not None]
-
-    async def _fetch(self, document: ClaimedDocument, folder: Path) -> FetchedFile | None:
-        try:
-            return await self._fetchers.fetch(document, folder, self._progress(document))
-        except (SourceError, ServiceError, HoldsLink, Unchanged):
-            return None
-
-    async def _read(self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser) -> _Cut | None:
-        """None when that is not so simple."""
-        try:
-            if file is None:
-                parsed: Document | None = read_note(document.source)
-            else:
-                parsed = await self._reader.read_plain(file, self._progress(document), parser)
-                parsed = with_about(parsed, file) if parsed else None
-            if parsed is None:
-                return None
-            parsed = with_source(parsed, document.source)
-            passages = await _cut(parsed.blocks, self._sizes, parser, self._scratch)
-        except (SourceError, ServiceError):
-            return None
-        is_small = 0 < len(passages.chunks) <= CHUNKS_A_BATCH
-        return _Cut(document=document, parsed=parsed, passages=passages) if is_small else None
-
-    async def _index(self, cut: Sequence[_Cut]) -> list[WholeDocument]:
-        indexed = await self._indexer.index_together(
-            [(each.document.source, each.parsed, each.passages) for each in cut]
-        )
-        return [
-            WholeDocument(
-                document=each.document,
-                parsed=parsed,
-                chunks=chunks,
-                content_hash=hash_note(each.document.source) if each.document.source.type is SourceType.NOTE else None,
-            )
-            for each, (parsed, chunks) in zip(cut, indexed, strict=True)
-        ]
-
-    def _progress(self, document: ClaimedDocument) -> Progress:
-        """Nothing here takes long enough to be told."""
-        return Progress(self._queue, document).muted()

@@ -6,6 +6,7 @@ in the other process. The worker trusts nothing that comes from there, because s
 
 from dataclasses import dataclass
 
+from ingestion.errors import FailureCode
 from ingestion.ports import Utterance
 from sandbox.records import from_line
 
@@ -62,26 +63,30 @@ class PieceEnd:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Why it cannot go on: a reason of ours, and the library's message for the log."""
+    """Why it cannot go on, and the library's message for the log."""
 
-    kind: str  # one of the TROUBLE_* below
+    code: FailureCode | None  # None: the model cannot be loaded
     detail: str
 
 
-TROUBLE_MODEL = "model"  # it cannot be loaded
-TROUBLE_DAMAGED = "damaged"
-TROUBLE_SOUNDLESS = "soundless"
-TROUBLE_LONG = "long"
-TROUBLE_MEMORY = "memory"
-
+OF_RECORDINGS = frozenset(
+    {
+        FailureCode.FILE_DAMAGED,
+        FailureCode.FILE_WITHOUT_SPEECH,  # also a video without sound
+        FailureCode.FILE_TOO_LONG,
+        FailureCode.FILE_TOO_HEAVY,
+    }
+)
 Message = Ready | Length | Said | PieceEnd | Trouble
 
 
 def read_message(line: bytes) -> Message:
-    """Raises ValueError, also for seconds before the beginning."""
+    """Raises ValueError, also for seconds before the beginning, and for a reason that is not the recording's."""
     message: Message = from_line(line, Ready, Length, Said, PieceEnd, Trouble)
     match message:
         case Length(total_s=seconds) | PieceEnd(until_s=seconds) | Said(utterance=Utterance(start_s=seconds)):
             if seconds < 0:
                 raise ValueError("a second before the beginning")
+        case Trouble(code=code) if code is not None and code not in OF_RECORDINGS:
+            raise ValueError("a reason of the recording was expected")
     return message

@@ -24,11 +24,6 @@ from av.container import InputContainer
 from numpy.typing import NDArray
 
 from adapters.whisper import (
-    TROUBLE_DAMAGED,
-    TROUBLE_LONG,
-    TROUBLE_MEMORY,
-    TROUBLE_MODEL,
-    TROUBLE_SOUNDLESS,
     Hear,
     Length,
     Message,
@@ -38,6 +33,7 @@ from adapters.whisper import (
     Said,
     Trouble,
 )
+from ingestion.errors import FailureCode
 from ingestion.ports import Utterance
 from sandbox.confinement import Layer
 from sandbox.records import LINE_BYTES, from_line, to_line
@@ -286,11 +282,11 @@ class Listener:
         return None if is_silent else str(info.language)
 
 
-_TROUBLES: dict[type[Exception], str] = {
-    Damaged: TROUBLE_DAMAGED,
-    Soundless: TROUBLE_SOUNDLESS,
-    TooLong: TROUBLE_LONG,
-    MemoryError: TROUBLE_MEMORY,
+_TROUBLES: dict[type[Exception], FailureCode] = {
+    Damaged: FailureCode.FILE_DAMAGED,
+    Soundless: FailureCode.FILE_WITHOUT_SPEECH,
+    TooLong: FailureCode.FILE_TOO_LONG,
+    MemoryError: FailureCode.FILE_TOO_HEAVY,
 }
 
 
@@ -305,7 +301,7 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
         listener = Listener(_load(opening), piece_s=opening.piece_s)
     # The top of the process: whatever the libraries raise, the model cannot be loaded.
     except Exception as error:
-        tell(Trouble(kind=TROUBLE_MODEL, detail=_describe(error)))
+        tell(Trouble(code=None, detail=_describe(error)))
         return
     tell(Ready())  # nothing was sent after the opening before this, so nothing waits in `stream`
     while (asked := _receive(connection)) is not None:
@@ -314,7 +310,7 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
             listener.hear(request, file, tell)
         except tuple(_TROUBLES) as error:
             file.close()
-            tell(Trouble(kind=_TROUBLES[type(error)], detail=_describe(error)))
+            tell(Trouble(code=_TROUBLES[type(error)], detail=_describe(error)))
 
 
 def _receive(connection: socket.socket) -> tuple[Hear, IO[bytes]] | None:

@@ -20,9 +20,6 @@ from typing import Self
 import structlog
 
 from adapters.whisper import (
-    TROUBLE_LONG,
-    TROUBLE_MEMORY,
-    TROUBLE_SOUNDLESS,
     Hear,
     Length,
     Message,
@@ -318,16 +315,12 @@ class WhisperTranscriber(Closing):
             case Said(utterance=utterance):
                 hearing.utterances.append(utterance)
                 await hearing.heard(utterance.end_s, max(hearing.total_s, utterance.end_s))
-            case Trouble():
-                raise _Refused(self._refusal(hearing.name, message))
+            case Trouble(code=FailureCode.FILE_TOO_LONG):
+                raise _Refused(self._too_long(hearing.name))
+            case Trouble(code=FailureCode() as code, detail=detail):
+                raise _Refused(SourceError(code, name=hearing.name, detail=detail))
             case _:
                 raise ListenerDied(f"an unexpected {type(message).__name__}")
-
-    def _refusal(self, name: str, trouble: Trouble) -> SourceError:
-        if trouble.kind == TROUBLE_LONG:
-            return self._too_long(name)
-        codes = {TROUBLE_SOUNDLESS: FailureCode.FILE_WITHOUT_SPEECH, TROUBLE_MEMORY: FailureCode.FILE_TOO_HEAVY}
-        return SourceError(codes.get(trouble.kind, FailureCode.FILE_DAMAGED), name=name, detail=trouble.detail)
 
     def _too_long(self, name: str) -> SourceError:
         return SourceError(FailureCode.FILE_TOO_LONG, name=name, minutes=round(self._limit_s / 60))

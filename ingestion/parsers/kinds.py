@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.encodings import guess_wide_encoding
+from ingestion.parsers.encodings import BOMS, guess_wide_encoding
 
 ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -41,7 +41,6 @@ _LETTER_HEADERS_TEXT = (
 )
 LETTER_HEADERS = frozenset(_LETTER_HEADERS_TEXT.split())
 """A file with this many of them before its first empty line is a letter."""
-_BOM_ENCODINGS = ((b"\xff\xfe\x00\x00", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _PROLOG = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*", re.DOTALL | re.IGNORECASE)
 _FIRST_TAG = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 _HEADER = re.compile(r"^([A-Za-z][\w-]{1,60}):[ \t]?.*(?:\r?\n[ \t].*)*\r?\n", re.MULTILINE)
@@ -242,10 +241,8 @@ def text_kind(head: bytes, *, ending: str) -> FileKind:
 
 def _as_text(head: bytes) -> str:
     """Decode roughly: tags and headers are ASCII."""
-    for mark, encoding in _BOM_ENCODINGS:
-        if head.startswith(mark):
-            return head.decode(encoding, errors="replace")
-    return head.removeprefix(b"\xef\xbb\xbf").decode(guess_wide_encoding(head) or "latin-1", errors="replace")
+    marked = next((encoding for mark, encoding in BOMS if head.startswith(mark)), None)
+    return head.decode(marked or guess_wide_encoding(head) or "latin-1", errors="replace")
 
 
 def _kind_of_xml(text: str) -> FileKind:

@@ -18,14 +18,13 @@ from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import choose_title
-from ingestion.parsers.text import read_text
+from ingestion.parsers.text import SENTENCE_ENDS, read_text
 from ingestion.ports import Utterance
 from ingestion.records import Block, BlockKind, Document
 
 PAUSE_S = 1.5  # longer than a breath: the speaker begins something new
 PARAGRAPH_S = 60.0  # about a passage (150 words), so that its seconds lead near the quotation
 SHORTEST_S = 15.0  # shortest paragraph that may be cut off at the end of a sentence
-SENTENCE_ENDS = (".", "!", "?", "…", ".»", "!»", "?»", '."', '!"', '?"')
 SKIPPED_BLOCKS = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP-MAP")
 ROLLING_SHARE = 1 / 3  # of cues that repeat the end of the cue before; in speech hardly any do
 

@@ -17,7 +17,7 @@ from ingestion.records import BlockKind, Document
 EMPTY_LINES = re.compile(r"\n\s*\n|\f")
 LONG_PARAGRAPH_CHARS = 100_000  # logs and some books have no empty lines: a longer paragraph ends with a sentence
 LONGEST_PARAGRAPH_CHARS = 1_000_000  # a still longer one ends with a line
-SENTENCE_ENDS = (".", "!", "?", "…", ".»", '."', "!»", "?»")
+SENTENCE_ENDS = (".", "!", "?", "…", ".»", "!»", "?»", '."', '!"', '?"')
 
 
 def parse(path: Path, info: FileInfo) -> Document:

@@ -9,7 +9,7 @@ from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.intake import InboxStore, IntakeStore, NoticeStore, WebhookStore
 from adapters.database.stores.library import KeptFileStore, LibraryStore
 from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
-from adapters.database.stores.search import NextVectorStore, ReadingStore, SearchStore
+from adapters.database.stores.search import NextVectorStore, PassageStore, SearchStore
 from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.stores.work import TextStore, WorkStore
 from adapters.database.transport import Transport
@@ -40,7 +40,7 @@ class Stores:
         self.search = SearchStore(transport, proposals)
         self.dialogue = DialogueStore(transport)
         self.inbox = InboxStore(transport)
-        self.reading = ReadingStore(transport)
+        self.passages = PassageStore(transport)
         self.answer_tables = TableStore(transport)
         self.kept_readings = KeptReadingStore(transport)
         self.entities = EntityStore(transport)

@@ -173,7 +173,7 @@ def _stored_chunk(row: Row) -> StoredChunk:
     return rows.record(StoredChunk, row, id=row["chunk_id"], chunk=rows.record(Chunk, row, span=span))
 
 
-class ReadingStore(Store):
+class PassageStore(Store):
     """Meets `rag.ports.DocumentPassages`."""
 
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from adapters.database.stores import Stores
-from adapters.database.stores.search import ReadingStore
+from adapters.database.stores.search import PassageStore
 from adapters.database.transport import Transport
 from adapters.llm import open_chat_model
 from domain.ids import BaseId
@@ -64,12 +64,12 @@ def retrieval(transport: Transport) -> Retrieval:
 
 
 def rows_tool(transport: Transport, model: ChatModel) -> CollectRows:
-    library, reading = Stores(transport).library, ReadingStore(transport)
+    library, reading = Stores(transport).library, PassageStore(transport)
     return CollectRows(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 
 def reading_tool(transport: Transport, model: ChatModel) -> ReadDocuments:
-    library, reading = Stores(transport).library, ReadingStore(transport)
+    library, reading = Stores(transport).library, PassageStore(transport)
     return ReadDocuments(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 

@@ -193,7 +193,7 @@ def listener(connection: socket.socket, stream: BufferedReader, _layers: frozens
     from sandbox.records import to_line
 
     stream.readline()
-    connection.sendall(to_line(Trouble(kind="model", detail=json.dumps(attempt()))))
+    connection.sendall(to_line(Trouble(code=None, detail=json.dumps(attempt()))))
 
 
 def finder(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.whisper import (
+    OF_RECORDINGS,
     Length,
     Message,
     Opening,
@@ -14,6 +15,7 @@ from adapters.whisper import (
     Trouble,
     read_message,
 )
+from ingestion.errors import FailureCode
 from ingestion.ports import Utterance
 from sandbox.records import to_line
 
@@ -24,7 +26,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Length, total_s=seconds, has_picture=st.booleans(), title=st.none() | texts),
     st.builds(Said, utterance=st.builds(Utterance, start_s=seconds, end_s=seconds, text=texts)),
     st.builds(PieceEnd, until_s=seconds, is_last=st.booleans(), language=st.none() | texts),
-    st.builds(Trouble, kind=texts, detail=texts),
+    st.builds(Trouble, code=st.none() | st.sampled_from(sorted(OF_RECORDINGS)), detail=texts),
 )
 
 
@@ -47,6 +49,11 @@ def test_every_message_comes_back(message: Message) -> None:
 def test_no_second_is_before_the_beginning(message: Message) -> None:
     with pytest.raises(ValueError, match="before the beginning"):
         read_message(to_line(message))
+
+
+def test_a_reason_of_others_is_none_of_a_recording() -> None:
+    with pytest.raises(ValueError, match="reason"):
+        read_message(to_line(Trouble(code=FailureCode.DUPLICATE, detail="")))
 
 
 @pytest.mark.parametrize("request_", [Opening(model="/m", threads=2, piece_s=300.0), b"{}"], ids=str)
