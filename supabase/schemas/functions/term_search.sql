@@ -144,34 +144,61 @@ comment on function baza_internal.similar_terms is
   'The first three terms of the base that begin with one of `p_beginnings` and match `p_pattern`, to stand '
   'for `p_term`. Steps from term to term along the index: one step for each such term, however many passages hold it.';
 
+create or replace function baza_internal.count_range(p_base uuid, p_low text, p_high text, p_hidden bigint[],
+  out postings bigint, out said bigint, out firsts bigint, out firsts_said bigint, out reached bigint)
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  select count(*), count(*) filter (where t.frequency > 0::"char"), count(*) filter (where t.spread > 0),
+    count(*) filter (where t.spread > 0 and t.frequency > 0::"char"), sum(t.spread)
+  into postings, said, firsts, firsts_said, reached from chunk_terms t
+  where t.base_id = p_base and t.term >= p_low collate "C" and t.term < p_high collate "C"
+    and t.chunk_id not in (select unnest(p_hidden));
+end $$;
+comment on function baza_internal.count_range is
+  'What `common_terms` has, counted now: of all terms from `p_low` to before `p_high`.';
+
 create or replace function baza_internal.count_postings(p_base uuid, p_term text, p_low text, p_high text,
   p_hidden bigint[],
   out own bigint, out around bigint, out said bigint, out firsts bigint, out firsts_said bigint, out reached bigint)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
+declare
+  exact record; -- of the term itself
+  range record; -- of it and its relatives
 begin
   if (select b.passages from bases b where b.id = p_base) > counted_anew() then
-    own := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_term);
-    select c.postings, c.said, c.firsts, c.firsts_said, c.reached into around, said, firsts, firsts_said, reached
-    from common_terms c
+    select * into exact from common_terms c where c.base_id = p_base and c.term = p_term;
+    select * into range from common_terms c
     where c.base_id = p_base and c.term in (p_low || '*', case when p_low = p_term then p_term end)
     order by c.term desc limit 1; -- of the whole range, if it is known
+  else
+    select null::bigint as postings into exact;
+    range := exact;
   end if;
-  if around is null then
-    select count(*) filter (where t.term = p_term), count(*), count(*) filter (where t.frequency > 0::"char"),
-      count(*) filter (where t.spread > 0), count(*) filter (where t.spread > 0 and t.frequency > 0::"char"),
-      sum(t.spread)
-    into own, around, said, firsts, firsts_said, reached from chunk_terms t
-    where t.base_id = p_base and t.term >= p_low collate "C" and t.term < p_high collate "C"
-      and t.chunk_id not in (select unnest(p_hidden));
-  elsif own is null then
-    own := (select count(*) from chunk_terms t where t.base_id = p_base and t.term = p_term);
+  if range.postings is null then
+    select * into range from count_range(p_base, p_low, p_high, p_hidden);
+  end if;
+  if p_high = p_term || chr(1) then
+    exact := range;
+  elsif exact.postings is null then
+    select * into exact from count_range(p_base, p_term, p_term || chr(1), p_hidden) where range.postings > 0;
+  end if;
+  own := exact.postings;
+  around := range.postings;
+  if exact.firsts > 0 then -- what documents are called: «электронной», said everywhere, tells nothing of «Электрон»
+    select exact.said, exact.firsts, exact.firsts_said, around - (exact.postings - exact.reached)
+    into said, firsts, firsts_said, reached;
+  else
+    select range.said, range.firsts, range.firsts_said, range.reached into said, firsts, firsts_said, reached;
   end if;
 end $$;
 comment on function baza_internal.count_postings is
-  'How many postings a term has (`own`), and all terms from `p_low` to before `p_high` (`around`; of these also what '
-  '`common_terms` has); the large counts of large bases are those of the last `count_common_terms`.';
+  'How many postings a term has (`own`), and all terms from `p_low` to before `p_high` (`around`); of these, or of the '
+  'term itself where a first passage or a name has it, also what `common_terms` has. The large counts of large bases '
+  'are those of the last `count_common_terms`.';
 
 create or replace function baza_internal.weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
 returns setof weighed_term

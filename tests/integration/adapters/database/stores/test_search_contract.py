@@ -322,6 +322,18 @@ async def test_a_clause_is_found_by_the_party_that_its_preamble_names(stores: St
     assert chosen == [("scan 0", "договор и сторона лазурит")]
 
 
+async def test_a_name_is_not_confused_with_a_word_that_begins_alike(stores: Stores) -> None:
+    """«Электрон» is called so in one document alone, though all of them speak of «электронной почтой»."""
+    base = await open_base(stores)
+    for place, party in enumerate(("электрон", "вектор", "гранит", "сапфир")):
+        clauses = (f"неустойка {place} процент", f"электронной почтой за {place} дня", f"электронной подписью {place}")
+        await publish(stores, base, f"договор и сторона {party}", *clauses, name=f"scan {place}")
+    found = await find(stores, base, "неустойка электрон")
+    best = max(found.values(), key=lambda each: each.bm25 or 0)
+    assert best.passage.text == "неустойка 0 процент"
+    assert best.inherited[1] > 0.9
+
+
 async def test_a_number_that_names_the_document_does_not_choose_its_clause(stores: Stores) -> None:
     base = await open_base(stores)
     for day, city in enumerate(("пермь", "тверь", "псков", "курск", "томск", "омск", "орел", "елец"), 21):
