@@ -30,6 +30,8 @@ def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before:
     above, end = before, 0
     for table in tables:
         between = range(end, table.first)
+        if above is before and before is not None and not any(lines[at].text for at in between):
+            table = _without_head(table, before)
         if above is not None and _goes_on_from(above, table) and not any(_divides(lines[at].text) for at in between):
             is_rest = bool(whole) and not (table.head or table.unit) and len(table.bands) == len(above.bands)
             head = table.head or above.head[: len(table.bands) + 1]
@@ -39,6 +41,13 @@ def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before:
         whole.append(table)
         above, end = table, max(table.lines) + 1
     return whole
+
+
+def _without_head(table: PdfTable, before: PdfTable) -> PdfTable:
+    """Of a ruled table with the columns of the one before the first row is no head, unless that one's is repeated."""
+    if not (table.is_ruled and before.is_ruled) or table.head == before.head or len(table.bands) != len(before.bands):
+        return table
+    return replace(table, head=(), rows=(table.head, *table.rows))
 
 
 def begin_with_label(

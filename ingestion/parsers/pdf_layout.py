@@ -13,6 +13,7 @@ from statistics import median
 
 from ingestion.chunking.sentences import split_sentences
 from ingestion.parsers.pdf_continued import begin_with_label, inherit_heads
+from ingestion.parsers.pdf_grid import ruled_tables
 from ingestion.parsers.pdf_lines import PageLine
 from ingestion.parsers.pdf_tables import PdfTable, find_tables
 
@@ -65,7 +66,8 @@ def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> I
     table: PdfTable | None = None  # the last one of the page before
     label = ""  # what stands below it, and nothing else
     for page, (lines, words) in enumerate(pages, start=1):
-        tables = inherit_heads(find_tables(lines), lines, table)
+        found = sorted((*ruled_tables(lines), *find_tables(lines)), key=lambda each: each.first)
+        tables = inherit_heads(found, lines, table)
         if label and table and (whole := begin_with_label(tables, lines, table, label)):
             tables, waiting = whole, []
         table = tables[-1] if tables else None

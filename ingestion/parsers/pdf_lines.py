@@ -44,6 +44,16 @@ class Segment(NamedTuple):
     right: float
 
 
+class Cell(NamedTuple):
+    """A place in a ruled table."""
+
+    grid: int  # number of the table on its page
+    row: int
+    column: int
+    left: float  # its rules, points
+    right: float
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageLine:
     """A line and its look; measures in points (1/72 inch), 0 where unknown."""
@@ -55,6 +65,7 @@ class PageLine:
     left: float = 0
     right: float = 0
     segments: tuple[Segment, ...] = ()  # only of a line on a page that may have tables
+    cell: Cell | None = None  # of a line inside a ruled table
 
     @property
     def is_placed(self) -> bool:

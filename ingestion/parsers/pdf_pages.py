@@ -17,6 +17,7 @@ from typing import Any, Self
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from ingestion.parsers.pdf_grid import MOST_RULES, Rule, find_grids, in_cells
 from ingestion.parsers.pdf_lines import PageLine, Segment
 from ingestion.parsers.pdf_rows import may_have_tables
 
@@ -40,7 +41,9 @@ many pages the file is reopened, which costs no measurable time."""
 
 MOST_OPENINGS = 20  # of a long file: opening takes time in proportion to its pages
 _TextPage = Any
-"""PDFium's handle of a page's text, a ctypes type that mypy does not know."""
+_PageObject = Any
+"""PDFium's handles of a page's text and of what is drawn, ctypes types that mypy does not know."""
+THIN = 2.5  # points: what is drawn no wider is a line
 
 CURRENCIES = frozenset("$€£¥₽")  # often in a column of their own, close to the one before
 WORD = re.compile(r"\S+")
@@ -92,7 +95,9 @@ class PdfPages:
         """The lines of page `index`, from 0. Raises PdfTrouble."""
         self._forget_pages()
         with self._page(index) as page, closing(page.get_textpage()) as text:
-            return list(_merge_pieces(_pieces(text)))
+            grids = find_grids(_rules(page))
+            borders = tuple(sorted({rule.at for grid in grids for rule in grid.down}))
+            return in_cells(list(_merge_pieces(_pieces(text, borders), borders)), grids)
 
     def is_covered(self, index: int) -> bool:
         """Whether a single picture covers most of the page. Raises PdfTrouble."""
@@ -132,14 +137,46 @@ def _area(bounds: Sequence[float]) -> float:
     return max(0.0, right - left) * max(0.0, top - bottom)
 
 
-def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
-    """Pieces of lines: PDFium begins a new line at each superscript or subscript."""
+def _rules(page: pdfium.PdfPage) -> list[Rule]:
+    """Thin lines, and the sides of stroked boxes; none of a page that is full of them, nor what
+    reaches beyond the page."""
+    handle, rules, width, height = page.raw, list[Rule](), page.get_width(), page.get_height()
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    for index in range(raw.FPDFPage_CountObjects(handle)):
+        drawn = raw.FPDFPage_GetObject(handle, index)
+        if raw.FPDFPageObj_GetType(drawn) != raw.FPDF_PAGEOBJ_PATH:
+            continue
+        raw.FPDFPageObj_GetBounds(drawn, left, bottom, right, top)
+        if min(left.value, bottom.value) >= -THIN and right.value <= width + THIN and top.value <= height + THIN:
+            rules += _sides(drawn, left.value, bottom.value, right.value, top.value)
+        if len(rules) > MOST_RULES:
+            return []
+    return rules
+
+
+def _sides(drawn: _PageObject, left: float, bottom: float, right: float, top: float) -> Iterator[Rule]:
+    if top - bottom <= THIN and right - left > THIN:
+        yield Rule(is_level=True, at=(top + bottom) / 2, begin=left, end=right)
+    elif right - left <= THIN and top - bottom > THIN:
+        yield Rule(is_level=False, at=(left + right) / 2, begin=bottom, end=top)
+    elif right - left > THIN and _is_stroked(drawn):
+        yield from (Rule(is_level=True, at=at, begin=left, end=right) for at in (bottom, top))
+        yield from (Rule(is_level=False, at=at, begin=bottom, end=top) for at in (left, right))
+
+
+def _is_stroked(drawn: _PageObject) -> bool:
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    return bool(raw.FPDFPath_GetDrawMode(drawn, fill, stroke) and stroke.value)
+
+
+def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float] = ()) -> Iterator[PageLine]:
+    """Pieces of lines: PDFium begins a new line at each superscript or subscript. `borders`: of ruled columns."""
     count = text.count_chars()
     content = text.get_text_range() if count else ""
     aligned = len(content) == count  # else characters are beyond the BMP or missing, and indexes do not match
     handle: _TextPage = text.raw  # pypdfium2 looks it up at each call
     lines = content.split("\r\n")
-    divides = aligned and may_have_tables(lines)
+    divides = aligned and (bool(borders) or may_have_tables(lines))
     start = 0
     for line in lines:
         begin, end = start + len(line) - len(line.lstrip()), start + len(line.rstrip()) - 1
@@ -150,7 +187,7 @@ def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
         *divided, words = DIVIDED.split(line.strip())
         piece = _piece(handle, begin, middle, end, words) if aligned else PageLine(text=words)
         if divides and not divided:
-            yield from _table_pieces(handle, words, begin, piece)
+            yield from _table_pieces(handle, words, begin, piece, borders)
             continue
         yield from (replace(piece, text=f"{part}-", right=piece.left) for part in divided)
         yield piece
@@ -176,10 +213,12 @@ def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> Pa
     return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
 
 
-def _table_pieces(text: _TextPage, words: str, begin: int, piece: PageLine) -> Iterator[PageLine]:
+def _table_pieces(
+    text: _TextPage, words: str, begin: int, piece: PageLine, borders: Sequence[float]
+) -> Iterator[PageLine]:
     """The piece with its segments; parts of one that is not level, as PDFium joins cells whose lines overlap."""
     if piece.is_placed:
-        yield from _without_mark(text, words, begin, piece)
+        yield from _without_mark(text, words, begin, piece, borders)
         return
     heights = [(word, *_heights(text, begin, word)) for word in WORD.finditer(words)]
     if any(abs(first - last) > piece.size * LEVEL for _, first, last in heights):
@@ -189,10 +228,13 @@ def _table_pieces(text: _TextPage, words: str, begin: int, piece: PageLine) -> I
         parts = [word for word, *_ in group]
         start, end = parts[0].start(), parts[-1].end()
         part = _piece(text, begin + start, begin + start, begin + end - 1, words[start:end])
-        yield replace(part, segments=_segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP))
+        segments = _segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP, borders=borders)
+        yield replace(part, segments=segments)
 
 
-def _without_mark(text: _TextPage, words: str, begin: int, piece: PageLine) -> Iterator[PageLine]:
+def _without_mark(
+    text: _TextPage, words: str, begin: int, piece: PageLine, borders: Sequence[float]
+) -> Iterator[PageLine]:
     """The piece with its segments, and before it the raised mark of a footnote that it begins with."""
     mark, _, rest = words.partition(" ")
     rest = rest.lstrip()
@@ -201,23 +243,25 @@ def _without_mark(text: _TextPage, words: str, begin: int, piece: PageLine) -> I
         yield _piece(text, begin, begin, begin + len(mark) - 1, mark)
         left, baseline = _origin(text, following)
         begin, words, piece = following, rest, replace(piece, text=rest, baseline=baseline, left=left)
-    yield replace(piece, segments=_segments(text, words, begin, gap=piece.size * SEGMENT_GAP))
+    yield replace(piece, segments=_segments(text, words, begin, gap=piece.size * SEGMENT_GAP, borders=borders))
 
 
 def _heights(text: _TextPage, begin: int, word: re.Match[str]) -> tuple[float, float]:
     return _origin(text, begin + word.start())[1], _origin(text, begin + word.end() - 1)[1]
 
 
-def _segments(text: _TextPage, words: str, begin: int, *, gap: float) -> tuple[Segment, ...]:
-    """The parts of a line between gaps that are wider than `gap`; `begin` is the index of its first character."""
-    if len(words) > LONGEST_ROW_CHARS and words[-1].isalpha():
+def _segments(text: _TextPage, words: str, begin: int, *, gap: float, borders: Sequence[float]) -> tuple[Segment, ...]:
+    """The parts of a line between gaps that are wider than `gap`, or have a border inside; `begin` is the index of its
+    first character."""
+    if len(words) > LONGEST_ROW_CHARS and words[-1].isalpha() and not borders:
         return ()
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))  # once: a page has some thousand ends of words
     segments: list[Segment] = []
     start, since, until = 0, 0.0, float("inf")  # of the open segment: its index, and where its ink begins and ends
     for word in WORD.finditer(words):
         raw.FPDFText_GetCharBox(text, begin + word.start(), left, right, bottom, top)
-        if left.value - until > gap or (word[0] in CURRENCIES and word.start()):
+        is_apart = left.value - until > gap or _stands_between(borders, until, left.value)
+        if is_apart or (word[0] in CURRENCIES and word.start()):
             segments.append(Segment(words[start : word.start()].rstrip(), since, until))
             start = word.start()
         if start == word.start():
@@ -226,6 +270,10 @@ def _segments(text: _TextPage, words: str, begin: int, *, gap: float) -> tuple[S
             raw.FPDFText_GetCharBox(text, begin + word.end() - 1, left, right, bottom, top)
         until = right.value
     return (*segments, Segment(words[start:], since, until))
+
+
+def _stands_between(borders: Sequence[float], left: float, right: float) -> bool:
+    return any(left <= border <= right for border in borders)
 
 
 def _origin(text: _TextPage, index: int) -> tuple[float, float]:
@@ -257,13 +305,13 @@ def _is_bold_name(name: bytes) -> bool:
     return BOLD_NAME.search(name.decode("latin-1")) is not None
 
 
-def _merge_pieces(pieces: Iterator[PageLine]) -> Iterator[PageLine]:
+def _merge_pieces(pieces: Iterator[PageLine], borders: Sequence[float] = ()) -> Iterator[PageLine]:
     """Join adjacent pieces into whole lines."""
     line: PageLine | None = None
     for piece in pieces:
         if line is not None and _continues(line, piece):
             gap = " " if piece.left - line.right > line.size * WORD_GAP and piece.text[0].isalnum() else ""
-            segments = _join_segments(line, piece, gap)
+            segments = _join_segments(line, piece, gap, borders)
             line = replace(line, text=f"{line.text}{gap}{piece.text}", right=piece.right, segments=segments)
             continue
         if line is not None:
@@ -273,10 +321,10 @@ def _merge_pieces(pieces: Iterator[PageLine]) -> Iterator[PageLine]:
         yield line
 
 
-def _join_segments(line: PageLine, piece: PageLine, between: str) -> tuple[Segment, ...]:
+def _join_segments(line: PageLine, piece: PageLine, between: str, borders: Sequence[float]) -> tuple[Segment, ...]:
     *before, last = line.segments or (Segment(line.text, line.left, line.right),)
     first, *after = piece.segments or (Segment(piece.text, piece.left, piece.right),)
-    if first.left - last.right > line.size * SEGMENT_GAP:
+    if first.left - last.right > line.size * SEGMENT_GAP or _stands_between(borders, last.right, first.left):
         return (*before, last, first, *after)
     return (*before, Segment(f"{last.text}{between}{first.text}", last.left, first.right), *after)
 

@@ -116,7 +116,7 @@ def read_rows(lines: Sequence[PageLine]) -> list[Row]:
     rows: list[Row] = []
     heights: defaultdict[int, list[int]] = defaultdict(list)  # indexes of rows by their baselines
     for place, line in enumerate(lines):
-        if not line.text or not line.is_placed:
+        if not line.text or not line.is_placed or line.cell:
             continue
         segments = line.segments or (Segment(line.text, line.left, line.right),)
         row = Row(places=(place,), segments=_joined(segments), baseline=line.baseline, size=line.size, text=line.text)

@@ -73,6 +73,7 @@ class PdfTable:
     rows: tuple[tuple[str, ...], ...]
     bands: tuple[Band, ...]
     size: float  # of the font, points
+    is_ruled: bool = False  # rules show its cells
 
     @property
     def text(self) -> str:

@@ -83,6 +83,12 @@ def _shown_line(line: str, height: int) -> str:
 
 def write_pdf(path: Path, pages: Sequence[Sequence[str]], *, password: str | None = None, title: str = "") -> Path:
     """A PDF with the given lines (Latin letters) on each page; one that begins with "# " is set in a larger font."""
+    shown = ("".join(_shown_line(line, 750 - 14 * row) for row, line in enumerate(lines)) for lines in pages)
+    return write_drawn_pdf(path, [f"BT {each} ET" for each in shown], password=password, title=title)
+
+
+def write_drawn_pdf(path: Path, pages: Sequence[str], *, password: str | None = None, title: str = "") -> Path:
+    """A PDF with the given content of each page, in PDF's own language; /F1 is Helvetica."""
     from pypdf import PdfWriter
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
@@ -91,11 +97,10 @@ def write_pdf(path: Path, pages: Sequence[Sequence[str]], *, password: str | Non
         {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1")}
         | {NameObject("/BaseFont"): NameObject("/Helvetica")}
     )
-    for lines in pages:
+    for content in pages:
         page = writer.add_blank_page(width=612, height=792)
-        shown = "".join(_shown_line(line, 750 - 14 * row) for row, line in enumerate(lines))
         stream = DecodedStreamObject()
-        stream.set_data(f"BT {shown} ET".encode())
+        stream.set_data(content.encode())
         page[NameObject("/Contents")] = writer._add_object(stream)
         fonts = DictionaryObject({NameObject("/F1"): font})
         page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})

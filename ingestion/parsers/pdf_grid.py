@@ -1,0 +1,191 @@
+"""Finds ruled tables: where the rules drawn on a page make a grid of cells.
+
+In: the rules of a page (thin lines, and the edges of stroked boxes), or lines that know their cell. Out: grids, which
+tell the cell of a place; the tables of a page as `PdfTable`s, words in their cells. A frame around a page or around
+columns of prose is no table. Pure.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, takewhile
+from statistics import median
+from typing import NamedTuple
+
+from ingestion.parsers.pdf_lines import Cell, PageLine
+from ingestion.parsers.pdf_rows import VALUE
+from ingestion.parsers.pdf_tables import Band, PdfTable
+
+TOUCH = 3.0  # points: rules that come as close meet
+FEWEST_EDGES = 3  # of rows and of columns: two of each
+MOST_COLUMNS, MOST_ROWS = 30, 300
+MOST_RULES = 3_000  # of a page; a drawing has more
+WORD = re.compile(r"[^\W\d_]{2}")
+MOST_LINES = 12  # of a cell; more are prose
+
+
+class Rule(NamedTuple):
+    """A straight line: `at` is its height or its distance from the left, in points."""
+
+    is_level: bool
+    at: float
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Rules that cross each other."""
+
+    number: int  # on its page
+    across: tuple[Rule, ...]
+    down: tuple[Rule, ...]
+    tops: tuple[float, ...]  # heights of the rules across, from the top
+    lefts: tuple[float, ...]
+
+    def cell(self, x: float, y: float) -> Cell | None:
+        """The cell around a point; None outside of the grid."""
+        left = max((rule.at for rule in self.down if rule.at <= x and rule.begin <= y <= rule.end), default=None)
+        right = min((rule.at for rule in self.down if rule.at > x and rule.begin <= y <= rule.end), default=None)
+        top = min((rule.at for rule in self.across if rule.at >= y and rule.begin <= x <= rule.end), default=None)
+        has_bottom = any(rule.at < y and rule.begin <= x <= rule.end for rule in self.across)
+        if left is None or right is None or top is None or not has_bottom:
+            return None
+        return Cell(self.number, _nearest(self.tops, top), _nearest(self.lefts, left), left, right)
+
+
+def find_grids(rules: Sequence[Rule]) -> list[Grid]:
+    """The grids of at least two rows and two columns, from the top."""
+    level, upright = (list(_joined(rule for rule in rules if rule.is_level is side)) for side in (True, False))
+    if min(len(level), len(upright)) < FEWEST_EDGES or len(rules) > MOST_RULES:
+        return []
+    grids: list[Grid] = []
+    for group in _connected([*level, *upright]):
+        across, down = (tuple(rule for rule in group if rule.is_level is side) for side in (True, False))
+        tops, lefts = _places(rule.at for rule in across)[::-1], _places(rule.at for rule in down)
+        if FEWEST_EDGES <= len(tops) <= MOST_ROWS and FEWEST_EDGES <= len(lefts) <= MOST_COLUMNS:
+            grids.append(Grid(number=len(grids), across=across, down=down, tops=tuple(tops), lefts=tuple(lefts)))
+    return grids
+
+
+def _joined(rules: Iterable[Rule]) -> Iterator[Rule]:
+    """Rules at one place that touch are one: programs draw the sides of each cell."""
+    open_rules: list[Rule] = []
+    for rule in sorted(rules, key=lambda each: (round(each.at / TOUCH), each.begin)):
+        last = open_rules[-1] if open_rules else None
+        if last and abs(last.at - rule.at) <= TOUCH and rule.begin <= last.end + TOUCH:
+            open_rules[-1] = last._replace(end=max(last.end, rule.end))
+        else:
+            open_rules.append(rule)
+    yield from open_rules
+
+
+def _connected(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Groups of rules of which each crosses another of its group."""
+    left, groups = list(rules), list[list[Rule]]()
+    while left:
+        group, waiting = list[Rule](), [left.pop()]
+        while waiting:
+            rule = waiting.pop()
+            group.append(rule)
+            crossing = [each for each in left if _cross(rule, each)]
+            left = [each for each in left if each not in crossing]
+            waiting += crossing
+        groups.append(group)
+    return sorted(groups, key=lambda each: -max((rule.at for rule in each if rule.is_level), default=0))
+
+
+def _cross(one: Rule, other: Rule) -> bool:
+    return (
+        one.is_level is not other.is_level
+        and one.begin - TOUCH <= other.at <= one.end + TOUCH
+        and other.begin - TOUCH <= one.at <= other.end + TOUCH
+    )
+
+
+def _places(values: Iterable[float]) -> list[float]:
+    """Without those that are nearly the same, in order."""
+    places: list[float] = []
+    for value in sorted(values):
+        if not places or value - places[-1] > TOUCH:
+            places.append(value)
+    return places
+
+
+def _nearest(places: Sequence[float], value: float) -> int:
+    return min(range(len(places)), key=lambda index: abs(places[index] - value))
+
+
+def in_cells(lines: Sequence[PageLine], grids: Sequence[Grid]) -> list[PageLine]:
+    """The lines of a page, divided where a rule stands between their segments; each part knows its cell. Only of grids
+    that are tables, by what stands in them."""
+    held: dict[int, dict[Cell, list[str]]] = {}
+    for line in lines:
+        for part in _divided(line, grids):
+            if part.cell:
+                held.setdefault(part.cell.grid, {}).setdefault(part.cell, []).append(part.text)
+    tables = [grid for grid in grids if grid.number in held and _are_cells(held[grid.number])]
+    return [part for line in lines for part in _divided(line, tables)] if tables else list(lines)
+
+
+def _are_cells(texts: Mapping[Cell, Sequence[str]]) -> bool:
+    """Whether a rule stands between any two rows, and most rows have several cells, one of them with words: a box is
+    drawn around columns of numbers, too, and around prose or a form."""
+    if any(len(own) > MOST_LINES or (len(own) > 1 and all(map(VALUE.fullmatch, own))) for own in texts.values()):
+        return False
+    filled = Counter(cell.row for cell in texts)
+    worded = {cell.row for cell, own in texts.items() if WORD.search(" ".join(own))}
+    return sum(count > 1 and row in worded for row, count in filled.items()) > len(filled) / 2
+
+
+def _divided(line: PageLine, grids: Sequence[Grid]) -> Iterator[PageLine]:
+    height = line.baseline + line.size / 4
+    cells = [_cell_of((each.left + each.right) / 2, height, grids) for each in line.segments]
+    if not any(cells):
+        yield line
+        return
+    for cell, pairs in groupby(zip(line.segments, cells, strict=True), key=lambda pair: pair[1]):
+        own = tuple(segment for segment, _ in pairs)
+        text = " ".join(segment.text for segment in own)
+        yield replace(line, text=text, left=own[0].left, right=own[-1].right, segments=own, cell=cell)
+
+
+def _cell_of(x: float, y: float, grids: Sequence[Grid]) -> Cell | None:
+    return next((cell for grid in grids if (cell := grid.cell(x, y))), None)
+
+
+def ruled_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
+    """The tables that lines with cells make, in order."""
+    places: dict[int, list[int]] = {}
+    for index, line in enumerate(lines):
+        if line.cell and line.text:
+            places.setdefault(line.cell.grid, []).append(index)
+    tables = (_table(lines, own) for own in places.values())
+    return [table for table in tables if table]
+
+
+def _table(lines: Sequence[PageLine], places: Sequence[int]) -> PdfTable | None:
+    """None where only a row or a column has words."""
+    texts: dict[tuple[int, int], list[str]] = {}
+    columns: dict[int, Band] = {}
+    for index in sorted(places, key=lambda each: (-round(lines[each].baseline), lines[each].left)):
+        if cell := lines[index].cell:
+            texts.setdefault((cell.row, cell.column), []).append(lines[index].text)
+            columns.setdefault(cell.column, Band(left=cell.left, right=cell.right))
+    rows = sorted({row for row, _ in texts})
+    if len(rows) < FEWEST_EDGES - 1 or len(columns) < FEWEST_EDGES - 1:
+        return None
+    cells = [tuple(" ".join(texts.get((row, column), ())) for column in sorted(columns)) for row in rows]
+    titles = list(takewhile(lambda row: sum(map(bool, row)) == 1, cells[:-1]))
+    head, *body = cells[len(titles) :]
+    return PdfTable(
+        first=min(places),
+        lines=frozenset(places),
+        unit=tuple("".join(row) for row in titles),
+        head=head,
+        rows=tuple(body),
+        bands=tuple(columns[column] for column in sorted(columns)[1:]),
+        size=median(lines[index].size for index in places),
+        is_ruled=True,
+    )
