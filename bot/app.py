@@ -105,18 +105,9 @@ class Parts:
 
     def frugal_conversation(self) -> Conversation:
         """The same for people over their daily bounds (`bot.services`): it calls no chat model and no paid reranker."""
-        retrieval = self.retrieval()
-        return build_conversation(
-            self.settings,
-            self.stores,
-            analyzer=self.analyzer,
-            names=self.names,
-            retrieval=retrieval.without_reranker() if self.settings.jina.api_key else retrieval,
-            model=None,
-            planner_model=None,
-            checker_model=None,
-            reading_model=None,
-        )
+        reranker = None if self.settings.jina.api_key else self.reranker
+        without = replace(self, model=None, planner_model=None, checker_model=None, reading_model=None)
+        return replace(without, reranker=reranker).conversation()
 
     def purse(self) -> Purse:
         """Who pays for reading: each sender, within PERSON_DAILY_COST, and each token within API_DAILY_COST."""

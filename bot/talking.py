@@ -43,25 +43,17 @@ NAME = "question"
 COMPARED_CHARS = 2_000_000  # of each version, a book of a thousand pages; both are in memory at once
 
 
-class SpokenQuestions:
-    """Transcribes questions. Any number may be asked concurrently; the model takes them one at a time."""
-
-    def __init__(self, files: TelegramFiles, transcriber: Transcriber, *, scratch: Path) -> None:
-        self._files = files
-        self._transcriber = transcriber
-        self._scratch = scratch
-
-    async def hear(self, file_id: str) -> str:
-        """What is said. Raises SourceError (FILE_WITHOUT_SPEECH, file gone, damaged, too long), ServiceError (service
-        away)."""
-        with document_folder(self._scratch) as folder:
-            path = folder / NAME
-            await self._files.download(file_id, path, limit_bytes=QUESTION_BYTES)
-            transcript = await self._transcriber.transcribe(path, name=NAME, heard=_ignore)
-        text = " ".join(utterance.text.strip() for utterance in transcript.utterances).strip()
-        if not text:
-            raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=NAME)
-        return text
+async def hear(files: TelegramFiles, transcriber: Transcriber, scratch: Path, file_id: str) -> str:
+    """What is said in a question. Raises SourceError (FILE_WITHOUT_SPEECH, file gone, damaged, too long), ServiceError
+    (service away)."""
+    with document_folder(scratch) as folder:
+        path = folder / NAME
+        await files.download(file_id, path, limit_bytes=QUESTION_BYTES)
+        transcript = await transcriber.transcribe(path, name=NAME, heard=_ignore)
+    text = " ".join(utterance.text.strip() for utterance in transcript.utterances).strip()
+    if not text:
+        raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=NAME)
+    return text
 
 
 async def _ignore(done_s: float, total_s: float) -> None:
@@ -166,10 +158,7 @@ def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], 
     is_local = settings.telegram.token is None
     has_search = settings.jina.api_key is not None or settings.local.embedding_model is not None
     is_limited, bounds = _is_limited_by_telegram(settings), bounds_of(settings)
-    conversation = parts.conversation()
-    spoken = None
-    if parts.transcriber:
-        spoken = SpokenQuestions(server.files, parts.transcriber, scratch=settings.home / "scratch")
+    conversation, transcriber = parts.conversation(), parts.transcriber
     return Services(
         people=stores.people,
         bases=stores.bases,
@@ -189,7 +178,7 @@ def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], 
         count_terms=partial(count_terms, parts.analyzer),
         small_talk=SmallTalkRule(load_small_talk()),
         wake=wake,
-        hear=spoken.hear if spoken else None,
+        hear=partial(hear, server.files, transcriber, settings.home / "scratch") if transcriber else None,
         allowed_users=settings.telegram.allowed_users,
         admin_users=settings.telegram.admin_users,
         bounds=bounds,

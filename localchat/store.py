@@ -16,7 +16,7 @@ import sqlite3
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO
 
@@ -156,16 +156,7 @@ def _message(row: sqlite3.Row) -> Message:
 
 def stored_file(row: sqlite3.Row) -> StoredFile:
     """The file in a row of `files`."""
-    return StoredFile(
-        file_id=row["file_id"],
-        unique_id=row["unique_id"],
-        name=row["name"],
-        mime=row["mime"],
-        size=row["size"],
-        path=row["path"],
-        width=row["width"],
-        height=row["height"],
-    )
+    return StoredFile(**{field.name: row[field.name] for field in fields(StoredFile)})
 
 
 KEPT_S = 24 * 3600  # Telegram keeps an update for a day (core.telegram.org/bots/api#getting-updates)

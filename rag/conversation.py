@@ -180,14 +180,18 @@ class Conversation:
             search.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
 
     async def _recollect(self, asked: Question) -> Known:
-        """Dialogue, entities and documents, concurrently. Without a model no plan uses the latter two."""
-        if self._stages.writer is None:
-            return Known(dialogue=await self._stages.memory.recollect(asked))
+        """The dialogue; beside it the documents, and then the entities, of which those that the previous question named
+        may still be meant («а достижения там?»). Without a model no plan uses the latter two."""
+        stages = self._stages
+        if stages.writer is None:
+            return Known(dialogue=await stages.memory.recollect(asked))
         matching = asyncio.create_task(self._matches(asked))
         try:
-            known = await self._dialogue_and_entities(asked)
+            dialogue = await stages.memory.recollect(asked)
+            earlier = dialogue.window[-1].question if dialogue.window else ""
+            named = stages.entities and await stages.entities.resolve(asked.base_id, asked.text, earlier=earlier)
             documents, total = await matching
-            return replace(known, documents=documents, total=total)
+            return Known(dialogue=dialogue, entities=named or (), documents=documents, total=total)
         finally:
             self._break_off(matching)
 
@@ -201,25 +205,6 @@ class Conversation:
             return tuple(each for each in found if each.id in asked.only), len(asked.only)
         likely = tuple(each for each in found if each.score >= LISTED_SHARE * found[0].score)
         return likely, (await catalogue.count(asked.base_id)).documents if found else 0
-
-    async def _dialogue_and_entities(self, asked: Question) -> Known:
-        """Entities that the previous question named may still be meant («а достижения там?»). When the store gives
-        another previous question than expected, they are looked up again."""
-        memory, registry = self._stages.memory, self._stages.entities
-        if registry is None:
-            return Known(dialogue=await memory.recollect(asked))
-        expected = memory.expected(asked)
-        naming = asyncio.create_task(registry.resolve(asked.base_id, asked.text, earlier=expected))
-        try:
-            dialogue = await memory.recollect(asked)
-            earlier = dialogue.window[-1].question if dialogue.window else ""
-            if earlier == expected:
-                return Known(dialogue=dialogue, entities=await naming)
-            self._break_off(naming)
-            entities = await registry.resolve(asked.base_id, asked.text, earlier=earlier)
-            return Known(dialogue=dialogue, entities=entities)
-        finally:
-            self._break_off(naming)
 
     async def _by_words(self, asked: Question, planned: Planned, execution: Execution) -> str:
         """What was searched for by words alone in documents of the other alphabet; empty where a model words it."""

@@ -31,7 +31,7 @@ log = structlog.get_logger()
 KEPT_MESSAGES = 30  # seed 1, section 4.2: the history is trimmed to 30 messages
 RECALLED_PAIRS = 20  # archived pairs that are read; seed 2, section 5.2, has one or two: those reach .58 of what long
 # dialogues ask for, twenty .79 (benchmarks.memory). The prompt takes as many as it has room for
-EXPECTED_SESSIONS = 256  # whose last question this process remembers; for others only the store knows it
+REMEMBERED_SESSIONS = 256  # of whose last answer this process knows the sources
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,14 +184,6 @@ class DialogueMemory:
         self._pairs = pairs
         self._last: OrderedDict[SessionId, Exchange] = OrderedDict()
 
-    def expected(self, question: Question) -> str:
-        """The previous question as this process remembers it, "" if it does not. For work that starts before
-        `recollect` returns, and is repeated when the store says otherwise."""
-        if question.dialogue and self._pairs:
-            return question.dialogue[-1].question
-        last = self._last.get(question.session_id)
-        return last.question if last else ""
-
     async def recollect(self, question: Question) -> Dialogue:
         """Raises DatabaseAway."""
         if not self._pairs:
@@ -239,5 +231,5 @@ class DialogueMemory:
             return
         self._last[session] = exchange
         self._last.move_to_end(session)
-        if len(self._last) > EXPECTED_SESSIONS:
+        if len(self._last) > REMEMBERED_SESSIONS:
             self._last.popitem(last=False)

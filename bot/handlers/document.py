@@ -35,7 +35,7 @@ from bot.keyboards import (
 )
 from bot.replies.library import TextPage, card_html, card_keyboard, text_page, versions_html
 from bot.replies.names import shortened
-from bot.replies.receipts import TITLE_CHARACTERS
+from bot.replies.readings import TITLE_CHARACTERS
 from bot.replies.sending import acknowledge, place_at, redraw, send
 from bot.services import Services, Talk
 from domain.documents import DocumentCard, SourceType

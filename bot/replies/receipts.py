@@ -24,7 +24,7 @@ from bot.keyboards import (
     rows,
 )
 from bot.replies.names import shortened
-from bot.replies.readings import TITLE_CHARACTERS, describe, describe_in_line
+from bot.replies.readings import describe, describe_in_line
 from bot.replies.rich import MESSAGE_LIMIT, utf16_length
 from bot.texts import Words
 from domain.documents import Choice, DocumentCard, DocumentStatus, SourceType
@@ -33,7 +33,6 @@ from ingestion.changes import Changes, Edit
 
 NAMED = 3
 HEADING_CHARACTERS = 40
-__all__ = ["TITLE_CHARACTERS", "LiveMessage", "choice_buttons", "live_message"]
 QUESTIONS = 4  # documents of a batch that ask their question at once; the next ask when these are answered
 CANCEL_BUTTONS = 4
 TAKEN_BACK = 4  # documents of a batch; of more, /docs shows each

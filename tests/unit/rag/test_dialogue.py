@@ -151,19 +151,6 @@ async def test_a_turn_without_an_answer_leaves_nothing() -> None:
     assert store.exchanges == []
 
 
-async def test_what_was_asked_before_is_expected_without_a_look() -> None:
-    memory = DialogueMemory(RememberedDialogue(window_error=ConnectionError()), LowerWords(), None, pairs=15)
-    assert memory.expected(ASKED) == ""
-    await memory.keep(ASKED, Exchange(question=ASKED.text, answer="14 дней."))
-    assert memory.expected(ASKED) == ASKED.text
-
-
-async def test_without_a_window_nothing_is_expected() -> None:
-    memory = DialogueMemory(RememberedDialogue(), LowerWords(), None, pairs=0)
-    await memory.keep(ASKED, Exchange(question=ASKED.text, answer="14 дней."))
-    assert memory.expected(ASKED) == ""
-
-
 async def test_without_a_window_nothing_is_read() -> None:
     store = RememberedDialogue([Exchange(question="а", answer="б")], window_error=ConnectionError())
     assert not await DialogueMemory(store, LowerWords(), None, pairs=0).recollect(ASKED)
