@@ -6,7 +6,7 @@ Loading checks all files: a mistake stops the start with one sentence. This modu
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -152,15 +152,11 @@ def _compare(messages: Mapping[str, Mapping[str, ast.Message]]) -> None:
     """Every language must have the same keys with the same variables."""
     reference = messages[LANGUAGES[0]]
     for language, found in messages.items():
-        if missing := _one_of(reference.keys() ^ found.keys()):
+        if missing := min(reference.keys() ^ found.keys(), default=None):
             raise TextError(f"The text “{missing}” is not in every language (compare {LANGUAGES[0]} and {language}).")
         for key, message in found.items():
             if _variables(message) != _variables(reference[key]):
                 raise TextError(f"The text “{key}” has other variables in {language} than in {LANGUAGES[0]}.")
-
-
-def _one_of(keys: Iterable[str]) -> str | None:
-    return min(keys, default=None)
 
 
 class _VariableFinder(Visitor):

@@ -44,19 +44,19 @@ async def set_my_commands(call: Call) -> bool:
     """Store the menu of a scope and language."""
     commands = check_commands(call.params.json("commands"))
     call.exchange.values.put(_key(call), commands or None)
-    return _menus_changed(call)
+    return _profile_changed(call)
 
 
 async def delete_my_commands(call: Call) -> bool:
     call.exchange.values.put(_key(call), None)
-    return _menus_changed(call)
+    return _profile_changed(call)
 
 
 async def get_my_commands(call: Call) -> object:
     return call.exchange.values.get(_key(call)) or []
 
 
-def _menus_changed(call: Call) -> bool:
+def _profile_changed(call: Call) -> bool:
     call.exchange.hub.tell_pages({"type": "profile"})
     return True
 
@@ -93,8 +93,7 @@ async def _set_text(name: str, call: Call) -> bool:
     if utf16_length(text) > _TEXTS[name]:
         raise bad(f"BOT_{name.upper()}_TOO_LONG")
     call.exchange.values.put(f"{name} {call.params.text('language_code') or ''}", text or None)
-    call.exchange.hub.tell_pages({"type": "profile"})
-    return True
+    return _profile_changed(call)
 
 
 async def _get_text(name: str, call: Call) -> Json:

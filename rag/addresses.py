@@ -73,10 +73,10 @@ def keys(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def defanged(text: str, known: Set[str], *, in_code: bool = False) -> str:
+def defanged(text: str, known: Set[str]) -> str:
     """The text with every address that is not `known` written so that nobody makes a link of it."""
     parts, at = [], 0
-    for address in addresses(text, in_code=in_code):
+    for address in addresses(text):
         if address.key not in known:
             parts += [text[at : address.start], broken(text[address.start : address.end])]
             at = address.end

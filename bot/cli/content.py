@@ -169,11 +169,9 @@ PAGE = 200  # documents per call
 
 def to_terminal(text: RichText) -> str:
     """The same text without formatting."""
-    return "".join(_passage(runs, quoted=quoted) for quoted, runs in groupby(text.runs, key=_is_quoted))
-
-
-def _is_quoted(run: Run) -> bool:
-    return bool(run.kinds & _QUOTES)
+    return "".join(
+        _passage(runs, quoted=quoted) for quoted, runs in groupby(text.runs, key=lambda run: bool(run.kinds & _QUOTES))
+    )
 
 
 def _passage(runs: Iterable[Run], *, quoted: bool) -> str:

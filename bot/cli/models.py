@@ -81,7 +81,7 @@ def show_models(settings: Settings) -> None:
     words = words_of(settings)
     for model in KNOWN:
         is_here = (settings.home / "models" / model.name).is_dir()
-        state = "used" if _used(settings, model) else "here" if is_here else "no"
+        state = "used" if (_named(settings, model.task) or "").endswith(model.name) else "here" if is_here else "no"
         print_line(
             words.plain(
                 "cli-model",
@@ -168,7 +168,3 @@ def _named(settings: Settings, task: Task) -> str | None:
         Task.SPEECH: settings.speech.model,
     }
     return named[task]
-
-
-def _used(settings: Settings, model: KnownModel) -> bool:
-    return (_named(settings, model.task) or "").endswith(model.name)

@@ -237,7 +237,7 @@ _Shown = tuple[str, InlineKeyboardMarkup | None]
 
 async def _list(services: Services, talk: Talk) -> _Shown:
     bases = await services.bases.all(talk.state.user_id, thread=talk.state.thread)
-    return list_html(bases, talk.words), list_keyboard(bases, talk.words, may_make=True)
+    return list_html(bases, talk.words), list_keyboard(bases, talk.words)
 
 
 async def _writable(services: Services, talk: Talk) -> list[ListedBase]:

@@ -61,7 +61,8 @@ def build_router() -> Router:
 async def join(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
     """A link was followed: the person joins, sees whose base it is, and it is open."""
     secret = (command.args or "").removeprefix(JOIN)
-    joined = await services.bases.accept(talk.person, token_hash(secret), name=_full_name(message))
+    name = message.from_user.full_name if message.from_user else ""
+    joined = await services.bases.accept(talk.person, token_hash(secret), name=name)
     if joined is None or not talk.place.is_private:
         await send(bot, talk.place, talk.words("share-gone"))
         return
@@ -232,7 +233,3 @@ async def _show_choice(shown: Message, bot: Bot, services: Services, talk: Talk,
 async def _show_members(shown: Message, bot: Bot, services: Services, talk: Talk, base: str) -> None:
     members = await services.bases.members(BaseId(base))
     await redraw(bot, shown, members_html(members, talk.words), members_keyboard(base, members, talk.words))
-
-
-def _full_name(message: Message) -> str:
-    return message.from_user.full_name if message.from_user else ""

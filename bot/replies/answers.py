@@ -7,7 +7,7 @@ does not import aiogram, which would slow the command line by seconds.
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -58,17 +58,13 @@ def _plain(part: RichText, known: Set[str], *, in_code: bool) -> RichText:
 def _linked(label: RichText, target: str, known: Set[str]) -> RichText:
     """The link, if it is known and its label names no other site; else the label, and the address beside it."""
     leads = next(addresses(target), None)
-    named = list(_hosts(label.text))
+    named = [address.host for address in addresses(label.text) if address.host]
     is_honest = leads is not None and all(host == leads.host for host in named)
     if leads is not None and leads.key in known and is_honest:
         return label
     bare = _plain(RichText(tuple(_without_link(run) for run in label.runs)), known, in_code=False)
     shown = target if leads is not None and leads.key in known else defanged(target, frozenset())
     return bare if label.text.strip() == target else bare + rich(f" ({shown})")
-
-
-def _hosts(label: str) -> Iterator[str]:
-    return (address.host for address in addresses(label) if address.host)
 
 
 def _without_link(run: Run) -> Run:
@@ -119,11 +115,8 @@ def in_words(answer: Answer, words: Words, *, lack: str | None = None) -> Answer
     if kind is SmallTalk.LEANING and lack:
         return replace(answer, text=words.plain(f"answer-nothing-{lack}"))
     said = words.plain(f"small-talk-{kind}")
-    return replace(answer, text=f"{said} {words.plain(_next_step(lack))}" if kind in _GO_ON else said)
-
-
-def _next_step(lack: str | None) -> str:
-    return f"small-talk-ask-{lack}" if lack else "small-talk-ask"
+    go_on = f" {words.plain(f'small-talk-ask-{lack}' if lack else 'small-talk-ask')}" if kind in _GO_ON else ""
+    return replace(answer, text=f"{said}{go_on}")
 
 
 def growing_answer(event: TextGrew, words: Words) -> RichText:

@@ -109,11 +109,10 @@ def list_html(bases: Sequence[ListedBase], words: Words) -> str:
     return "\n".join([words("bases-title"), *lines])
 
 
-def list_keyboard(bases: Sequence[ListedBase], words: Words, *, may_make: bool) -> InlineKeyboardMarkup | None:
+def list_keyboard(bases: Sequence[ListedBase], words: Words) -> InlineKeyboardMarkup | None:
     """A number for each, and a new one."""
     numbers = [button(str(at), OpenBase(base=base.id)) for at, base in enumerate(bases, start=1)]
-    new = [button(words.plain("button-new-base"), NEW_BASE)] if may_make else []
-    return rows(*in_rows(numbers, PER_ROW), new)
+    return rows(*in_rows(numbers, PER_ROW), [button(words.plain("button-new-base"), NEW_BASE)])
 
 
 def base_html(base: ListedBase, words: Words) -> str:
@@ -181,7 +180,12 @@ def members_html(members: Sequence[Member], words: Words) -> str:
 def members_keyboard(base: str, members: Sequence[Member], words: Words) -> InlineKeyboardMarkup | None:
     """A button for each, to take them off."""
     off = [
-        [button(words.plain("button-take-off", name=shortened(_name(each), NAME_CHARACTERS)), _off(base, each))]
+        [
+            button(
+                words.plain("button-take-off", name=shortened(_name(each), NAME_CHARACTERS)),
+                TakeOff(base=base, member=each.id),
+            )
+        ]
         for each in members[:50]
     ]
     return rows(*off, [button(words.plain("button-back"), OpenBase(base=base))])
@@ -208,10 +212,6 @@ def send_keyboard(
 def short_id(base: str) -> str:
     """The last 12 digits of a base's id, for a button that carries another id, too."""
     return base[-12:]
-
-
-def _off(base: str, member: Member) -> TakeOff:
-    return TakeOff(base=base, member=member.id)
 
 
 def _name(member: Member) -> str:

@@ -6,7 +6,7 @@ with one line per document and all its pages; a passage that is shown on demand.
 `rag.answering` does.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -152,10 +152,8 @@ def _sources(row: TableRow, columns: Sequence[str], words: Words) -> str:
     for column, cell, source in zip(columns, row.cells, row.sources, strict=True):
         if cell:
             said.setdefault(_source(source.passage, words), []).append(column)
-    return "\n".join(said) if len(said) == 1 else _by_column(said)
-
-
-def _by_column(said: Mapping[str, Sequence[str]]) -> str:
+    if len(said) == 1:
+        return next(iter(said))
     return "\n".join(f"{', '.join(columns)}: {place}" for place, columns in said.items())
 
 
@@ -253,8 +251,8 @@ def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
 
 def _parts_of(line: Line, bold: Sequence[Span]) -> list[Span]:
     """The parts of a line that are bold."""
-    return [_clipped(span, line) for span in bold if span.start < line.end and span.end > line.start]
-
-
-def _clipped(span: Span, line: Line) -> Span:
-    return Span(start=max(span.start, line.start) - line.start, end=min(span.end, line.end) - line.start)
+    return [
+        Span(start=max(span.start, line.start) - line.start, end=min(span.end, line.end) - line.start)
+        for span in bold
+        if span.start < line.end and span.end > line.start
+    ]

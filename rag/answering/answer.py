@@ -21,7 +21,7 @@ from prompts.loader import Prompts, Stricter
 from rag.answering.citations import citations_of, sober, understood, with_sides, without_references
 from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
 from rag.answering.language import quotes_in_another_language, wanted_language
-from rag.answering.marks import Reading, divided, read
+from rag.answering.marks import ParsedAnswer, divided, read
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
 from rag.answering.rules import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning
 from rag.answering.statements import Statement, split, without
@@ -43,7 +43,7 @@ class Judged:
     """An answer and what is wrong with it."""
 
     raw: str
-    reading: Reading
+    reading: ParsedAnswer
     remarks: tuple[str, ...] = ()  # by the rules
     checked: Checked = UNCHECKED
     sources: Mapping[int, str]  # that it was held against
@@ -114,7 +114,7 @@ class AnswerJudge:
         kind = AnswerKind.FROM_BASE if judged.carried else judged.reading.kind
         return replace(judged, reading=replace(judged.reading, used=used, kind=kind))
 
-    def beginning(self, shown: Reading, prompt: AnswerPrompt) -> tuple[str, ...]:
+    def beginning(self, shown: ParsedAnswer, prompt: AnswerPrompt) -> tuple[str, ...]:
         """What breaks a rule in a text that was broken off."""
         if not self._settings.rules:
             return ()
@@ -157,7 +157,7 @@ def counted(first: Judged, last: Judged | None = None) -> CheckCounts:
     )
 
 
-def is_held_to_facts(reading: Reading, prompt: AnswerPrompt) -> bool:
+def is_held_to_facts(reading: ParsedAnswer, prompt: AnswerPrompt) -> bool:
     """Whether the facts must support the answer: one from the base, and also a conversation when there are facts, since
     an answer from them might be given under that sign without sources."""
     return reading.kind is AnswerKind.FROM_BASE or (reading.kind is AnswerKind.CONVERSATION and bool(prompt.facts))
@@ -168,7 +168,7 @@ def _statements(raw: str, prompt: AnswerPrompt) -> tuple[Statement, ...]:
     return split(body, facts=len(prompt.facts))
 
 
-def _sources(reading: Reading, prompt: AnswerPrompt) -> dict[int, str]:
+def _sources(reading: ParsedAnswer, prompt: AnswerPrompt) -> dict[int, str]:
     """What an answer is held against: the facts that it cites with the others of the same items (a row may come from
     two documents), or else the best ones; for a conversation the whole dialogue."""
     assignment = prompt.assignment
@@ -198,7 +198,7 @@ def _evidence(prompt: AnswerPrompt) -> Evidence:
 GROWTH = 1.03  # factor by which a streamed text must grow before it is parsed again
 
 SAYS_NOTHING = ("It says nothing.",)
-NOT_SHOWN = Reading(kind=None, text="", used=())
+NOT_SHOWN = ParsedAnswer(kind=None, text="", used=())
 
 log = structlog.get_logger()
 
@@ -209,7 +209,7 @@ class _Progress:
 
     raw: str = ""
     read: int = 0  # length of `raw` when it was last parsed
-    shown: Reading = NOT_SHOWN
+    shown: ParsedAnswer = NOT_SHOWN
 
     @property
     def has_grown(self) -> bool:
@@ -276,7 +276,7 @@ class AnswerWriter:
                 if reading is progress.shown:
                     yield self._draft(reading, prompt)
 
-    def _look(self, progress: _Progress, prompt: AnswerPrompt) -> Reading:
+    def _look(self, progress: _Progress, prompt: AnswerPrompt) -> ParsedAnswer:
         """Parse the text so far, and make it `progress.shown` if it may be shown and differs from that."""
         own = without_references(visible(progress.raw), prompt.facts, complete=False)
         reading = sober(read(own, passages=len(prompt.facts), complete=False), prompt)
@@ -285,11 +285,11 @@ class AnswerWriter:
             progress.shown = reading
         return reading
 
-    def _is_unwanted(self, reading: Reading) -> bool:
+    def _is_unwanted(self, reading: ParsedAnswer) -> bool:
         """Whether the model uses general knowledge although that is off: the rest of the stream is not needed then."""
         return reading.kind is AnswerKind.GENERAL and not self._settings.general_knowledge
 
-    def _may_be_shown(self, reading: Reading) -> bool:
+    def _may_be_shown(self, reading: ParsedAnswer) -> bool:
         """Whether the kind of the answer is known. Where general knowledge is off, the sign [+] is not enough: a mark
         is needed."""
         if reading.kind is None or not reading.text:
@@ -392,7 +392,7 @@ class AnswerWriter:
             return text
         return f"{without_remainder(text).rstrip()}\n\n{self._plain.remainder(listed, left, assignment)}"
 
-    def _stopped(self, shown: Reading, prompt: AnswerPrompt) -> Draft:
+    def _stopped(self, shown: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
         """The text written until the person pressed stop, if it passes its check. Otherwise, and before the first
         words, the facts themselves. No model is asked any more."""
         log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
@@ -403,17 +403,17 @@ class AnswerWriter:
         draft = self._sourced(shown, prompt) if is_marked else self._above_passages(shown, prompt)
         return replace(draft, stopped=True)
 
-    def _cut_off(self, shown: Reading, prompt: AnswerPrompt) -> Draft:
+    def _cut_off(self, shown: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
         """The shown text stays, with the passages below it, which may hold the rest."""
         is_from_base = shown.kind is AnswerKind.FROM_BASE
         write = self._above_passages if is_from_base else self._sourced
         return replace(write(shown, prompt), cut=True)
 
-    def _sourced(self, reading: Reading, prompt: AnswerPrompt) -> Draft:
+    def _sourced(self, reading: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
         cited = citations_of(reading, prompt)
         return replace(self._draft(reading, prompt), citations=cited, done=True)
 
-    def _above_passages(self, reading: Reading, prompt: AnswerPrompt) -> Draft:
+    def _above_passages(self, reading: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
         draft, below = self._sourced(reading, prompt), self._plain.write(prompt.assignment)
         known = {each.chunk_id for each in draft.citations}
         more = tuple(each for each in below.citations if each.chunk_id not in known)
@@ -421,13 +421,13 @@ class AnswerWriter:
             draft, passages=below.text, citations=(*draft.citations, *more), cited=(*draft.cited, *below.cited)
         )
 
-    def _draft(self, reading: Reading, prompt: AnswerPrompt) -> Draft:
+    def _draft(self, reading: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
         kind = reading.kind or AnswerKind.GENERAL
         used = tuple(sorted(set(reading.used)))
         cited = tuple(prompt.facts[number - 1] for number in used)
         return Draft(kind=kind, text=reading.text, model=self._model.name, used=used, cited=cited)
 
-    def _report(self, error: ModelError, shown: Reading) -> None:
+    def _report(self, error: ModelError, shown: ParsedAnswer) -> None:
         """A refusal is logged as an error: somebody has to pay or change the key. Other failures are temporary."""
         level = log.error if isinstance(error, ModelRefused) else log.warning
         level("answer.model_failed", model=self._model.name, reason=type(error).__name__, shown=len(shown.text))

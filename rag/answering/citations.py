@@ -1,7 +1,7 @@
 """Ties an answer to the passages that support it: its kind, its sources, and what documents disagree on.
 
-In: a model's text, its prompt, the words that carry it. Out: its `Reading` with the kind and sources that the model
-left open, and `Citation`s. It does not judge the text. Pure; the bot decides how a source is shown.
+In: a model's text, its prompt, the words that carry it. Out: its `ParsedAnswer` with the kind and sources that the
+model left open, and `Citation`s. It does not judge the text. Pure; the bot decides how a source is shown.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import replace
 from domain.documents import DocumentStatus
 from domain.ids import ChunkId
 from rag.answering.grounding import find
-from rag.answering.marks import Reading, read
+from rag.answering.marks import ParsedAnswer, read
 from rag.answering.prompt import AnswerPrompt
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
@@ -34,7 +34,7 @@ Carried = Mapping[int, Sequence[str]]
 """By number of a fact: words of it that carry what the answer says."""
 
 
-def understood(raw: str, prompt: AnswerPrompt) -> Reading:
+def understood(raw: str, prompt: AnswerPrompt) -> ParsedAnswer:
     """A complete answer without the list of references below it. If the answer has no other marks, the references count
     as its marks."""
     own = read(without_references(raw, prompt.facts), passages=len(prompt.facts), complete=True)
@@ -43,13 +43,13 @@ def understood(raw: str, prompt: AnswerPrompt) -> Reading:
     return sober(own, prompt)
 
 
-def sober(reading: Reading, prompt: AnswerPrompt) -> Reading:
+def sober(reading: ParsedAnswer, prompt: AnswerPrompt) -> ParsedAnswer:
     """Without facts an answer cannot be from the base, whatever the model claims: it becomes general knowledge."""
     claimed = reading.kind is AnswerKind.FROM_BASE and not prompt.facts
     return replace(reading, kind=AnswerKind.GENERAL) if claimed else reading
 
 
-def citations_of(reading: Reading, prompt: AnswerPrompt, carried: Carried | None = None) -> tuple[Citation, ...]:
+def citations_of(reading: ParsedAnswer, prompt: AnswerPrompt, carried: Carried | None = None) -> tuple[Citation, ...]:
     """The sources of an answer from the base. A passage cited for several facts is one source; where the words that
     carry the answer are not known, the quote is chosen by the answer, for facts other than passages by their text."""
     if reading.kind is not AnswerKind.FROM_BASE:

@@ -145,7 +145,7 @@ def _counted(pieces: Iterable[str], wanted: str) -> _Words:
     for piece in pieces:
         words = _WORD.findall(piece)
         own += sum(bool(_script(wanted).search(word)) for word in words)
-        strange = [word for word in words if _script(_opposite(wanted)).search(word)]
+        strange = [word for word in words if _script("en" if wanted == "ru" else "ru").search(word)]
         found = [word for word in strange if _is_small(word, wanted)]
         if wanted == "en" or (found and _is_running([word for word in strange if not _is_small(word, wanted)])):
             others += len(strange)
@@ -188,7 +188,3 @@ def _is_small(word: str, wanted: str) -> bool:
 
 def _script(language: str) -> re.Pattern[str]:
     return _CYRILLIC if language == "ru" else _LATIN
-
-
-def _opposite(language: str) -> str:
-    return "en" if language == "ru" else "ru"

@@ -1,6 +1,6 @@
 """Parses a model's text: the sign at the start, the marks at the claims, and the text without both.
 
-In: a model's text so far. Out: a `Reading`, or the places of its marks. Pure, and safe to call at every piece of a
+In: a model's text so far. Out: a `ParsedAnswer`, or the places of its marks. Pure, and safe to call at every piece of a
 stream: shown text is only ever appended to, because anything at the end that might still become a mark is held back.
 Code and links are left as they are. `prompts/answer.md` explains signs and marks to the model.
 """
@@ -74,7 +74,7 @@ _LOOSE_END = " \t\n\u00a0(*_"  # spaces, and what may open around a mark
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ParsedAnswer:
     """A model's text, parsed."""
 
     kind: AnswerKind | None  # None: there is neither a sign nor a mark (yet)
@@ -110,18 +110,20 @@ def divided(raw: str) -> tuple[str, str, str]:
     return (sign[0] if sign else ""), own, sources
 
 
-def read(raw: str, *, passages: int, complete: bool) -> Reading:
+def read(raw: str, *, passages: int, complete: bool) -> ParsedAnswer:
     """Parse `raw`; only numbers up to `passages` count. With `complete` nothing is held back."""
     body = _THOUGHTS.sub("", raw)
     sign = _SIGN.match(body)
     if sign is None and not complete and _may_become_sign(body):
-        return Reading(kind=None, text="", used=())
+        return ParsedAnswer(kind=None, text="", used=())
     if sign is not None:
         body = body[sign.end() :]
     own, sources = _split_sources(body, complete=complete)
     text, used = _without_marks(own if complete else _settled(body, len(own)), passages)
     used += tuple(number for number in _without_marks(sources, passages)[1] if complete and number not in used)
-    return Reading(kind=_kind(sign[1] if sign else None, used), text=_finished(text) if complete else text, used=used)
+    return ParsedAnswer(
+        kind=_kind(sign[1] if sign else None, used), text=_finished(text) if complete else text, used=used
+    )
 
 
 def _kind(sign: str | None, used: tuple[int, ...]) -> AnswerKind | None:

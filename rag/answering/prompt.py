@@ -287,7 +287,8 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     window, earlier = _dialogue(assignment, prompts, pairs=settings.window_pairs, tokens=room)
     gaps = _gaps(assignment, block.fence or _FENCE)
     materials = "\n\n".join(filter(None, (block.text, gaps)))
-    before = earlier + _doubt(assignment) + (f"{gaps}\n\n" if gaps and not block.facts else "")
+    doubt = f"{DOUBT}\n\n" if assignment.doubtful and assignment.dialogue else ""
+    before = earlier + doubt + (f"{gaps}\n\n" if gaps and not block.facts else "")
     last = before + _last(assignment, asked, replace(block, text=materials), prompts, today)
     messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
     said = (*block.said, assignment.gaps) if gaps else block.said
@@ -299,10 +300,6 @@ def _gaps(assignment: Assignment, fence: str) -> str:
     if not assignment.gaps:
         return ""
     return f"<{fence}>\nWhat the program did not find or do:\n{assignment.gaps}\n</{fence}>"
-
-
-def _doubt(assignment: Assignment) -> str:
-    return f"{DOUBT}\n\n" if assignment.doubtful and assignment.dialogue else ""
 
 
 def _asked(assignment: Assignment) -> str:

@@ -84,7 +84,7 @@ def rows_payload(
     conflicts = conflicts_of(rows, asked.columns, came)
     facts = (
         *_counts(rows, asked, documents),
-        *_nothing_fits(rows, things, asked),
+        *([] if rows else [_number(words.nothing_fits.format(count=len(things)), asked)]),
         *_otherwise(rows, things, asked),
         *_replaced(rows, asked),
         *_undecided(selected.undecided, asked),
@@ -150,11 +150,6 @@ def _counts(rows: Sequence[MergedRow], asked: TableRequest, documents: Documents
 def _end(row: MergedRow, text: str, asked: TableRequest) -> Fact:
     """The minimum or maximum with the first cell of its row: the row itself may be left out of the answer."""
     return _fact(row.sources[asked.of or 0], f"{text}; {asked.columns[0]}: {row.cells[0]}")
-
-
-def _nothing_fits(rows: Sequence[MergedRow], things: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
-    if not rows:
-        yield _number(asked.words.nothing_fits.format(count=len(things)), asked)
 
 
 def _otherwise(rows: Sequence[MergedRow], things: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:

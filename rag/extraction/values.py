@@ -228,9 +228,5 @@ def _month(name: str | None) -> int | None:
         return None
     folded = name.casefold()
     months = _MONTHS if _CYRILLIC.search(folded) else _ENGLISH
-    return next((number for number, start in _by_length(months) if folded.startswith(start)), None)
-
-
-def _by_length(months: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Longest first: «мар» before «ма»."""
-    return sorted(enumerate(months, start=1), key=lambda each: -len(each[1]))
+    longest_first = sorted(enumerate(months, start=1), key=lambda each: -len(each[1]))  # «мар» before «ма»
+    return next((number for number, start in longest_first if folded.startswith(start)), None)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag.addresses import addresses, defanged, keys
+from rag.addresses import addresses, broken, defanged, keys
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_anything_else_does_not(said: str, answer: str) -> None:
 
 def test_in_code_only_addresses_that_are_written_in_full_are_broken() -> None:
     code = "@cache\ndef main.py(): get('https://evil.example/x', 'a@evil.com')"
-    shown = defanged(code, frozenset(), in_code=True)
-    assert shown == "@cache\ndef main.py(): get('evil[.]example/x', 'a[at]evil[.]com')"
+    found = [broken(code[each.start : each.end]) for each in addresses(code, in_code=True)]
+    assert found == ["evil[.]example/x", "a[at]evil[.]com"]
 
 
 @given(st.text(alphabet="ab.@/:+78 -()com", max_size=60))

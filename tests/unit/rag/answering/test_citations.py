@@ -19,7 +19,7 @@ from rag.answering.citations import (
     with_sides,
     without_references,
 )
-from rag.answering.marks import Reading
+from rag.answering.marks import ParsedAnswer
 from rag.answering.prompt import AnswerPrompt, Assignment
 from rag.execution.facts import Fact, FactKind
 from rag.execution.search_tool import passages_payload
@@ -143,7 +143,7 @@ def test_references_count_as_marks_only_where_there_are_no_others(raw: str, used
 def test_a_source_is_quoted_by_the_words_that_carry_the_answer() -> None:
     passage = make_passage("Срок — 14 дней. Потом ещё 5. Штраф 0,1 %.")
     prompt = replace(FINED_PROMPT, facts=passages_payload(rank(passage), asked="x").facts)
-    reading = Reading(kind=AnswerKind.FROM_BASE, text="Срок две недели.", used=(1,))
+    reading = ParsedAnswer(kind=AnswerKind.FROM_BASE, text="Срок две недели.", used=(1,))
     (cited,) = citations_of(reading, prompt, {1: ["Штраф 0,1 %", "Срок - 14 дней", "Срок — 14", "нет"]})
     assert cited.quote == "Срок — 14 дней … Штраф 0,1 %"
     assert [passage.text[span.start : span.end] for span in cited.carrying] == ["Срок — 14 дней", "Штраф 0,1 %"]
@@ -224,6 +224,6 @@ def test_of_what_a_statement_was_drawn_from_the_passages_that_carry_it_are_its_s
     one, other = facts(make_passage("Срок 14 дней.", number=1), make_passage("Срок 30 дней.", number=2))
     drawn = Fact(kind=FactKind.STATEMENT, text="Разница 16 дней.", passage=one.passage, drawn_from=(one, other))
     prompt = AnswerPrompt(assignment=Assignment(question="?"), today=date(2026, 1, 1), messages=(), facts=(drawn,))
-    reading = Reading(kind=AnswerKind.FROM_BASE, text="Разница 16 дней.", used=(1,))
+    reading = ParsedAnswer(kind=AnswerKind.FROM_BASE, text="Разница 16 дней.", used=(1,))
     assert [each.quote for each in citations_of(reading, prompt, {1: ["14 дней", "30 дней"]})] == ["14 дней", "30 дней"]
     assert [each.quote for each in citations_of(reading, prompt)] == ["Срок 14 дней."]
