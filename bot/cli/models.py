@@ -44,7 +44,7 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
         while outdated:  # repeated for passages that a bot or worker with the old model has embedded meanwhile
             for base in outdated:
                 await _move(reindexer, base, words)
-                print_line(words.plain("cli-reindexed", base=base.name or base.id, model=model))
+                print_line(words.plain("cli-reindexed", base=_called(base, words), model=model))
             outdated = await reindexer.outdated(name)
         await parts.stores.search.ensure_index()
     print_line(last_line)
@@ -53,10 +53,15 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
 
 async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
     try:
-        with Bar(base.passages, base.name or str(base.id)) as shown:
+        with Bar(base.passages, _called(base, words)) as shown:
             await reindexer.move(base, _Progress(base, words, shown).report)
     except (ServiceError, WindowTooLarge) as error:
         raise CommandError(f"The embedder failed ({error}). Run the command again: it goes on from here.") from error
+
+
+def _called(base: OutdatedBase, words: Words) -> str:
+    """Its name; a person's own base has none."""
+    return base.name or words.plain("cli-own-base", id=base.id[:8])
 
 
 class _Progress:
@@ -72,7 +77,7 @@ class _Progress:
         total = max(done, self._base.passages)
         self._bar.reach(done, total)
         if not self._bar.is_drawn and self._bar.grows(done, total):
-            base = self._base.name or self._base.id
+            base = _called(self._base, self._words)
             print_line(self._words.plain("cli-reindexing", base=base, done=done, total=total))
 
 
@@ -153,7 +158,7 @@ async def adding_search(settings: Settings) -> AsyncIterator[str]:
             yield line.decode().strip()
         said = (await problems.read()).decode().strip()
         if await process.wait():
-            raise CommandError(said.splitlines()[-1] if said else f"exit status {process.returncode}")
+            raise CommandError(said.splitlines()[-1] if said else words_of(settings).plain("cli-stopped"))
     finally:
         if process.returncode is None:
             process.terminate()

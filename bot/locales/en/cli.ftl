@@ -25,6 +25,8 @@ cli-migrated = { $functions ->
   }
 
 cli-reindexing = { $base }: { $done } of { $total } passages
+cli-own-base = personal base { $id }
+cli-stopped = stopped
 cli-reindexed = { $model ->
     [none] { $base }: searched by words now, without a model
    *[other] { $base }: searched by { $model } now

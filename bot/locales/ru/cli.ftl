@@ -26,6 +26,8 @@ cli-migrated = { $functions ->
   }
 
 cli-reindexing = { $base }: фрагментов { $done } из { $total }
+cli-own-base = личная база { $id }
+cli-stopped = остановлено
 cli-reindexed = { $model ->
     [none] { $base }: поиск теперь по словам, без модели
    *[other] { $base }: поиск теперь по модели { $model }
