@@ -8,7 +8,7 @@ with their unit as the format, and dates are dates, so that people can calculate
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date, datetime, time
+from datetime import datetime, time
 from functools import cache
 from io import BytesIO
 from typing import Protocol
@@ -87,7 +87,7 @@ def _write_value(sheet: _Sheet, row: int, column: int, cell: str, formats: Calla
             row, column, float(found.value / 100 if shown.endswith("%") else found.value), formats(shown)
         )
     elif moment := only_day(text):
-        sheet.write_datetime(row, column, _midnight(moment), formats("dd.mm.yyyy"))
+        sheet.write_datetime(row, column, datetime.combine(moment, time.min), formats("dd.mm.yyyy"))
     else:
         return False
     return True
@@ -100,10 +100,6 @@ def _shown(found: Amount) -> str:
     )
     digits = f"0.{'0' * decimals}" if decimals else "0"
     return f"{digits}%" if found.unit == "%" else f'#,##{digits} "{_UNQUOTED.sub("", found.unit)}"'.removesuffix(' ""')
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min)
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:

@@ -11,7 +11,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader
 from itertools import groupby
@@ -25,7 +25,7 @@ from ingestion.ports import Recognizer
 from ingestion.records import Block, BlockKind
 from sandbox.confinement import Confinement, Layer
 from sandbox.forkserver import Ended
-from sandbox.pool import Closing, Line, Pool, PoolDied
+from sandbox.pool import Closing, Line, Pool, PoolDied, kept_variables
 from sandbox.records import LINE_BYTES, from_line, to_line
 
 ENTRY = "adapters.tesseract:serve"
@@ -158,7 +158,7 @@ def find_tesseract(wanted: Sequence[str]) -> Tesseract | None:
         return None
     try:
         listed = subprocess.run(  # noqa: S603 - the path is the system's, the arguments ours
-            [path, "--list-langs"], capture_output=True, timeout=LIST_S, check=True, env=_environment(os.environ)
+            [path, "--list-langs"], capture_output=True, timeout=LIST_S, check=True, env=_environment()
         )
     except (OSError, subprocess.SubprocessError):
         return None
@@ -169,9 +169,13 @@ def find_tesseract(wanted: Sequence[str]) -> Tesseract | None:
     return Tesseract(path=path, languages=languages, knows_orientation=ORIENTATION in installed)
 
 
+def _environment() -> dict[str, str]:
+    return kept_variables(KEPT_VARIABLES) | ONE_THREAD
+
+
 def program_pool() -> Pool:
     """The processes that become tesseract, for `read_table`."""
-    return Pool(entry=ENTRY, variables=_environment(os.environ))
+    return Pool(entry=ENTRY, variables=_environment())
 
 
 async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout: int, timeout_s: float) -> str:
@@ -227,11 +231,6 @@ async def _run(line: Line, program: Program, picture: bytes) -> tuple[bytes, End
         return table, from_line(end, Ended)
     except ValueError as error:
         raise PoolDied("it ended in the middle of a table") from error
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Without keys and tokens."""
-    return {name: environ[name] for name in KEPT_VARIABLES if name in environ} | ONE_THREAD
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -311,7 +311,7 @@ def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
         return _Rank.EDITION
     if _LABEL.fullmatch(before) and (not after or before.endswith(":")):
         return _Rank.LABEL
-    if is_title and _is_titled(before, after):
+    if is_title and _is_title(before) and _GOES_ON.match(after):
         return _Rank.TITLE
     return _Rank.LINE if _is_alone(before, after) or _is_edition_of_line(before, after) else None
 
@@ -335,10 +335,6 @@ def _is_edition_of_line(before: str, after: str) -> bool:
     found = _EDITION.fullmatch(before)
     lead = found["lead"].strip(" (,;") if found and not after.strip(" ).,;") else ""
     return any(_is_alone(lead[: day.start].rstrip(), lead[day.end :].strip()) for day in written_days(lead))
-
-
-def _is_titled(before: str, after: str) -> bool:
-    return _is_title(before) and _GOES_ON.match(after) is not None
 
 
 def _is_title(text: str) -> bool:

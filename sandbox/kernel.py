@@ -306,12 +306,11 @@ def _load(argument: int) -> Instruction:
 
 def _numbers(names: str) -> dict[str, int]:
     """`"open=2,-"`: the number on x86_64 and on aarch64; `-` where there is no such call."""
-    named = {name: numbers.split(",")[_COLUMN[machine()]] for name, _, numbers in _split(names)}
+    named = {
+        name: numbers.split(",")[_COLUMN[machine()]]
+        for name, _, numbers in (each.partition("=") for each in names.split())
+    }
     return {name: int(number) for name, number in named.items() if number != "-"}
-
-
-def _split(names: str) -> list[tuple[str, str, str]]:
-    return [each.partition("=") for each in names.split()]
 
 
 def _encode(instructions: Sequence[Instruction] | Iterator[Instruction]) -> bytes:

@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
@@ -183,7 +183,7 @@ class Pool(Closing):
                 to_line(Opening(entry=self.entry, namespaces=NAMESPACES)).decode().strip(),
                 stdin=theirs.fileno(),
                 stdout=asyncio.subprocess.DEVNULL,
-                env={**_clean_environment(os.environ), **self.variables},
+                env={**kept_variables(KEPT_VARIABLES), **self.variables},
                 start_new_session=True,  # Ctrl-C is for us, who close what is to be closed
             )
         try:
@@ -197,6 +197,11 @@ class Pool(Closing):
                 raise PoolDied(f"{self.entry} does not start: {error!r}; see standard error") from error
             raise
         return _Running(process=process, control=ours)
+
+
+def kept_variables(names: Collection[str]) -> dict[str, str]:
+    """Those of our environment that a process is to have: all others stay out of it, keys and tokens among them."""
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 async def _read_ready(control: socket.socket) -> Ready:
@@ -214,10 +219,6 @@ async def _wait_for(process: asyncio.subprocess.Process) -> None:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-
-
-def _clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ[name] for name in KEPT_VARIABLES if name in environ}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -34,7 +34,7 @@ from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.ports import Transcript, Utterance
 from sandbox.confinement import Confinement
 from sandbox.forkserver import Ended
-from sandbox.pool import Closing, Line, Pool, PoolDied
+from sandbox.pool import Closing, Line, Pool, PoolDied, kept_variables
 from sandbox.records import to_line
 
 ENTRY = "adapters.whisper.listener:serve"
@@ -85,7 +85,7 @@ class ListenerProcess:
         """
         began = time.monotonic()
         folder = await _model_folder(opening.model, models_folder)
-        pool = Pool(entry=ENTRY, variables=_kept(KEPT_VARIABLES, os.environ))
+        pool = Pool(entry=ENTRY, variables=kept_variables(KEPT_VARIABLES))
         try:
             line = await pool.start(Confinement(reads=(folder,), data_bytes=memory_bytes))
         except BaseException as error:
@@ -168,7 +168,7 @@ async def _model_folder(model: str, models_folder: Path) -> str:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env=_kept(DOWNLOAD_VARIABLES, os.environ) | SET_VARIABLES,
+        env=kept_variables(DOWNLOAD_VARIABLES) | SET_VARIABLES,
     )
     try:
         async with asyncio.timeout(LOADING_S):
@@ -180,10 +180,6 @@ async def _model_folder(model: str, models_folder: Path) -> str:
     if process.returncode:
         raise ModelRefused(trouble.decode(errors="replace").strip().rpartition("\n")[2][:500])
     return said.decode().strip().rpartition("\n")[2]
-
-
-def _kept(names: tuple[str, ...], environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ[name] for name in names if name in environ}
 
 
 @dataclass(frozen=True, kw_only=True)

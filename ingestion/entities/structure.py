@@ -327,7 +327,8 @@ def _read_block(block: Block, at: int, subject: EntityName, sections: Path) -> I
     for line, offset in _lines_at(block):
         labelled = labelled_values(line)
         for value in labelled:
-            yield from _states(value.rule, _text(value), value.value, subject, at + offset + value.at)
+            text = f"{value.label}: {value.value}" if value.rule.written else value.value
+            yield from _states(value.rule, text, value.value, subject, at + offset + value.at)
         if labelled:
             continue
         if rule is not None:
@@ -344,10 +345,6 @@ def _lines_at(block: Block) -> Iterator[tuple[str, int]]:
         if text:
             yield text, at + line.find(text)
         at += len(line) + 1
-
-
-def _text(value: LabelledValue) -> str:
-    return f"{value.label}: {value.value}" if value.rule.written else value.value
 
 
 def _states(rule: LabelRule, text: str, value: str, subject: EntityName, at: int) -> Iterator[Statement]:

@@ -105,11 +105,8 @@ async def fetch_robots(downloader: Downloader, url: str, folder: Path) -> Robots
         if error.code in _NO_HOST:
             raise
         return RobotsRules(rules=None, closed=error.code not in _NO_RULES)
-    return RobotsRules(rules=await asyncio.to_thread(_parse_robots, target))
-
-
-def _parse_robots(path: Path) -> Protego:
-    return Protego.parse(path.read_bytes().decode("utf-8", errors="replace"))
+    text = target.read_bytes().decode("utf-8", errors="replace")
+    return RobotsRules(rules=await asyncio.to_thread(Protego.parse, text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +128,7 @@ class Section:
         """
         address = clean_address(link.url, scheme=self.scheme)
         parts = urlsplit(address)
-        if _is_document(parts):
+        if PurePosixPath(parts.path).suffix.lower() in _DOCUMENTS:
             return address if self.holds(address) or (link.in_content and self.is_of_site(address)) else None
         if not self.holds(address) or not _may_be_page(parts) or (self.content_only and not link.in_content):
             return None
@@ -190,10 +187,6 @@ def page_key(url: str) -> str:
 def _count_pages(section: Section, links: Sequence[Link], start: str) -> int:
     keys = {page_key(link.url) for link in links if section.holds(link.url) and _may_be_page(urlsplit(link.url))}
     return len(keys - {page_key(start)})
-
-
-def _is_document(parts: SplitResult) -> bool:
-    return PurePosixPath(parts.path).suffix.lower() in _DOCUMENTS
 
 
 def _may_be_page(parts: SplitResult) -> bool:

@@ -126,13 +126,9 @@ def recognise(media_type: str, head: bytes) -> Content:
     """The kind of a body, by its first HEAD_BYTES and then by its declared type."""
     if _PAGE_START.match(head.removeprefix(b"\xef\xbb\xbf")):
         return Content.PAGE
-    if b"%PDF-" in head or not _reads_as_text(head):
+    if b"%PDF-" in head or (_UNPRINTABLE.search(head) and not head.startswith(_WIDE_MARKS)):
         return Content.FILE
     return _BY_TYPE.get(media_type, Content.TEXT)
-
-
-def _reads_as_text(head: bytes) -> bool:
-    return head.startswith(_WIDE_MARKS) or not _UNPRINTABLE.search(head)
 
 
 def media_type_of(content: Content, declared: str) -> str | None:

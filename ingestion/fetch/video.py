@@ -28,7 +28,7 @@ from ingestion.files import hash_file, megabytes
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
 from sandbox.confinement import Confinement
-from sandbox.pool import Line, Pool, PoolDied
+from sandbox.pool import Line, Pool, PoolDied, kept_variables
 from sandbox.records import to_line
 
 MEMORY_BYTES = 1 << 30
@@ -82,9 +82,8 @@ class VideoFetcher:
 
     async def _run(self, url: str, folder: Path, progress: Progress) -> Got | Refused:
         """In a pool of its own, so that what it may have started ends with it."""
-        kept = {name: os.environ[name] for name in (CERTIFICATES,) if name in os.environ}
         wanted = self._wanted(url, folder)
-        async with Pool(entry=ENTRY, variables=kept) as pool:
+        async with Pool(entry=ENTRY, variables=kept_variables((CERTIFICATES,))) as pool:
             try:
                 async with pool.child(self._confinement(wanted)) as line:
                     line.write(wanted)

@@ -58,7 +58,8 @@ def parse_epub(path: Path, info: FileInfo) -> Document:
         opf_part = _find_opf(package, info.name)
         opf = read_tree(package.read(opf_part), recover=True)
         items = _manifest(opf, opf_part)
-        chapters = [items[key] for key in _spine(opf) if key in items and items[key].media_type in CHAPTER_TYPES]
+        spine = dict.fromkeys(entry.get("idref", "") for entry in opf.iter("{*}itemref"))
+        chapters = [items[key] for key in spine if key in items and items[key].media_type in CHAPTER_TYPES]
         _check_open(package, chapters, info.name)
         contents = _contents(package, items, opf)
         outline = Outline()
@@ -87,10 +88,6 @@ def _manifest(opf: Element, opf_part: str) -> Mapping[str, _Item]:
         )
         for item in opf.iter("{*}item")
     }
-
-
-def _spine(opf: Element) -> list[str]:
-    return list(dict.fromkeys(entry.get("idref", "") for entry in opf.iter("{*}itemref")))
 
 
 def _check_open(package: Package, chapters: list[_Item], name: str) -> None:

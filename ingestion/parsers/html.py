@@ -476,17 +476,14 @@ def _summary_alone(facts: PageFacts) -> tuple[Block, ...]:
 
 def _with_standfirst(blocks: tuple[Block, ...], tree: HtmlElement, summary: str) -> tuple[Block, ...]:
     """Insert the line under the title, which extraction drops, if the page both declares and shows it."""
-    if not blocks or len(summary) < STANDFIRST_CHARACTERS or summary in _one_line(blocks):
+    shown = " ".join(" ".join(block.text for block in blocks).split())
+    if not blocks or len(summary) < STANDFIRST_CHARACTERS or summary in shown:
         return blocks
     if summary not in words_of(tree.find(".//body")):
         return blocks
     first = 1 if blocks[0].kind is BlockKind.HEADING else 0
     locator = blocks[first].locator if first < len(blocks) else Locator()
     return (*blocks[:first], Block(kind=BlockKind.PARAGRAPH, text=summary, locator=locator), *blocks[first:])
-
-
-def _one_line(blocks: Iterable[Block]) -> str:
-    return " ".join(" ".join(block.text for block in blocks).split())
 
 
 def _length(blocks: Iterable[Block]) -> int:

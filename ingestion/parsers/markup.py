@@ -148,7 +148,7 @@ class _Reader:
         self._outline.add(BlockKind.CODE, "".join(element.itertext()))
 
     def _read_table(self, element: Element) -> None:
-        rows = _rows(element)
+        rows = [list(row.iterchildren("td", "th")) for row in element.iter("tr")]
         is_data = len(rows) >= FEWEST_TABLE_CELLS and max(map(len, rows)) >= FEWEST_TABLE_CELLS
         if self._depth or not is_data or element.find(".//table") is not None:
             self._read_layout(element)
@@ -170,10 +170,6 @@ class _Reader:
             else:
                 self.read(inner)
         self.close()
-
-
-def _rows(table: Element) -> list[list[Element]]:
-    return [list(row.iterchildren("td", "th")) for row in table.iter("tr")]
 
 
 def _flat(element: Element) -> str:

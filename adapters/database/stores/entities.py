@@ -32,7 +32,9 @@ class EntityStore(Store):
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
         """The next ready document that nobody has read entities from; None when there is none."""
         found = await self._transport.call("claim_enrichment", p_lease_s=lease_s, p_attempts=attempts, p_only=only)
-        return _claimed(found[0]) if found else None
+        if not found:
+            return None
+        return rows.record(ClaimedEnrichment, found[0], document=found[0]["document_id"], attempt=found[0]["attempts"])
 
     async def read_again(self, *, reader: str) -> int:
         """Queue all documents of this reader once more, behind new ones; returns how many."""
@@ -54,9 +56,9 @@ class EntityStore(Store):
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
         """Keep what was found in place of any earlier, and end the work."""
         content: dict[str, JsonValue] = {
-            "entities": [_entity_json(entity) for entity in found.entities],
+            "entities": [_at_chunk(entity) for entity in found.entities],
             "aliases": [vars(alias) for alias in found.aliases],
-            "facts": [_fact_json(fact) for fact in found.facts],
+            "facts": [_at_chunk(fact) for fact in found.facts],
         }
         await self._call("store_entities", claimed, p_found=json_text(content), p_reader=reader)
 
@@ -83,7 +85,10 @@ class EntityStore(Store):
 
     async def named(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[NamedEntity]:
         """The same for a question, with what is needed to judge which is meant; one call."""
-        return [_named(row) for row in await self._resolve(base, keys, limit=limit)] if keys else []
+        return [
+            rows.record(NamedEntity, row, id=row["canonical"])
+            for row in (await self._resolve(base, keys, limit=limit) if keys else ())
+        ]
 
     async def facts(
         self, base: BaseId, *, entity: str | None, relations: Sequence[str], related: bool, limit: int
@@ -119,16 +124,8 @@ class EntityStore(Store):
             raise
 
 
-def _claimed(row: Row) -> ClaimedEnrichment:
-    return rows.record(ClaimedEnrichment, row, document=row["document_id"], attempt=row["attempts"])
-
-
 def _span(row: Row) -> PassageSpan:
     return rows.record(PassageSpan, row, chunk=row["chunk_id"], start=row["span_start"], end=row["span_end"])
-
-
-def _named(row: Row) -> NamedEntity:
-    return rows.record(NamedEntity, row, id=row["canonical"])
 
 
 def _graph_fact(row: Row) -> GraphFact:
@@ -136,9 +133,5 @@ def _graph_fact(row: Row) -> GraphFact:
     return rows.record(GraphFact, row, entity=row["entity_name"], object=row["object_name"], passage=passage)
 
 
-def _entity_json(entity: NewEntity) -> JsonValue:
-    return {**vars(entity), "chunk_id": entity.chunk}
-
-
-def _fact_json(fact: NewFact) -> JsonValue:
-    return {**vars(fact), "chunk_id": fact.chunk}
+def _at_chunk(found: NewEntity | NewFact) -> JsonValue:
+    return {**vars(found), "chunk_id": found.chunk}
