@@ -223,7 +223,7 @@ def _lead(told: Told, asked: _Asked) -> int:
     плата …» is about the rent, and «… штраф в размере арендной платы» is not. Words of the document's names
     (`told.about`) count nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two
     that carry as much the one with more words of the question before, then with more of its own, then with nearer forms
-    of them, then the earlier."""
+    of them, then one that is no item («2. О покупке станка» announces the decision), then the earlier."""
     parts, words = told.parts, asked.words
     left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
 
@@ -231,12 +231,13 @@ def _lead(told: Told, asked: _Asked) -> int:
         """All that the heading has of the question, if it is more than the document's names."""
         return HEADING_SHARE * carried(words, heading) if carried(left, heading) else 0.0
 
-    def weight(place: int) -> tuple[float, float, float, int, int]:
+    def weight(place: int) -> tuple[float, float, float, int, bool, int]:
         part = parts[place]
         own, said = carried(left, part.words), folded(part.text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
         total = 0.0 if has_body else own + above(part.heading) + above(_headed_by(part.text, told, words))
-        return (total, carried(asked.before, part.words), own, sum(form in said for form in asked.forms), -place)
+        forms = sum(form in said for form in asked.forms)
+        return (total, carried(asked.before, part.words), own, forms, not ITEM.match(part.text), -place)
 
     wanted = union(frozenset(word.forms) for word in left)
     same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
@@ -253,7 +254,8 @@ def _headed_by(text: str, told: Told, words: Sequence[Word]) -> frozenset[str]:
     """The first words of a numbered clause, where they are a phrase of the question; a single one may just act there
     («1.1. Арендодатель передаёт …»)."""
     item = CLAUSE.match(text)
-    opening = [told.stems(word) for word in text[item.end() :].split()[:OPENING_WORDS]] if item else []
+    said = text[item.end() :].split() if item else []
+    opening = [told.stems(word) for word in said[:OPENING_WORDS]] if len(said) > OPENING_WORDS else []
     return union(opening) if opening and all(carried(words, stems) for stems in opening) else frozenset()
 
 

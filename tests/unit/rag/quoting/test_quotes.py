@@ -341,3 +341,11 @@ def test_documents_without_a_like_sentence_are_compared_by_their_first_statement
         "Воск пчелиный стоит 380 рублей.",
     ]
     assert compared("памятку", CAMP) == []
+
+
+def test_an_item_of_the_agenda_gives_way_to_the_decision_on_it() -> None:
+    minutes = (
+        "Повестка\n\n1. Ремонт кровли.\n2. Установка велопарковки.\n\nРешили\n\nУстановка велопарковки. На 18 мест."
+    )
+    shown, _ = quote_passages([as_the_search_reads(minutes)], "какая установка велопарковки")
+    assert "На 18 мест.**" in shown.partition("\n\n")[0]
