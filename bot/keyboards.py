@@ -64,37 +64,35 @@ class ListPage(CallbackData, prefix="docs"):
     name: str = ""
 
 
-class OpenDocument(CallbackData, prefix="doc"):
-    """A document's card; `page` is the page of the list to go back to."""
+class OfDocument(CallbackData, prefix="of"):
+    """Something to do with one document."""
 
     document: str
+
+
+class OpenDocument(OfDocument, prefix="doc"):
+    """A document's card; `page` is the page of the list to go back to."""
+
     page: int = 0
 
 
-class TakeBack(CallbackData, prefix="back"):
+class TakeBack(OfDocument, prefix="back"):
     """Remove a document from under its receipt, at once."""
 
-    document: str
 
-
-class DeleteDocument(CallbackData, prefix="del"):
+class DeleteDocument(OfDocument, prefix="del"):
     """Delete a document: ask first, delete when `sure`. `page` is the page of the list to go back to."""
 
-    document: str
     sure: bool = False
     page: int = 0
 
 
-class ShowOriginal(CallbackData, prefix="orig"):
+class ShowOriginal(OfDocument, prefix="orig"):
     """Show the message that brought a document."""
 
-    document: str
 
-
-class CancelDocument(CallbackData, prefix="stop"):
+class CancelDocument(OfDocument, prefix="stop"):
     """Stop reading a document."""
-
-    document: str
 
 
 class CancelBatch(CallbackData, prefix="stopall"):
@@ -103,10 +101,9 @@ class CancelBatch(CallbackData, prefix="stopall"):
     batch: str
 
 
-class KeepDocument(CallbackData, prefix="stay"):
+class KeepDocument(OfDocument, prefix="stay"):
     """Keep a temporary document for good; `page` is the page of the list when the button is on the document's card."""
 
-    document: str
     page: int | None = None
 
 
@@ -116,58 +113,44 @@ class KeepBatch(CallbackData, prefix="stayall"):
     batch: str
 
 
-class ChooseVersion(CallbackData, prefix="ver"):
+class ChooseVersion(OfDocument, prefix="ver"):
     """What to do with a document when the base has its name with other content."""
 
-    document: str
     choice: Choice
 
 
-class AddSection(CallbackData, prefix="sect"):
+class AddSection(OfDocument, prefix="sect"):
     """Read the pages below a link too."""
 
-    document: str
 
-
-class Refresh(CallbackData, prefix="fresh"):
+class Refresh(OfDocument, prefix="fresh"):
     """Fetch a link again; changed content becomes a new version."""
 
-    document: str
 
-
-class Rename(CallbackData, prefix="name"):
+class Rename(OfDocument, prefix="name"):
     """Ask for another name."""
-
-    document: str
 
 
 class SearchDocuments(CallbackData, prefix="find"):
     """Ask for a part of a name."""
 
 
-class SendOver(CallbackData, prefix="over"):
+class SendOver(OfDocument, prefix="over"):
     """Ask to which base a document is to go."""
 
-    document: str
 
-
-class ReadDocument(CallbackData, prefix="read"):
+class ReadDocument(OfDocument, prefix="read"):
     """A page of a document's text; `part` counts from 0, `page` is the page of the list to go back to."""
 
-    document: str
     part: int = 0
 
 
-class ShowVersions(CallbackData, prefix="vers"):
+class ShowVersions(OfDocument, prefix="vers"):
     """The earlier versions of a document."""
 
-    document: str
 
-
-class AskAbout(CallbackData, prefix="ask"):
+class AskAbout(OfDocument, prefix="ask"):
     """From now on, ask of this document alone; from a receipt or a card."""
-
-    document: str
 
 
 class Clean(CallbackData, prefix="clean"):
@@ -195,10 +178,9 @@ class PickChoice(CallbackData, prefix="pick"):
     place: int
 
 
-class PickDocument(CallbackData, prefix="in"):
+class PickDocument(OfDocument, prefix="in"):
     """Answer a question of the dialogue from one document; `asked` is the question's `question_key`."""
 
-    document: str
     asked: str
 
 
