@@ -10,7 +10,7 @@ the log.
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
@@ -37,6 +37,7 @@ _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w")
 _GAP = " … "
 _CELL = "|"
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
 _RULE = re.compile(r"\s*\|(?: *:?-+:? *\|)+\s*")  # under the names of columns
 
 
@@ -64,16 +65,16 @@ def _normalised(text: str) -> tuple[str, list[int]]:
 
 def near(text: str, about: str, *, limit: int) -> str:
     """At most about `limit` characters, in order: sentences with words of `about` that are rare in the text, each with
-    its neighbours; a row of a table with the names of its columns instead. The first line stays."""
+    its neighbours; a row of a table with its unit and the names of its columns. The first line stays."""
     if len(text) <= limit:
         return text
     spans = [span for span in sentences(text) if not _RULE.fullmatch(text[span.start : span.end])]
     if not spans:
         return text[:limit]
-    weights, heads = _weights([text[span.start : span.end] for span in spans], about), _heads(text, spans)
+    heads = _heads(text, spans)
     kept, room = {0}, limit - _length(spans[0])
-    for best in sorted(range(len(spans)), key=lambda at: (-weights[at], at)):
-        beside = ({best, heads[best]},) if best in heads else ({best}, {best + 1}, {best - 1})
+    for best in _telling([text[span.start : span.end] for span in spans], about):
+        beside = ({best, *heads[best]},) if best in heads else ({best}, {best + 1}, {best - 1})
         for wanted in beside:
             new = {at for at in wanted - kept if 0 <= at < len(spans)}
             if (size := sum(_length(spans[at]) for at in new)) <= room:
@@ -82,24 +83,33 @@ def near(text: str, about: str, *, limit: int) -> str:
     return _pieced(text, [spans[at] for at in sorted(kept)], sorted(kept))
 
 
-def _weights(told: Sequence[str], about: str) -> list[float]:
-    """How much each sentence says of `about`: a figure that one row has tells more than a year that all have."""
+def _telling(told: Sequence[str], about: str) -> Iterator[int]:
+    """Places of the sentences, each time the one that says most of `about` beyond those before it: a figure that one
+    row has tells more than a year that all have, and than words that were there already."""
     wanted = stems(about)
-    has = [held(wanted, each) for each in told]
-    having = Counter(stem for each in has for stem in each)
-    return [sum(rarity(having[stem], len(told)) for stem in each) for each in has]
+    has = {at: held(wanted, each) for at, each in enumerate(told)}
+    having = Counter(stem for each in has.values() for stem in each)
+    weights = {stem: rarity(count, len(told)) for stem, count in having.items()}
+    said: frozenset[str] = frozenset()
+    while has:
+        best = max(has, key=lambda at: (sum(weights[stem] for stem in has[at] - said), -at))
+        if said and not has[best] - said:
+            said = frozenset()  # all is said: the next round
+            continue
+        said |= has.pop(best)
+        yield best
 
 
-def _heads(text: str, spans: Sequence[Span]) -> dict[int, int]:
-    """For each row of a Markdown table that has a rule the place of the row above the rule."""
-    heads: dict[int, int] = {}
-    head: int | None = None
+def _heads(text: str, spans: Sequence[Span]) -> dict[int, range]:
+    """For each row of a Markdown table that has a rule: the row above the rule, with the lines of its unit above it."""
+    heads: dict[int, range] = {}
+    head, begin = range(0), 0
     for at, (span, after) in enumerate(zip(spans, [*spans[1:], None], strict=True)):
-        if text[span.start] != _CELL:
-            head = None
-        elif after and _RULE.search(text[span.end : after.start]):
-            head = at
-        elif head is not None:
+        if at and _PARAGRAPH_END.search(text[spans[at - 1].end : span.start]):
+            head, begin = range(0), at
+        if after and _RULE.search(text[span.end : after.start]):
+            head = range(begin, at + 1)
+        elif head and text[span.start] == _CELL:
             heads[at] = head
     return heads
 
@@ -118,7 +128,7 @@ def _pieced(text: str, spans: list[Span], numbers: list[int]) -> str:
 
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
-SOURCE_CHARS = 1500  # of one source; a passage is rarely longer, and what is far from every statement is left out
+SOURCE_CHARS = 2000  # of one source; neighbours that were found together are longer: what is far is left out
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 

@@ -70,6 +70,22 @@ def test_the_row_with_the_figures_of_a_statement_stays_with_the_names_of_its_col
     assert "| Yardbird" not in cut or "| --- |" in cut
 
 
+def test_a_row_comes_with_its_unit() -> None:
+    """«$1,294,630 thousand» was sent back, since «(In thousands)» had been left out."""
+    rows = "".join(f"| Region {number} | {number}07,100 |\n" for number in range(20))
+    text = (
+        f"MGM by region\n\n(In thousands)\n(Unaudited)\n| | 2022 |\n| --- | --- |\n{rows}\nSome words. " + "More. " * 90
+    )
+    assert "(In thousands)\n(Unaudited)\n| | 2022 |" in near(text, "Region 14: 1407,100 thousand", limit=150)
+
+
+def test_what_was_said_already_leaves_room_for_the_other_figures() -> None:
+    prose = "MGM China, the regional operations and the Las Vegas resorts are told apart in 2022. " * 6
+    text = f"{prose}\n\n| | 2022 |\n| --- | --- |\n| Las Vegas | 314 |\n| Regional | 129 |\n| China | (203) |\n{prose}"
+    cut = near(text, "In 2022 the Las Vegas resorts had 314, regional operations 129, MGM China (203).", limit=330)
+    assert all(f"| {row} |" in cut for row in ("Las Vegas | 314", "Regional | 129", "China | (203)"))
+
+
 def test_no_rule_takes_the_room_of_a_row() -> None:
     table = "| Year | 2022 | 2021 |\n| --- | --- | --- |\n" + "".join(
         f"| Item {n} | {n}00 | {n}50 |\n" for n in range(40)
