@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from domain.locator import JsonValue
 from rag.execution.facts import Advice, FactsPayload, fact_keys
 from rag.execution.step_context import Finished
 from rag.execution.tools import Spent
@@ -164,14 +165,23 @@ class Course:
             return
         if self._rounds >= ROUNDS or self._fruitless >= FRUITLESS:
             return
+        within = self._documents()
         searches = [
-            Step(id=f"{step.id}+{place}", action=SEARCH, params={"query": query}, success=ANYTHING)
+            Step(id=f"{step.id}+{place}", action=SEARCH, params={"query": query, **within}, success=ANYTHING)
             for place, query in enumerate(advice.queries, start=1)
         ]
         added = [each.id for each in searches if self._include(each)]
         if added:
             self._rounds += 1
             self._look_again(step, added)
+
+    def _documents(self) -> dict[str, JsonValue]:
+        """The documents that the searches so far were limited to, as an argument; empty if one of them was not."""
+        named = [each.step.params.get("documents") for each in self.finished if each.step.action == SEARCH]
+        lists = [each for each in named if isinstance(each, list) and each]
+        if not lists or len(lists) < len(named):
+            return {}
+        return {"documents": list(dict.fromkeys(str(document) for each in lists for document in each))}
 
     def _for_other_tasks(self, step: Step) -> frozenset[str]:
         """Ids of the waiting analyses whose task is not that of `step`, and of all steps that they need."""
