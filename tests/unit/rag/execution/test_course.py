@@ -143,6 +143,14 @@ def test_what_is_missing_is_searched_for_and_looked_at_again() -> None:
     assert (again.action, "think" in again.context_requirements) == ("analyze", True)
 
 
+def test_further_searches_stay_within_the_documents_of_those_before() -> None:
+    asked = step("a").model_copy(update={"params": {"query": "активы", "documents": ["d1"]}})
+    made = course(asked, step("think", "a", action="analyze"))
+    end(made, "a", found("x"))
+    end(made, "think", found("y", advice=Advice(queries=("выручка",))))
+    assert [each.params for each in made.ready()] == [{"query": "выручка", "documents": ["d1"]}]
+
+
 def test_advice_is_followed_a_few_times_only() -> None:
     made = course(step("think", action="analyze"), limit=100)
     for number in range(20):
