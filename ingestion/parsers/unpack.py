@@ -9,7 +9,6 @@ confined process of `ingestion.parsers.registry`; `ingestion.reading.archives` r
 import bz2
 import gzip
 import hashlib
-import io
 import lzma
 import math
 import stat
@@ -21,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import IO, Protocol, cast
+from typing import IO, cast
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import LARGEST_MEMBER_BYTES, LONGEST_NAME, Listing, Member
@@ -55,14 +54,6 @@ UNPACKING_DAMAGE = (
 """What broken archives raise; NotImplementedError: a compression method that Python does not know."""
 
 
-class Stream(Protocol):
-    """A source that is read piece by piece."""
-
-    def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; empty at the end."""
-        ...
-
-
 @dataclass(kw_only=True)
 class Sink:
     """Takes one file after another."""
@@ -74,7 +65,7 @@ class Sink:
     refused: list[str] = field(default_factory=list)
     encrypted: list[str] = field(default_factory=list)
 
-    def take(self, name: str, *, stated_bytes: int, stream: Callable[[], Stream]) -> None:
+    def take(self, name: str, *, stated_bytes: int, pieces: Callable[[], Iterator[bytes]]) -> None:
         """Write a file; one too large, or one too many, is only listed. Content that was taken already is dropped."""
         shown = tidy_name(name)
         if is_unmentioned(shown):
@@ -83,7 +74,19 @@ class Sink:
         if len(self.written) >= self.members or stated_bytes > limit:
             self.refused.append(shown)
             return
-        self._write(shown, _pieces(stream()), limit)
+        self._write(shown, pieces(), limit)
+
+    def take_if_whole(self, name: str, *, stated_bytes: int, pieces: Callable[[], Iterator[bytes]]) -> None:
+        """The same; a broken file, too, is only listed."""
+        try:
+            self.take(name, stated_bytes=stated_bytes, pieces=pieces)
+        except UNPACKING_DAMAGE:
+            self.leave_out(name, self.refused)
+
+    def leave_out(self, name: str, names: list[str]) -> None:
+        """List a file that is not taken, among `refused` or `encrypted`."""
+        if not is_unmentioned(tidy_name(name)):
+            names.append(tidy_name(name))
 
     def listing(self) -> Listing:
         """Everything taken and listed; if there are too many names, the last one tells how many more."""
@@ -126,16 +129,16 @@ def is_unmentioned(name: str) -> bool:
     return file in UNMENTIONED_FILES or file.startswith("._") or not UNMENTIONED_FOLDERS.isdisjoint(folders)
 
 
-def _pieces(stream: Stream) -> Iterator[bytes]:
-    while piece := stream.read(PIECE_BYTES):
-        yield piece
+def _pieces(source: IO[bytes]) -> Iterator[bytes]:
+    with source:
+        while piece := source.read(PIECE_BYTES):
+            yield piece
 
 
 def unpack_letter(path: Path, sink: Sink) -> None:
     """Take the attachments of an EML file in order; a letter inside the letter is one of them."""
     for attached in attachments(open_letter(path)):
-        stream = partial(_Stream, attached.pieces)
-        sink.take(attached.name, stated_bytes=attached.size_bytes, stream=stream)
+        sink.take(attached.name, stated_bytes=attached.size_bytes, pieces=attached.pieces)
 
 
 def unpack_outlook(path: Path, sink: Sink) -> None:
@@ -144,30 +147,11 @@ def unpack_outlook(path: Path, sink: Sink) -> None:
     from oxmsg import Message
 
     for attachment in Message.load(str(path)).attachments:
-        name = attachment.file_name or "?"
-        if attachment.file_bytes is None:
+        name, content = attachment.file_name or "?", attachment.file_bytes
+        if content is None:
             sink.refused.append(name)
         else:
-            _take(sink, name, attachment.file_bytes)
-
-
-def _take(sink: Sink, name: str, content: bytes) -> None:
-    sink.take(name, stated_bytes=len(content), stream=lambda: io.BytesIO(content))
-
-
-class _Stream:
-    """A stream over pieces of any size."""
-
-    def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
-        self._pieces = pieces()
-        self._held = b""
-
-    def read(self, size: int) -> bytes:
-        """Meets `sink.Stream`."""
-        if not self._held:
-            self._held = next(self._pieces, b"")
-        given, self._held = self._held[:size], self._held[size:]
-        return given
+            sink.take(name, stated_bytes=len(content), pieces=partial(iter, (content,)))
 
 
 def unpack(path: Path, *, name: str, folder: Path, members: int, total_bytes: int) -> Listing:
@@ -210,12 +194,11 @@ def unpack_zip(path: Path, sink: Sink) -> None:
             if member.is_dir() or stat.S_ISLNK(member.external_attr >> UNIX_MODE_SHIFT):
                 continue
             if _least_end(member) > followed_at.get(member.header_offset, math.inf):
-                _name_refused(sink, name)
-                continue
-            if member.flag_bits & ENCRYPTED_FLAG:
-                _name_encrypted(sink, name)
-                continue
-            _take_member(sink, archive, member, name)
+                sink.leave_out(name, sink.refused)
+            elif member.flag_bits & ENCRYPTED_FLAG:
+                sink.leave_out(name, sink.encrypted)
+            else:
+                sink.take_if_whole(name, stated_bytes=member.file_size, pieces=partial(_member_pieces, archive, member))
 
 
 def _least_end(member: zipfile.ZipInfo) -> int:
@@ -223,30 +206,8 @@ def _least_end(member: zipfile.ZipInfo) -> int:
     return member.header_offset + LOCAL_HEADER_BYTES + member.compress_size
 
 
-def _take_member(sink: Sink, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
-    opened: list[IO[bytes]] = []
-
-    def stream() -> Stream:
-        opened.append(archive.open(member))
-        return opened[0]
-
-    try:
-        sink.take(name, stated_bytes=member.file_size, stream=stream)
-    except UNPACKING_DAMAGE:
-        _name_refused(sink, name)
-    finally:
-        for source in opened:
-            source.close()
-
-
-def _name_refused(sink: Sink, name: str) -> None:
-    if not is_unmentioned(tidy_name(name)):
-        sink.refused.append(tidy_name(name))
-
-
-def _name_encrypted(sink: Sink, name: str) -> None:
-    if not is_unmentioned(tidy_name(name)):
-        sink.encrypted.append(tidy_name(name))
+def _member_pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
+    return _pieces(archive.open(member))
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
@@ -272,7 +233,7 @@ def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
             _unpack_tar(archive, sink)
     elif not _unpack_packed_tar(reader, path, sink, name=name):
         with _inflate(reader, path) as inflated:
-            sink.take(_packed_name(name), stated_bytes=0, stream=lambda: inflated)
+            sink.take(_packed_name(name), stated_bytes=0, pieces=partial(_pieces, inflated))
 
 
 def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink, *, name: str) -> bool:
@@ -298,14 +259,7 @@ def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
     for member in archive:
         content = archive.extractfile(member) if member.isreg() else None
         if content is not None:
-            _take_opened(sink, member, content)
-
-
-def _take_opened(sink: Sink, member: tarfile.TarInfo, content: IO[bytes]) -> None:
-    try:
-        sink.take(member.name, stated_bytes=member.size, stream=lambda: content)
-    except UNPACKING_DAMAGE:
-        _name_refused(sink, member.name)
+            sink.take_if_whole(member.name, stated_bytes=member.size, pieces=partial(_pieces, content))
 
 
 def _packed_name(name: str) -> str:
