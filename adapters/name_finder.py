@@ -9,11 +9,13 @@ wants a pymorphy2 that Python 3.11 does not run. It is started at the first text
 import asyncio
 import re
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.util import find_spec
 from io import BufferedReader
 from pathlib import Path
+from typing import Any, cast
 
 import structlog
 
@@ -116,18 +118,25 @@ def confinement() -> Confinement:
     return Confinement(reads=(str(folder),) if folder else (), data_bytes=MEMORY_BYTES, niceness=NICENESS)
 
 
-def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
-    """Answer until the other end is closed (`sandbox.forkserver.Serve`)."""
+@cache
+def recogniser() -> Callable[[str], Any]:
+    """Loaded at the first call, which takes a second. Ends the process when natasha is not installed."""
     folder = data_folder()
     if folder is None:
         raise SystemExit("natasha is not installed")
     from navec import Navec
     from slovnet import NER
 
-    recogniser = NER.load(folder / "model" / "slovnet_ner_news_v1.tar")
-    recogniser.navec(Navec.load(folder / "emb" / "navec_news_v1_1B_250K_300d_100q.tar"))
+    loaded = NER.load(folder / "model" / "slovnet_ner_news_v1.tar")
+    loaded.navec(Navec.load(folder / "emb" / "navec_news_v1_1B_250K_300d_100q.tar"))
+    return cast("Callable[[str], Any]", loaded)
+
+
+def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
+    """Answer until the other end is closed (`sandbox.forkserver.Serve`)."""
+    find = recogniser()
     while line := stream.readline(LINE_BYTES):
-        found = recogniser(from_line(line, Text).text)
+        found = find(from_line(line, Text).text)
         spans = tuple((int(span.start), int(span.stop), str(span.type)) for span in found.spans)
         connection.sendall(to_line(Spans(spans=spans)))
 

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+from aiogram.methods import Response
+from aiogram.types import Message, Update
 
+from adapters import name_finder
+from adapters.morphology import dictionary
 from bot.settings import Settings
 from sandbox.pool import Pool
-from tests.acceptance.running import Forkservers, kept_forkservers, running_baza
+from tests.acceptance.running import TEXTS, Forkservers, kept_forkservers, running_baza
 from tests.database import (
     database,
     database_server,
@@ -43,6 +47,16 @@ Open = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 """`async with api(token, VARIABLE="value") as client:` runs Baza and calls its API."""
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Before the processes of a run are forked, load what each of them would load at its first test."""
+    if session.config.getoption("--processes", 0):
+        TEXTS()
+        dictionary()
+        message = {"message_id": 1, "date": 0, "chat": {"id": 1, "type": "private"}, "text": "да"}
+        Update.model_validate({"update_id": 1, "message": message})
+        Response[Message].model_validate({"ok": True, "result": message})
+
+
 @pytest.fixture(scope="session")
 def forkservers() -> Iterator[Forkservers]:
     """Of this process."""
@@ -52,9 +66,10 @@ def forkservers() -> Iterator[Forkservers]:
 
 @pytest.fixture(autouse=True)
 def _few_forkservers(forkservers: Forkservers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever opens a pool here takes one that is there."""
+    """Whatever opens a pool here takes one that is there, and the one of names has its models."""
     monkeypatch.setattr(Pool, "_start", lambda pool: forkservers.start(pool))
     monkeypatch.setattr(Pool, "_end", lambda pool, running: forkservers.forget(pool, running))
+    monkeypatch.setattr(name_finder, "ENTRY", "tests.servers.names:serve")
 
 
 @pytest.fixture
