@@ -21,6 +21,7 @@ from rag.addresses import defanged
 from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import Assignment, today_utc
 from rag.dialogue import DialogueMemory
+from rag.entities import RegistryResolver
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import FactsPayload
@@ -31,7 +32,7 @@ from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
-from rag.ports import Dialogue, DocumentCatalogue, DocumentFinder, EntityResolver
+from rag.ports import Dialogue, DocumentCatalogue
 from rag.progress import Latest, StepShown
 from rag.quoting.plain import NOTHING, Draft, PlainAnswers
 from rag.records import (
@@ -44,6 +45,7 @@ from rag.records import (
     TextGrew,
     TurnEvent,
 )
+from rag.retrieval.search import DocumentSearch
 from rag.words import mostly_cyrillic, normalise
 
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
@@ -60,13 +62,13 @@ class TurnStages:
     """The stages of a turn. Without a model `writer` is None, and the planner gives its default plan."""
 
     memory: DialogueMemory
-    entities: EntityResolver | None
+    entities: RegistryResolver | None
     planner: Planner
     prompt: PlannerPrompt
     executor: Executor
     writer: AnswerWriter | None
     plain: PlainAnswers  # answers where there is no writer, and to greetings
-    documents: DocumentFinder | None = None  # finds the documents that a question may mean, for the planner
+    documents: DocumentSearch | None = None  # finds the documents that a question may mean, for the planner
     catalogue: DocumentCatalogue | None = None  # counts them all
     compares_meaning: bool = True  # False: passages are found by their words alone
     searches_early: bool = True  # before it is planned; False where a search must be asked for (SEARCH_POLICY)

@@ -110,7 +110,7 @@ class _Match:
 
 
 class RegistryResolver:
-    """Implements `rag.ports.EntityResolver`."""
+    """Finds the entities of a base that a question names, in any grammatical form or alphabet."""
 
     def __init__(self, names: EntityNames, reader: NameReader) -> None:
         self._names = names

@@ -18,7 +18,6 @@ from rag.records import (
     DocumentMatch,
     Exchange,
     KeptReading,
-    KnownEntity,
     Passage,
     SearchQuery,
 )
@@ -112,19 +111,6 @@ class DocumentScores(Protocol):
         ...
 
 
-class DocumentFinder(Protocol):
-    """Finds the documents that a text means: by their names, parties, numbers and days, by what they say."""
-
-    async def find_documents(self, base: BaseId, text: str, *, limit: int) -> tuple[DocumentMatch, ...]:
-        """Best first; none when no document has a word of the text. How many the base holds in all says
-        `DocumentCatalogue.count`. Raises DatabaseAway."""
-        ...
-
-    async def called(self, base: BaseId, kind: str) -> frozenset[DocumentId]:
-        """All documents that are called so, or that begin so: «договоры поставки». Raises DatabaseAway."""
-        ...
-
-
 class DocumentCatalogue(Protocol):
     """What the base holds, document by document."""
 
@@ -191,15 +177,6 @@ class DialogueStore(Protocol):
 
     async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
         """Store the summary; False when a later one is stored, or the dialogue was erased meanwhile."""
-        ...
-
-
-class EntityResolver(Protocol):
-    """Finds the entities of a base that a question names, in any grammatical form or alphabet."""
-
-    async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
-        """The likeliest first; empty when the question names no known entity. `earlier` is the previous question: the
-        entities that it names may still be meant. Raises DatabaseAway."""
         ...
 
 

@@ -16,7 +16,8 @@ from prompts.wordings import Wordings, language_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import Since, Until, is_sent_by, ready_documents
-from rag.ports import DocumentCatalogue, DocumentFinder
+from rag.ports import DocumentCatalogue
+from rag.retrieval.search import DocumentSearch
 from rag.words import person_name
 
 _KINDS = {"text", "image", "audio", "video"}
@@ -43,7 +44,7 @@ class ListDocuments(Tool[ListArguments]):
     arguments = ListArguments
 
     def __init__(
-        self, catalogue: DocumentCatalogue, wordings: Mapping[str, Wordings], finder: DocumentFinder | None = None
+        self, catalogue: DocumentCatalogue, wordings: Mapping[str, Wordings], finder: DocumentSearch | None = None
     ) -> None:
         """`finder` serves `about`; without it no document is of a kind."""
         self._catalogue = catalogue

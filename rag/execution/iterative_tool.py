@@ -27,7 +27,7 @@ from rag.execution.tools import (
     ask,
     wording,
 )
-from rag.extraction.documents import PassageFinder, Selection
+from rag.extraction.documents import Selection
 from rag.extraction.ledger import (
     KnownFact,
     Ledger,
@@ -52,6 +52,7 @@ from rag.extraction.reading import (
 from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError, ReadingMemory, Schema
 from rag.records import ChatMessage
+from rag.retrieval.search import Retrieval
 from rag.words import digest
 
 MAX_NAMED = 50  # documents that one question names
@@ -88,7 +89,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
         self,
         catalogue: DocumentCatalogue,
         passages: DocumentPassages,
-        finder: PassageFinder,
+        finder: Retrieval,
         model: ChatModel,
         prompts: Prompts,
         wordings: Mapping[str, Wordings],

@@ -26,13 +26,14 @@ from rag.execution.tools import (
     wording,
 )
 from rag.extraction.computing import Aggregate, Condition, Operator, Order, Period
-from rag.extraction.documents import PassageFinder, Selection
+from rag.extraction.documents import Selection
 from rag.extraction.evidence import plain
 from rag.extraction.merging import compare, merge_rows
 from rag.extraction.row_reading import Extraction, ExtractionTask, RowExtractor
 from rag.extraction.table_facts import TableRequest, changes_payload, rows_payload
 from rag.extraction.wire import RowsReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
+from rag.retrieval.search import Retrieval
 from rag.words import digest
 
 MAX_COLUMNS = 6
@@ -119,7 +120,7 @@ class CollectRows(Tool[RowsArguments]):
         self,
         catalogue: DocumentCatalogue,
         passages: DocumentPassages,
-        finder: PassageFinder,
+        finder: Retrieval,
         model: ChatModel,
         prompts: Prompts,
         wordings: Mapping[str, Wordings],

@@ -26,7 +26,6 @@ from rag.answering.citations import quote
 from rag.execution.facts import MOST, Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import (
-    PassageFinder,
     Since,
     Until,
     documents_named,
@@ -284,7 +283,7 @@ class SurveyBase(Tool[SurveyArguments]):
     arguments = SurveyArguments
 
     def __init__(
-        self, catalogue: DocumentCatalogue, finder: PassageFinder, wordings: Mapping[str, Wordings], breadth: Breadth
+        self, catalogue: DocumentCatalogue, finder: Retrieval, wordings: Mapping[str, Wordings], breadth: Breadth
     ) -> None:
         self._breadth = breadth
         self._catalogue = catalogue

@@ -16,7 +16,7 @@ from calendar import monthrange
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Annotated, Protocol
+from typing import Annotated
 from uuid import UUID
 
 import structlog
@@ -28,7 +28,8 @@ from rag.execution.tools import StepFailed
 from rag.extraction.evidence import chunk_name
 from rag.extraction.wire import Chunk
 from rag.ports import DocumentCatalogue, DocumentPassages
-from rag.records import Passage, RankedPassage, SearchFilter
+from rag.records import Passage, RankedPassage
+from rag.retrieval.search import Retrieval
 from rag.retrieval.spelling import other_spellings
 from rag.words import estimate_tokens, folded, share, stems
 
@@ -39,14 +40,6 @@ log = structlog.get_logger()
 PASSAGES_PAGE = 400  # passages per call; both transports refuse 1000 rows
 FEWEST_TOKENS = 50  # minimum budget of a part: smaller pieces cannot be understood
 FRAME_TOKENS = 12  # for a chunk's id (up to ten digits) and punctuation
-
-
-class PassageFinder(Protocol):
-    """The part of `rag.retrieval.search.Retrieval` that is used here."""
-
-    async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
-        """The best passages, best first."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +53,7 @@ class Chosen:
 class Selection:
     """Selects by the catalogue and the index of one base at a time."""
 
-    def __init__(self, catalogue: DocumentCatalogue, finder: PassageFinder) -> None:
+    def __init__(self, catalogue: DocumentCatalogue, finder: Retrieval) -> None:
         self._catalogue = catalogue
         self._finder = finder
 

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from domain.ids import BaseId
 from prompts.wordings import GENERAL, Intent, language_of
+from rag.entities import RegistryResolver
 from rag.execution.tools import Tool, ToolMisused
 from rag.planning.plan import (
     ALL_PREVIOUS,
@@ -29,7 +30,6 @@ from rag.planning.plan import (
     ToolCall,
     in_order,
 )
-from rag.ports import EntityResolver
 from rag.records import ChatMessage, DocumentMatch, Exchange, KnownEntity
 from rag.retrieval.alike import choices
 from rag.words import folded
@@ -97,7 +97,7 @@ class PlanMender:
         intents: Mapping[str, Intent],
         *,
         threshold: float,
-        resolver: EntityResolver | None = None,
+        resolver: RegistryResolver | None = None,
         needs_sign: bool = False,
     ) -> None:
         """`threshold` is PLAN_CONFIDENCE_THRESHOLD; `resolver` looks up ids that the prompt did not list; `needs_sign`:

@@ -175,7 +175,7 @@ def _fit(passage: Passage, asked: AskedWords, query: SearchQuery, similarity: fl
 
 
 class DocumentSearch:
-    """Meets `rag.ports.DocumentFinder`."""
+    """Finds the documents that a text means: by their names, parties, numbers and days, by what they say."""
 
     def __init__(self, scores: DocumentScores, analyzer: QuestionAnalyzer) -> None:
         self._scores = scores

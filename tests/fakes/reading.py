@@ -26,6 +26,7 @@ from rag.extraction.wire import (
 from rag.metering import begin_metering, note_usage
 from rag.ports import Schema
 from rag.records import ChatMessage, KeptReading, Passage, RankedPassage, SearchFilter
+from rag.retrieval.search import Retrieval
 from rag.words import estimate_tokens
 from tests.fakes.cards import ready
 from tests.fakes.rag import BASE, USER, make_passage
@@ -37,8 +38,8 @@ CHUNKS_EACH = 1000  # chunk ids of a document begin at a thousand of its own
 
 
 @dataclass
-class Shelf:
-    """A DocumentCatalogue, a DocumentPassages and a PassageFinder of documents by name, newest last in the mapping."""
+class Shelf(Retrieval):
+    """A DocumentCatalogue, a DocumentPassages and a Retrieval of documents by name, newest last in the mapping."""
 
     texts: Mapping[str, Sequence[str]]
     found: Sequence[str] = ()  # names that a search finds, best first

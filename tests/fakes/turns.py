@@ -10,11 +10,12 @@ from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue import DialogueMemory
+from rag.entities import RegistryResolver
 from rag.execution.executor import Executor
 from rag.execution.search_tool import SearchBase
 from rag.planning.mending import AnyTool
 from rag.planning.planner import Planner, PlannerPrompt
-from rag.ports import ChatModel, EntityResolver, PassageSearch
+from rag.ports import ChatModel, PassageSearch
 from rag.quoting.plain import PlainAnswers
 from rag.records import (
     Answer,
@@ -54,7 +55,7 @@ class Turn:
         planner: ChatModel | None = None,
         general_knowledge: bool = True,
         dialogue: RememberedDialogue | None = None,
-        entities: EntityResolver | None = None,
+        entities: RegistryResolver | None = None,
         more_tools: Sequence[AnyTool] = (),
     ) -> None:
         self.search = FoundPassages(found)

@@ -1,12 +1,13 @@
 """Which entities a turn looks up: beside the dialogue, and anew where the dialogue was another than expected."""
 
 from domain.ids import BaseId
+from rag.entities import RegistryResolver
 from rag.records import Exchange, KnownEntity
 from tests.fakes.rag import RememberedDialogue, ScriptedModel
 from tests.fakes.turns import ASKED, RIGHT, Turn, planner
 
 
-class Registry:
+class Registry(RegistryResolver):
     """Knows one entity by what was asked before."""
 
     def __init__(self) -> None:

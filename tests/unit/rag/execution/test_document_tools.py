@@ -19,6 +19,7 @@ from rag.execution.facts import FactKind
 from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument, contents_of
 from rag.extraction.documents import PAGE
 from rag.records import DocumentMatch, Passage
+from rag.retrieval.search import DocumentSearch
 from tests.fakes.cards import card, ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
@@ -59,8 +60,11 @@ async def test_every_document_that_was_read_is_listed_and_counted() -> None:
     assert payload.facts[1].kind is FactKind.DOCUMENT
 
 
-class Kinds:
+class Kinds(DocumentSearch):
     """A finder that knows one kind."""
+
+    def __init__(self) -> None:
+        """Without an index."""
 
     async def find_documents(self, base: BaseId, text: str, *, limit: int) -> tuple[DocumentMatch, ...]:
         raise AssertionError("counting is no search")
