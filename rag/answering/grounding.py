@@ -129,6 +129,7 @@ def _pieced(text: str, spans: list[Span], numbers: list[int]) -> str:
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
 SOURCE_CHARS = 2000  # of one source; neighbours that were found together are longer: what is far is left out
+_TEXT_BELOW = "\nText:\n"  # as `prompt` tells a fact
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 
@@ -271,7 +272,7 @@ class SupportCheck:
         """The rules, and one message with the sources and the statements; those that are `asked` for are numbered."""
         told = "\n".join((question, *(each.text for each in statements)))
         long = {number: visible(text) for number, text in sources.items() if text.strip()}
-        shown = {number: without_headings(near(text, told, limit=SOURCE_CHARS)) for number, text in long.items()}
+        shown = {number: without_headings(_shown(text, told)) for number, text in long.items()}
         tag = fence("text", *shown.values(), told)
         task = SupportTask(
             fence=tag,
@@ -281,6 +282,12 @@ class SupportCheck:
             statements=_numbered(statements, asked, sources),
         )
         return (self._rules, ChatMessage(role="user", content=self._task.fill(task)))
+
+
+def _shown(source: str, told: str) -> str:
+    """The source with what is near the statements; the lines above its text stay: a section's name is evidence, too."""
+    above, mark, text = source.partition(_TEXT_BELOW)
+    return f"{above}{mark}{near(text, told, limit=SOURCE_CHARS)}" if mark else near(source, told, limit=SOURCE_CHARS)
 
 
 def judgements_of(

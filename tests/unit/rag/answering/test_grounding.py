@@ -61,6 +61,18 @@ async def test_a_quotation_that_is_not_there_counts_as_absent(words: str, source
     assert [each.verdict for each in checked.judgements] == [verdict]
 
 
+async def test_the_lines_above_a_long_text_are_always_shown() -> None:
+    """«Note 21 of its report» was sent back: the section's name had been left out."""
+    words = "Стороны хранят документы и сообщают друг другу о переменах. " * 60
+    told = f"Document: отчёт.pdf (file)\nPage: 112\nSection: Примечание 21\nText:\n{words}Срок две недели."
+    checker = Checker(replies=[reply((1, 1, "Срок", "supported"))])
+    await check(checker, "Срок две недели [1].", sources={1: told})
+    shown = checker.asked[0][-1].content
+    assert "Page: 112\nSection: Примечание 21\nText:\n" in shown
+    assert "Срок две недели." in shown
+    assert len(shown) < len(told)
+
+
 async def test_what_claims_nothing_needs_no_evidence_unless_it_cites_a_fact() -> None:
     checker = Checker(replies=[reply((1, 0, "", "nothing"), (2, 0, "", "nothing"))])
     checked = await check(checker, "Вот что нашлось:\nСрок 5 дней [1].")
