@@ -77,7 +77,7 @@ def render(
     if requests and request and (done := _requested(request, requests, asked, found)):
         return done
     asking = requests.asking_price(asked) if requests else ()
-    passages = judged or choose(read_for_sum(found, question, asking))
+    passages = judged or choose(read_for_sum(found, f"{question} {before}", asking))
     if not passages:
         return Rendered(text="")
     text, citations = quote_passages(passages, question, before=before)

@@ -120,6 +120,22 @@ def test_the_passage_that_names_the_price_is_quoted(question: str, lead: str) ->
     assert lead in asked(question, tuple(replace(each, asked=terms) for each in ranked)).text.partition("\n\n")[0]
 
 
+def test_a_follow_up_about_a_price_means_what_was_asked_before() -> None:
+    texts = {"Библиотека": "Ксерокопия стоит 8 рублей.", "Прайс": "| Сорт | Цена, ₽ |\n| --- | --- |\n| Слива | 640 |"}
+    words = AskedWords(terms_of=RussianEnglishAnalyzer().terms)
+    found = [make_passage(text, number=n, document=title, title=title) for n, (title, text) in enumerate(texts.items())]
+    answer = render(
+        passages_payload([replace(each, asked=words) for each in rank(*found)], asked="слива"),
+        style=RenderStyle.SHORT,
+        limits=Limits(),
+        question="а сколько она стоит?",
+        before="есть ли слива",
+        asked="а сколько она стоит?",
+        requests=REQUESTS,
+    )
+    assert answer.text.startswith("**Слива: цена 640 ₽")
+
+
 @pytest.mark.parametrize(
     ("question", "text", "is_found"),
     [
