@@ -66,15 +66,15 @@ class TextEmbedder(Embedder, QueryEmbedder, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Fusion:
-    """The weights of lexical and vector search; measured in benchmarks, see docs/decisions.md."""
+    """The weights of lexical and vector search, which make 1 together: sentences and names are weighed against that.
+    Measured in benchmarks, see docs/decisions.md."""
 
     lexical_weight: float
     vector_weight: float
 
 
 WITHOUT_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.0)
-WITH_LOCAL_VECTORS = Fusion(lexical_weight=1.0, vector_weight=1.5)
-WITH_JINA_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
+WITH_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack)
     return SearchModels(
         embedder=JinaEmbedder(client, model=jina.embedding_model, million_cost=jina.million_cost),
         reranker=JinaReranker(client, model=jina.reranker_model),
-        fusion=WITH_JINA_VECTORS,
+        fusion=WITH_VECTORS,
     )
 
 
@@ -129,7 +129,7 @@ def _open_local_models(local: LocalModelSettings, models: Path) -> SearchModels:
             )
         if local.reranker_model:
             reranker = open_reranker(local.reranker_model, models=models, threads=local.threads)
-    fusion = WITH_LOCAL_VECTORS if local.embedding_model else WITHOUT_VECTORS
+    fusion = WITH_VECTORS if local.embedding_model else WITHOUT_VECTORS
     return SearchModels(embedder=embedder, reranker=reranker, fusion=fusion)
 
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from operator import mul
 
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
@@ -47,15 +48,31 @@ def fuse(candidates: Sequence[Candidate], *, lexical_weight: float, vector_weigh
 
     BM25 is scaled from zero, where a passage without a query word stands. Similarity is scaled from the lowest one
     found: a passage that the vector leg did not return is at most as similar as that. Scores, unlike ranks, keep how
-    far the best is ahead (Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval").
+    far the best is ahead (Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"). A vector tells
+    what a passage says, hardly whose it is: to it is added what the words tell of that.
     """
     bm25 = _scale([c.bm25 for c in candidates], low=0.0)
     similarity = _scale([c.similarity for c in candidates], low=None)
+    given = _given(candidates)
     ranked = [
-        RankedPassage(passage=candidate.passage, score=lexical_weight * lexical + vector_weight * vector)
+        RankedPassage(
+            passage=candidate.passage,
+            score=lexical_weight * lexical + vector_weight * (vector + given[candidate.passage.document_id]),
+        )
         for candidate, lexical, vector in zip(candidates, bm25, similarity, strict=True)
     ]
     return sorted(ranked, key=best_first)
+
+
+def _given(candidates: Sequence[Candidate]) -> Mapping[DocumentId, float]:
+    """The share of the question's weight that each document gives to its passages."""
+    given = defaultdict[DocumentId, float](float)
+    for each in candidates:
+        whole = sum(each.rarities) if each.inherited else 0.0
+        if whole:
+            share = sum(map(mul, each.rarities, each.inherited)) / whole
+            given[each.passage.document_id] = max(share, given[each.passage.document_id])
+    return given
 
 
 def best_first(ranked: RankedPassage) -> tuple[float, str, int, int]:

@@ -72,6 +72,18 @@ def test_a_leg_of_weight_zero_decides_nothing() -> None:
     assert first.passage == better.passage
 
 
+def test_a_vector_does_not_tell_whose_a_clause_is() -> None:
+    """The clause of another contract is nearer by its vector; the words have chosen the contract."""
+    clause = make_candidate("ours", number=1, document="a", bm25=9.0, similarity=0.8)
+    ours = replace(clause, rarities=(2.0, 2.0), inherited=(1.0, 0.0))
+    theirs = make_candidate("theirs", number=2, document="b", bm25=6.0, similarity=0.9)
+    least = make_candidate("least", number=3, document="c", similarity=0.6)
+
+    first, *_ = fuse([ours, theirs, least], lexical_weight=0.4, vector_weight=0.6)
+
+    assert first.passage == ours.passage
+
+
 def test_nothing_found_is_nothing() -> None:
     assert fuse([], lexical_weight=1, vector_weight=1) == []
 
