@@ -10,7 +10,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from operator import mul
 
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
@@ -37,6 +36,8 @@ CERTAIN_SIMILARITY = {"jina": 0.5}  # not measured, see above
 
 _SHINGLE_WORDS = 3
 _SAME_SHINGLES = 0.9  # share of word triples that the better passage also has; the rest are at seams
+
+NAMING = 4  # the power that leaves of what a document gives its passages the words of names: of them it gives all
 
 SHORTEST_OVERLAP = 12  # characters; a shorter repetition at the seam may be chance
 PASSAGES_A_PAGE = 2  # before those of other pages of the document
@@ -65,12 +66,14 @@ def fuse(candidates: Sequence[Candidate], *, lexical_weight: float, vector_weigh
 
 
 def _given(candidates: Sequence[Candidate]) -> Mapping[DocumentId, float]:
-    """The share of the question's weight that each document gives to its passages."""
+    """The share of the question's weight that each document gives to its passages by what it is called."""
     given = defaultdict[DocumentId, float](float)
     for each in candidates:
         whole = sum(each.rarities) if each.inherited else 0.0
         if whole:
-            share = sum(map(mul, each.rarities, each.inherited)) / whole
+            share = (
+                sum(rarity * part**NAMING for rarity, part in zip(each.rarities, each.inherited, strict=True)) / whole
+            )
             given[each.passage.document_id] = max(share, given[each.passage.document_id])
     return given
 
