@@ -32,6 +32,7 @@ COUNTS_ONLY = {
     "lock_dialogue",
     "lock_entities",
     "count_postings",
+    "count_range",
     "told_by_terms",
     "take_pending_question",  # nobody was asked anything
     "count_common_terms",
