@@ -186,25 +186,26 @@ class KeptConnections:
     """
 
     def __init__(self) -> None:
-        self._idle: dict[str, list[PGconn]] = {}
+        self._idle: dict[tuple[str, str], list[PGconn]] = {}
 
-    def open(self, database: str) -> None:
-        """From now on keep what is connected with this one."""
-        self._idle[database] = []
+    def open(self, place: tuple[str, str]) -> None:
+        """From now on keep what is connected with this database at this port, and not through a wire at another."""
+        self._idle[place] = []
 
-    def close(self, database: str) -> None:
+    def close(self, place: tuple[str, str]) -> None:
         """Let go of it."""
-        for kept in self._idle.pop(database):
+        for kept in self._idle.pop(place):
             kept.finish()
 
-    def pids(self, database: str) -> list[int]:
+    def pids(self, place: tuple[str, str]) -> list[int]:
         """Of the backends."""
-        return [kept.backend_pid for kept in self._idle[database]]
+        return [kept.backend_pid for kept in self._idle[place]]
 
     def take(self, conninfo: str) -> PGconn | None:
         """A connection as a new one would be, if there is any."""
         asked = conninfo_to_dict(conninfo)
-        idle = self._idle.get(str(asked.get("dbname")), []) if asked.get("user") == OWNER else []
+        place = (str(asked.get("dbname")), str(asked.get("port")))
+        idle = self._idle.get(place, []) if asked.get("user") == OWNER else []
         while idle:
             kept = idle.pop()
             if kept.exec_(_ANEW).status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
@@ -216,7 +217,7 @@ class KeptConnections:
         """False for one to another database, or that is amid something."""
         if left.transaction_status != TransactionStatus.IDLE or left.user.decode() != OWNER:
             return False
-        idle = self._idle.get(left.db.decode())
+        idle = self._idle.get((left.db.decode(), left.port.decode()))
         if idle is None:
             return False
         idle.append(left)
@@ -270,7 +271,7 @@ class OwnDatabases:
 
     def _drop(self, over_rest: bool) -> None:
         held = self._held.pop(over_rest)
-        _KEPT.close(held.name)
+        _KEPT.close(held.place)
         held.connection.close()
         self._server.drop(held.name)
 
@@ -291,12 +292,18 @@ class _Held:
         if lite:
             lite.prepare(name)
         connection = psycopg.connect(server.superuser_url(name), autocommit=True, options="-c lock_timeout=20s")
-        _KEPT.open(name)
-        return cls(name=name, connection=connection, shape=_shape(connection), functions=_functions(connection))
+        held = cls(name=name, connection=connection, shape=_shape(connection), functions=_functions(connection))
+        _KEPT.open(held.place)
+        return held
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its name and the server's port."""
+        return self.name, str(self.connection.info.port)
 
     def emptied(self) -> bool:
         """False when it cannot be used again."""
-        ours = [self.connection.info.backend_pid, *_KEPT.pids(self.name)]
+        ours = [self.connection.info.backend_pid, *_KEPT.pids(self.place)]
         with suppress(psycopg.OperationalError):  # a crash, or a lock that somebody holds
             self.connection.execute(_END_OTHERS, [ours])
             if _shape(self.connection) == self.shape or self._is_restored():

@@ -31,7 +31,7 @@ QUESTION = "Какой пароль от сейфа?"
 WITH_ID = [
     kind
     for kind in vars(keyboards).values()
-    if isinstance(kind, type) and issubclass(kind, CallbackData)
+    if isinstance(kind, type) and issubclass(kind, CallbackData) and kind is not keyboards.OfDocument
     if "document" in kind.model_fields or kind is keyboards.ShowSource
 ]
 """Buttons that name a document or a passage; one that is added later is tried too."""
