@@ -150,6 +150,7 @@ class IngestionPipeline:
         if note_hash is not None and await self._is_known(document, note_hash):
             return False
         parsed = self._indexer.with_names(parsed, document.source)
+        await progress.settled()
         stored = await self._queue.store_blocks(document, parsed=parsed, chunks=chunks)
         progress.entered(DocumentStatus.EMBEDDING)
         await self._indexer.index(document, passages, progress, names=parsed.names, stored=stored)

@@ -69,6 +69,11 @@ class Progress:
     async def close(self) -> None:
         """Stop reporting, and meter the stage that was running."""
         self._meter.stage_ended(self._status, self._clock() - self._entered_at)
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Report no more of this stage, and wait for the report that is under way: coming after the call that tells of
+        the next stage it would take that back, and with it that what has been read so far is found."""
         self._forget_later()
         if self._telling is not None:
             await asyncio.gather(self._telling, return_exceptions=True)

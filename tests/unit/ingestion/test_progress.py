@@ -21,6 +21,19 @@ class LostQueue(FakeQueue):
         raise LeaseLost(document.id)
 
 
+class SlowQueue(FakeQueue):
+    """Its database takes a moment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began = asyncio.Event()
+
+    async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
+        self.began.set()
+        await asyncio.sleep(0.05)
+        await super().report(document, status=status, done=done, total=total)
+
+
 @pytest.fixture(autouse=True)
 def _short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.01)
@@ -49,6 +62,16 @@ async def test_nothing_is_told_after_the_end() -> None:
     await told.close()
     await asyncio.sleep(0.05)
     assert queue.reported == []
+
+
+async def test_a_report_under_way_has_come_when_the_next_stage_is_told_by_another_call() -> None:
+    """It came after the blocks were stored, said PARSING again, and hid what had been read."""
+    queue = SlowQueue()
+    told = Progress(queue, claimed(note()))
+    told.begin(DocumentStatus.PARSING)
+    await until(queue.began.is_set)
+    await told.settled()
+    assert queue.reported == [(DocumentStatus.PARSING, 0, 0)]
 
 
 async def test_a_lease_that_went_meanwhile_is_left_to_the_work_itself() -> None:
