@@ -172,7 +172,8 @@ def _is_letter(sign: str) -> bool:
 
 
 def sentences(text: str) -> tuple[Span, ...]:
-    """Sentences in order; a line break always ends one, so that list items and table rows stay apart."""
+    """Sentences in order; a line break always ends one, so that list items and table rows stay apart, and a row
+    stays whole: «| Срок (дн.) | 14 |»."""
     return tuple(span for line in _LINE.finditer(text) for span in _sentences_of_line(line[0], line.start()))
 
 
@@ -187,7 +188,7 @@ def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def _sentences_of_line(line: str, offset: int) -> list[Span]:
-    if not _MAYBE_END.search(line):
+    if line.lstrip().startswith("|") or not _MAYBE_END.search(line):
         begin = len(line) - len(line.lstrip())
         return [Span(start=offset + begin, end=offset + len(line.rstrip()))] if line.strip() else []
     # importing razdel takes about 50 ms; a turn whose answer needs no quotes never does it

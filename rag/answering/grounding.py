@@ -38,6 +38,9 @@ _WORD = re.compile(r"\w")
 _GAP = " … "
 _CELL = "|"
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
+_TEXT_BELOW = "Text:"  # above the text of a fact, as `prompt` tells it
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f.,](?=\d{3}(?!\d))")
+_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
 _RULE = re.compile(r"\s*\|(?: *:?-+:? *\|)+\s*")  # under the names of columns
 
 
@@ -63,19 +66,24 @@ def _normalised(text: str) -> tuple[str, list[int]]:
     return "".join((*signs, text[at:].translate(_ALIKE))), [*places, *range(at, len(text))]
 
 
-def near(text: str, about: str, *, limit: int) -> str:
-    """At most about `limit` characters, in order: sentences with words of `about` that are rare in the text, each with
-    its neighbours; a row of a table with its unit and the names of its columns. The first line stays."""
+def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str:
+    """About `limit` characters, in order: sentences with words of `about` that are rare in the text, each with its
+    neighbours; a row of a table with its unit and the names of its columns; the lines above the passage that either
+    stands in. The first line stays. Whatever the limit, each word and figure that the text shares with one of the
+    statements `whole` is shown where most of that statement stands."""
     if len(text) <= limit:
         return text
     spans = [span for span in sentences(text) if not _RULE.fullmatch(text[span.start : span.end])]
     if not spans:
         return text[:limit]
-    heads = _heads(text, spans)
-    kept, room = {0}, limit - _length(spans[0])
-    for best in _telling([text[span.start : span.end] for span in spans], about):
-        beside = ({best, *heads[best]},) if best in heads else ({best}, {best + 1}, {best - 1})
-        for wanted in beside:
+    told = [_one_spelling(text[span.start : span.end]) for span in spans]
+    heads, above = _heads(text, spans), _above(text, spans)
+    with_heads = [{at, *heads.get(at, ()), *above.get(at, ())} for at in range(len(spans))]
+    needed = (at for each in whole for at in _covering(told, stems(_one_spelling(each))))
+    kept = {0}.union(*(with_heads[at] for at in needed))
+    room = limit - sum(_length(spans[at]) for at in kept)
+    for best in _telling(told, about):
+        for wanted in (with_heads[best],) if best in heads else (with_heads[best], {best + 1}, {best - 1}):
             new = {at for at in wanted - kept if 0 <= at < len(spans)}
             if (size := sum(_length(spans[at]) for at in new)) <= room:
                 kept |= new
@@ -83,21 +91,31 @@ def near(text: str, about: str, *, limit: int) -> str:
     return _pieced(text, [spans[at] for at in sorted(kept)], sorted(kept))
 
 
+def _one_spelling(text: str) -> str:
+    """Figures as one would write them without signs between thousands, and with a decimal point."""
+    return _DECIMAL.sub(".", _BETWEEN_THOUSANDS.sub("", text))
+
+
 def _telling(told: Sequence[str], about: str) -> Iterator[int]:
-    """Places of the sentences, each time the one that says most of `about` beyond those before it: a figure that one
-    row has tells more than a year that all have, and than words that were there already."""
-    wanted = stems(about)
+    """Places of all sentences: those that cover `about`, then those of the others that cover it, and so on."""
+    left, wanted = list(range(len(told))), stems(_one_spelling(about))
+    while left:
+        found = [left[at] for at in _covering([told[at] for at in left], wanted)]
+        yield from found or left
+        left = [at for at in left if found and at not in found]
+
+
+def _covering(told: Sequence[str], wanted: frozenset[str]) -> Iterator[int]:
+    """Places of sentences that together hold all of `wanted` that any holds, each time the one that says most beyond
+    those before it: a figure that one row has tells more than a year that all have."""
     has = {at: held(wanted, each) for at, each in enumerate(told)}
     having = Counter(stem for each in has.values() for stem in each)
     weights = {stem: rarity(count, len(told)) for stem, count in having.items()}
-    said: frozenset[str] = frozenset()
-    while has:
-        best = max(has, key=lambda at: (sum(weights[stem] for stem in has[at] - said), -at))
-        if said and not has[best] - said:
-            said = frozenset()  # all is said: the next round
-            continue
-        said |= has.pop(best)
+    left = frozenset(having)
+    while left:
+        best = max(has, key=lambda at: (sum(weights[stem] for stem in has[at] & left), -at))
         yield best
+        left -= has[best]
 
 
 def _heads(text: str, spans: Sequence[Span]) -> dict[int, range]:
@@ -112,6 +130,20 @@ def _heads(text: str, spans: Sequence[Span]) -> dict[int, range]:
         elif head and text[span.start] == _CELL:
             heads[at] = head
     return heads
+
+
+def _above(text: str, spans: Sequence[Span]) -> dict[int, range]:
+    """For each sentence of a passage that is told as in the prompt: the lines with its document, page and section."""
+    above: dict[int, range] = {}
+    lines, begin = range(0), 0
+    for at, span in enumerate(spans):
+        if at and _PARAGRAPH_END.search(text[spans[at - 1].end : span.start]):
+            begin = at
+        if text[span.start : span.end] == _TEXT_BELOW:
+            lines = range(begin, at + 1)
+        elif lines:
+            above[at] = lines
+    return above
 
 
 def _length(span: Span) -> int:
@@ -129,7 +161,6 @@ def _pieced(text: str, spans: list[Span], numbers: list[int]) -> str:
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
 SOURCE_CHARS = 2000  # of one source; neighbours that were found together are longer: what is far is left out
-_TEXT_BELOW = "\nText:\n"  # as `prompt` tells a fact
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 
@@ -272,7 +303,7 @@ class SupportCheck:
         """The rules, and one message with the sources and the statements; those that are `asked` for are numbered."""
         told = "\n".join((question, *(each.text for each in statements)))
         long = {number: visible(text) for number, text in sources.items() if text.strip()}
-        shown = {number: without_headings(_shown(text, told)) for number, text in long.items()}
+        shown = _shown(long, asked, told)
         tag = fence("text", *shown.values(), told)
         task = SupportTask(
             fence=tag,
@@ -284,10 +315,13 @@ class SupportCheck:
         return (self._rules, ChatMessage(role="user", content=self._task.fill(task)))
 
 
-def _shown(source: str, told: str) -> str:
-    """The source with what is near the statements; the lines above its text stay: a section's name is evidence, too."""
-    above, mark, text = source.partition(_TEXT_BELOW)
-    return f"{above}{mark}{near(text, told, limit=SOURCE_CHARS)}" if mark else near(source, told, limit=SOURCE_CHARS)
+def _shown(sources: Mapping[int, str], asked: Sequence[Statement], told: str) -> dict[int, str]:
+    """Of each source what is near the statements, and all that those which cite it, or cite none, share with it."""
+    shown: dict[int, str] = {}
+    for number, text in sources.items():
+        citing = [each.text for each in asked if number in each.marks or not sources.keys() & set(each.marks)]
+        shown[number] = without_headings(near(text, told, limit=SOURCE_CHARS, whole=citing))
+    return shown
 
 
 def judgements_of(

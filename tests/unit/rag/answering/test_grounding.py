@@ -73,6 +73,17 @@ async def test_the_lines_above_a_long_text_are_always_shown() -> None:
     assert len(shown) < len(told)
 
 
+async def test_each_statement_is_shown_its_own_words_of_a_long_source() -> None:
+    """Whatever the others say, and however much of them there is."""
+    told = "\n".join(f"По договору {number} срок поставки — {number + 300} дней." for number in range(100, 200))
+    answer = "\n".join(f"- Договор {number}: {number + 300} дней [1]." for number in range(100, 200, 3))
+    checker = Checker(replies=[reply((1, 1, "срок", "supported"))] * 2)
+    await check(checker, answer, sources={1: told})
+    shown, _, statements = checker.asked[0][-1].content.partition("# Statements")
+    assert all(f"поставки — {number + 300} дней" in shown for number in range(100, 200, 3))
+    assert "Договор 199: 499 дней." in statements
+
+
 async def test_what_claims_nothing_needs_no_evidence_unless_it_cites_a_fact() -> None:
     checker = Checker(replies=[reply((1, 0, "", "nothing"), (2, 0, "", "nothing"))])
     checked = await check(checker, "Вот что нашлось:\nСрок 5 дней [1].")

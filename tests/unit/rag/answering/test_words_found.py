@@ -96,6 +96,28 @@ def test_no_rule_takes_the_room_of_a_row() -> None:
     }
 
 
+def test_whatever_a_statement_shares_with_the_text_is_shown_beyond_the_limit() -> None:
+    """A true statement about Embraer was sent back: the year stood in the one sentence that had no room."""
+    told = [f"The joint venture with party {number} of the agreement ended in {2000 + number}." for number in range(60)]
+    said = [f"Party {number} ended its joint venture in {2000 + number}." for number in (7, 31, 58)]
+    cut = near("\n".join(told), "What of the joint ventures?", limit=80, whole=said)
+    assert all(told[number] in cut for number in (7, 31, 58))
+    assert len(cut) < 400
+
+
+def test_a_figure_is_found_in_another_spelling() -> None:
+    rows = "".join(f"| Строка {number} | {number}4,229.5 |\n" for number in range(1, 60))
+    assert "| Строка 31 | 314,229.5 |" in near(rows, "Выручка", limit=60, whole=["Выручка 314 229,5 млн."])
+
+
+def test_each_shown_piece_of_joined_passages_comes_with_the_lines_above_it() -> None:
+    filler = "Стороны хранят документы. " * 20
+    passages = (f"Document: {name}\nSection: Note {name}\nText:\n{filler}Срок {name} дней." for name in ("21", "35"))
+    cut = near("\n\n".join(passages), "", limit=60, whole=["Срок 35 дней."])
+    assert "Section: Note 35\nText:" in cut
+    assert "Section: Note 21" not in cut
+
+
 @given(st.text(max_size=400), st.text(max_size=40), st.integers(20, 200))
 def test_every_piece_of_a_cut_text_stands_in_it(text: str, about: str, limit: int) -> None:
     assert all(piece in text for piece in near(text, about, limit=limit).split(" … ") if "…" not in text)
