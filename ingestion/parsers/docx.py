@@ -19,6 +19,7 @@ from ingestion.parsers.outline import INDENT, Outline, render_table
 from ingestion.parsers.xml import Element, Package, attribute, child, forget, local_name, stated_in, stream_parts
 from ingestion.records import BlockKind, Document
 
+LARGEST_TEXT_BYTES = 64 * 1024 * 1024  # of the main part, inflated: a shelf of books
 UNREAD = frozenset({"del", "moveFrom", "Fallback"})
 """Deletions, and the fallback copies of drawings."""
 WRAPPERS = frozenset({"sdt", "sdtContent", "ins", "moveTo", "customXml", "AlternateContent", "Choice"})
@@ -67,7 +68,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         parts = {kind: package.tree(related[kind]) for kind in PARTS if kind in related}
         core = package.tree(of_file.get("core-properties", ""))
         reader = _Reader(parts)
-        with package.open(main) as stream:
+        with package.open(main, most_bytes=LARGEST_TEXT_BYTES) as stream:
             reader.read_body(stream)
     # The creation date is often the template's, so it is ignored.
     return reader.outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"))

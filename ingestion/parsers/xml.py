@@ -168,10 +168,10 @@ class Package(AbstractContextManager["Package"]):
         data = self.read(part)
         return read_tree(data) if data else None
 
-    def open(self, part: str) -> IO[bytes]:
+    def open(self, part: str, *, most_bytes: int = LARGEST_STREAM_BYTES) -> IO[bytes]:
         """The part as a stream, for `stream_elements`. Raises KeyError, and SourceError FILE_TOO_HEAVY."""
         size = self._archive.getinfo(part).file_size
-        if size > LARGEST_STREAM_BYTES:
+        if size > most_bytes:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"{part} inflates to {size} bytes")
         return self._archive.open(part)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers import xml
+from ingestion.parsers import docx, xml
 from ingestion.parsers.registry import parse_file
 from ingestion.records import Document
 from tests.unit.ingestion.parsers.files import PACKAGE, RELATIONSHIPS, STRICT_W, W, p, styled, styles_part, write_docx
@@ -243,7 +243,7 @@ def test_without_properties_the_file_gives_the_title_and_nobody_is_the_author(tm
 
 
 def test_a_text_that_would_inflate_too_far_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xml, "LARGEST_STREAM_BYTES", 5000)
+    monkeypatch.setattr(docx, "LARGEST_TEXT_BYTES", 5000)
     with pytest.raises(SourceError) as caught:
         _parse(tmp_path, p("x" * 5000))
     assert caught.value.code is FailureCode.FILE_TOO_HEAVY
