@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Protocol
 
 from domain.documents import SourcedTable
-from rag.extraction.values import Amount, exact_amount, only_day
+from rag.values import Amount, exact_amount, only_day
 
 MAX_CELL_CHARS = 32_767  # Excel's own limit
 MAX_ROWS = 1_048_575  # of a sheet (Excel's own limit, less the header)

@@ -36,14 +36,14 @@ from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, SessionId, UserId
 from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
+from rag.answering.plain import listed_items
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.tools import Run, ToolContext
-from rag.extraction.evidence import plain
-from rag.extraction.values import day
 from rag.metering import begin_metering
 from rag.numbers import known_numbers, numbers
-from rag.quoting.plain import listed_items
 from rag.records import Answered, FactTable, Question
+from rag.values import day
+from rag.words import plain
 from tests.material.whole_base import FOLDER, TrueRow, WholeBaseQuestion, read_questions
 
 USER = UserId(0)

@@ -10,6 +10,7 @@ from prompts.loader import Prompts, load_prompts
 from prompts.wordings import load_breadth, load_intents, load_small_talk, load_wordings
 from rag.answering.answer import AnswerWriter
 from rag.answering.grounding import SupportCheck
+from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue import DialogueMemory, Summariser
@@ -23,13 +24,11 @@ from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase, SurveyBase
 from rag.execution.step_context import StepSummariser
-from rag.execution.tools import RunLimits
-from rag.planning.mending import AnyTool
+from rag.execution.tools import AnyTool, RunLimits
 from rag.planning.plain_planner import Breadth
+from rag.planning.plain_requests import PlainRequests
 from rag.planning.planner import Planner, PlannerPrompt
 from rag.ports import ChatModel, QuestionAnalyzer
-from rag.quoting.plain import PlainAnswers
-from rag.quoting.plain_requests import PlainRequests
 from rag.retrieval.search import DocumentSearch, Retrieval
 from rag.small_talk import SmallTalkRule
 

@@ -19,6 +19,7 @@ from domain.ending import end
 from domain.visible import visible
 from rag.addresses import defanged
 from rag.answering.answer import AnswerWriter
+from rag.answering.plain import NOTHING, Draft, PlainAnswers
 from rag.answering.prompt import Assignment, today_utc
 from rag.dialogue import DialogueMemory
 from rag.entities import RegistryResolver
@@ -34,7 +35,6 @@ from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
 from rag.ports import Dialogue, DocumentCatalogue
 from rag.progress import Latest, StepShown
-from rag.quoting.plain import NOTHING, Draft, PlainAnswers
 from rag.records import (
     Answered,
     AnswerKind,

@@ -13,6 +13,7 @@ from statistics import mean
 from domain.locator import JsonValue
 from rag.addresses import addresses, keys
 from rag.answering.citations import still_read
+from rag.answering.plain import Draft
 from rag.execution.executor import CallResult, Execution
 from rag.execution.facts import Fact
 from rag.metering import Pace, StepCounts
@@ -21,7 +22,6 @@ from rag.planning.plan import SEARCH
 from rag.planning.planner import Planned
 from rag.ports import Dialogue
 from rag.progress import StepState
-from rag.quoting.plain import Draft
 from rag.records import Answer, AnswerKind, Conflict, DocumentChoice, DocumentMatch, KnownEntity, Question
 from rag.retrieval.alike import EQUAL, choices, equally_fitting
 

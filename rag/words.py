@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import lru_cache
 
 from domain.visible import visible
 
@@ -34,6 +35,9 @@ ROOT_LETTERS = 4  # in a word of four or five letters the last letter is mostly 
 ALIKE = 0.85  # one letter of five left out or too many
 # Words under three letters are mostly prepositions; numbers count at any length.
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
+_ANY_WORD = re.compile(r"\w+")
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~]|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)](?=\s)")  # «1. » would be counted
+REMEMBERED = 1024  # cached texts: all statements of one part are checked against the same ones
 _LINE = re.compile(r"[^\n]+")
 _MAYBE_END = re.compile(r"[^\w\s,:|*#–—-]\s+\S")  # nothing else ends a sentence for razdel inside a line
 
@@ -73,6 +77,11 @@ def without_headings(text: str) -> str:
     return _HEADING.sub(r"\1\\\2", text)
 
 
+def escaped(line: str) -> str:
+    """A line as plain text in Markdown."""
+    return _MARKUP.sub(r"\\\g<0>", line)
+
+
 def person_name(name: str | None) -> str:
     """The name of a person, a channel or an author; empty without one."""
     return " ".join(visible(name or "").split())[:NAME_CHARS]
@@ -89,6 +98,12 @@ class Span:
 def folded(text: str) -> str:
     """In lower case and with е for ё, so that spellings of a word compare equal. Its length may change («ß»)."""
     return text.casefold().replace("ё", "е")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def plain(text: str) -> str:
+    """The words in lower case, without punctuation, separated by single blanks."""
+    return " ".join(_ANY_WORD.findall(folded(text)))
 
 
 def stems(text: str) -> frozenset[str]:

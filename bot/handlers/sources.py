@@ -34,7 +34,7 @@ from bot.replies.sending import Place, acknowledge, place_at, send
 from bot.services import Services, Talk
 from bot.texts import Words
 from domain.ids import ChatId, ChunkId, MessageId
-from rag.quoting.quotes import MAX_QUOTES
+from rag.answering.quotes import MAX_QUOTES
 from rag.records import Answer, AnswerKind, Citation, Passage
 
 MAX_SOURCES = 6

@@ -1,5 +1,5 @@
-"""Turns passages into an answer with its sources that a model writes (without one: `rag.quoting`).
+"""Turns facts into an answer with its sources: a model's, or without one the words of the documents (`plain`).
 
-In: a question, the dialogue's window, ranked passages. Out: drafts that grow, and citations. It searches nothing and
-stores nothing.
+In: a question, the dialogue's window, the facts. Out: drafts that grow, and citations. It searches nothing and stores
+nothing.
 """

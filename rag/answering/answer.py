@@ -22,14 +22,15 @@ from rag.answering.citations import citations_of, sober, understood, with_sides,
 from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
 from rag.answering.language import quotes_in_another_language, wanted_language
 from rag.answering.marks import ParsedAnswer, divided, read
+from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
 from rag.answering.rules import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning
 from rag.answering.statements import Statement, split, without
 from rag.execution.facts import Fact
 from rag.metering import CheckCounts
+from rag.planning.plain_planner import without_remainder
 from rag.ports import ChatModel, ModelError, ModelRefused
 from rag.progress import BrokenOff, unless_set, until_set
-from rag.quoting.plain import NOTHING, Draft, PlainAnswers, listed_items, without_remainder
 from rag.records import AnswerKind, ChatMessage
 
 BEST_FACTS = 4  # that an answer without marks is held against; most marks point to one of them

@@ -10,15 +10,14 @@ from dataclasses import replace
 
 from domain.documents import DocumentStatus
 from domain.ids import ChunkId
-from rag.answering.grounding import find
 from rag.answering.marks import ParsedAnswer, read
 from rag.answering.prompt import AnswerPrompt
+from rag.excerpts import find, quote
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
-from rag.words import Span, held, sentences, stems, union
+from rag.words import Span
 
 MOST_PERCENT = 99  # of a document that is being read; 100 would mean READY
-QUOTE_CHARS = 400  # as much as a phone shows without scrolling; the source button shows the whole passage
 _REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)[ ]*[:–—-](.{0,300})")
 _PLACE = re.compile(r"(?: \(\w[\w ]{1,20}\))?(?:, (?:стр|с|p)\.? ?\d+)?$")  # «Договор.pdf (file), стр. 3»
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
@@ -141,21 +140,6 @@ def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
-    """The run of whole sentences, within `limit` characters, that shares most words with `about`; verbatim.
-
-    A single sentence over the limit is cut at a word border.
-    """
-    if len(text.strip()) <= limit:
-        return text.strip()
-    spans, wanted = sentences(text), stems(about)
-    touched = [held(wanted, text[span.start : span.end]) for span in spans]
-    runs = [(first, _end_of_run(spans, first, limit)) for first in range(len(spans))]
-    first, end = max(runs, key=lambda run: (len(union(touched[slice(*run)])), -run[0]))
-    piece = text[spans[first].start : spans[end - 1].end]
-    return piece if len(piece) <= limit else piece[:limit].rsplit(maxsplit=1)[0]
-
-
 def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True) -> str:
     """A model's text without the sources that it names at its end, «[1] – Договор.pdf» or «Источник: Договор.pdf»
     (seed 4, section 8.2): code names them, and only those that were used. In a text that still grows (not `complete`),
@@ -221,11 +205,3 @@ def _names(fact: Fact) -> tuple[str, ...]:
 
 def _plain(name: str) -> str:
     return " ".join(_NAME_SIGNS.findall(name.casefold()))
-
-
-def _end_of_run(spans: Sequence[Span], first: int, limit: int) -> int:
-    """End (exclusive) of the run from `first`: as many sentences as fit, at least one."""
-    end = first + 1
-    while end < len(spans) and spans[end].end - spans[first].start <= limit:
-        end += 1
-    return end

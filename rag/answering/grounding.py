@@ -2,19 +2,17 @@
 
 In: statements, the texts of the facts that they cite, what the person asked. Out: a `Judgement` of each statement, with
 the places of the words that carry it. A quotation that does not stand in its fact carries nothing. What a reply leaves
-out is asked for once more. A model that is away or answers nonsense leaves the statements unjudged. In a look-up only
-white space, quotation marks, dashes and ё are alike: a paraphrase is not found. It rewrites nothing; texts never reach
-the log.
+out is asked for once more. A model that is away or answers nonsense leaves the statements unjudged. It rewrites nothing;
+texts never reach the log.
 """
 
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
-from itertools import pairwise
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,142 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from domain.visible import visible
 from prompts.loader import Prompts, SupportTask
 from rag.answering.statements import Statement
+from rag.excerpts import find, near
 from rag.metering import Usage, metering_step
 from rag.ports import ChatModel, ModelError, ModelMisfit, ModelNonsense
 from rag.records import ChatMessage
-from rag.words import Span, fence, held, rarity, sentences, stems, without_headings
-
-_ALIKE: Mapping[int, str] = {
-    **dict.fromkeys(map(ord, "«»“”„‟‹›″\u2018\u2019\u201a\u201b'`"), '"'),
-    **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
-    ord("ё"): "е",
-    ord("Ё"): "Е",
-}
-_SPACE = re.compile(r"\s+")
-_WORD = re.compile(r"\w")
-_GAP = " … "
-_CELL = "|"
-_PARAGRAPH_END = re.compile(r"\n\s*\n")
-_TEXT_BELOW = "Text:"  # above the text of a fact, as `prompt` tells it
-_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f.,](?=\d{3}(?!\d))")
-_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
-_RULE = re.compile(r"\s*\|(?: *:?-+:? *\|)+\s*")  # under the names of columns
-
-
-def find(words: str, text: str) -> Span | None:
-    """Where `words` stand in `text` for the first time; None if they do not, or hold no letter and no digit."""
-    wanted, _ = _normalised(words.strip())
-    plain, places = _normalised(text)
-    at = plain.find(wanted)
-    if at < 0 or not _WORD.search(wanted):
-        return None
-    return Span(start=places[at], end=places[at + len(wanted) - 1] + 1)
-
-
-def _normalised(text: str) -> tuple[str, list[int]]:
-    """The text as it is compared, and for each of its characters the place in `text`."""
-    signs: list[str] = []
-    places: list[int] = []
-    at = 0
-    for space in _SPACE.finditer(text):
-        signs.append(text[at : space.start()].translate(_ALIKE) + " ")
-        places += [*range(at, space.start()), space.end() - 1]
-        at = space.end()
-    return "".join((*signs, text[at:].translate(_ALIKE))), [*places, *range(at, len(text))]
-
-
-def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str:
-    """About `limit` characters, in order: sentences with words of `about` that are rare in the text, each with its
-    neighbours; a row of a table with its unit and the names of its columns; the lines above the passage that either
-    stands in. The first line stays. Whatever the limit, each word and figure that the text shares with one of the
-    statements `whole` is shown where most of that statement stands."""
-    if len(text) <= limit:
-        return text
-    spans = [span for span in sentences(text) if not _RULE.fullmatch(text[span.start : span.end])]
-    if not spans:
-        return text[:limit]
-    told = [_one_spelling(text[span.start : span.end]) for span in spans]
-    heads, above = _heads(text, spans), _above(text, spans)
-    with_heads = [{at, *heads.get(at, ()), *above.get(at, ())} for at in range(len(spans))]
-    needed = (at for each in whole for at in _covering(told, stems(_one_spelling(each))))
-    kept = {0}.union(*(with_heads[at] for at in needed))
-    room = limit - sum(_length(spans[at]) for at in kept)
-    for best in _telling(told, about):
-        for wanted in (with_heads[best],) if best in heads else (with_heads[best], {best + 1}, {best - 1}):
-            new = {at for at in wanted - kept if 0 <= at < len(spans)}
-            if (size := sum(_length(spans[at]) for at in new)) <= room:
-                kept |= new
-                room -= size
-    return _pieced(text, [spans[at] for at in sorted(kept)], sorted(kept))
-
-
-def _one_spelling(text: str) -> str:
-    """Figures as one would write them without signs between thousands, and with a decimal point."""
-    return _DECIMAL.sub(".", _BETWEEN_THOUSANDS.sub("", text))
-
-
-def _telling(told: Sequence[str], about: str) -> Iterator[int]:
-    """Places of all sentences: those that cover `about`, then those of the others that cover it, and so on."""
-    left, wanted = list(range(len(told))), stems(_one_spelling(about))
-    while left:
-        found = [left[at] for at in _covering([told[at] for at in left], wanted)]
-        yield from found or left
-        left = [at for at in left if found and at not in found]
-
-
-def _covering(told: Sequence[str], wanted: frozenset[str]) -> Iterator[int]:
-    """Places of sentences that together hold all of `wanted` that any holds, each time the one that says most beyond
-    those before it: a figure that one row has tells more than a year that all have."""
-    has = {at: held(wanted, each) for at, each in enumerate(told)}
-    having = Counter(stem for each in has.values() for stem in each)
-    weights = {stem: rarity(count, len(told)) for stem, count in having.items()}
-    left = frozenset(having)
-    while left:
-        best = max(has, key=lambda at: (sum(weights[stem] for stem in has[at] & left), -at))
-        yield best
-        left -= has[best]
-
-
-def _heads(text: str, spans: Sequence[Span]) -> dict[int, range]:
-    """For each row of a Markdown table that has a rule: the row above the rule, with the lines of its unit above it."""
-    heads: dict[int, range] = {}
-    head, begin = range(0), 0
-    for at, (span, after) in enumerate(zip(spans, [*spans[1:], None], strict=True)):
-        if at and _PARAGRAPH_END.search(text[spans[at - 1].end : span.start]):
-            head, begin = range(0), at
-        if after and _RULE.search(text[span.end : after.start]):
-            head = range(begin, at + 1)
-        elif head and text[span.start] == _CELL:
-            heads[at] = head
-    return heads
-
-
-def _above(text: str, spans: Sequence[Span]) -> dict[int, range]:
-    """For each sentence of a passage that is told as in the prompt: the lines with its document, page and section."""
-    above: dict[int, range] = {}
-    lines, begin = range(0), 0
-    for at, span in enumerate(spans):
-        if at and _PARAGRAPH_END.search(text[spans[at - 1].end : span.start]):
-            begin = at
-        if text[span.start : span.end] == _TEXT_BELOW:
-            lines = range(begin, at + 1)
-        elif lines:
-            above[at] = lines
-    return above
-
-
-def _length(span: Span) -> int:
-    return span.end - span.start
-
-
-def _pieced(text: str, spans: list[Span], numbers: list[int]) -> str:
-    """The spans as they stand in the text, with a sign where something was left out between them."""
-    parts = [text[spans[0].start : spans[0].end]]
-    for (before, after), (one, other) in zip(pairwise(spans), pairwise(numbers), strict=True):
-        gap = text[before.end : after.start] if other == one + 1 else _GAP
-        parts += [gap, text[after.start : after.end]]
-    return "".join(parts)
-
+from rag.words import Span, fence, without_headings
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
 SOURCE_CHARS = 2000  # of one source; neighbours that were found together are longer: what is far is left out

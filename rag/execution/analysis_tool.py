@@ -11,10 +11,11 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
 from prompts.loader import AnalysisTask, Prompts
-from rag.answering.prompt import FactsBlock, build_block
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
-from rag.execution.tools import Allowance, StepFailed, StepStopped, Tool, ToolArguments, ToolContext, ask
+from rag.execution.facts_block import FactsBlock, build_block
+from rag.execution.tools import Allowance, StepFailed, StepStopped, Tool, ToolContext, ask
 from rag.numbers import numbers, spoken_numbers
+from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, ModelError
 from rag.records import asking
 from rag.words import estimate_tokens

@@ -13,9 +13,10 @@ from pydantic import Field
 from domain.documents import DocumentCard, Medium, title_beside
 from domain.ids import BaseId, DocumentId, UserId
 from prompts.wordings import Wordings, language_of
+from rag.execution.documents import Since, Until, is_sent_by, ready_documents
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.extraction.documents import Since, Until, is_sent_by, ready_documents
+from rag.execution.tools import Tool, ToolContext
+from rag.planning.tool import ToolArguments
 from rag.ports import DocumentCatalogue
 from rag.retrieval.search import DocumentSearch
 from rag.words import person_name

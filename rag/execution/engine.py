@@ -17,9 +17,10 @@ from domain.ending import end
 from rag.execution.course import Course, signature_of
 from rag.execution.facts import FactsPayload
 from rag.execution.step_context import Finished, StepSummariser, TokenBudget, context_for, summary
-from rag.execution.tools import Run, Spent, StepFailed, StepProgress, StepStopped, ToolContext, ToolMisused
+from rag.execution.tools import Run, Spent, StepFailed, StepProgress, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
 from rag.planning.plan import ANALYZE, Step, ToolCall
+from rag.planning.tool import ToolMisused
 from rag.progress import StepShown
 from rag.words import estimate_tokens
 

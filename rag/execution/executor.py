@@ -19,10 +19,10 @@ from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
 from rag.execution.step_context import StepSummariser, TokenBudget
-from rag.execution.tools import Spent, StepFailed, ToolContext, ToolMisused
+from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
 from rag.metering import StepMetrics
-from rag.planning.mending import AnyTool
 from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryKind, QueryPlan, RenderStyle, ToolCall
+from rag.planning.tool import ToolMisused
 from rag.progress import StepShown
 from rag.words import stems
 

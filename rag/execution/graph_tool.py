@@ -11,7 +11,8 @@ from pydantic import Field
 from domain.names import Relation
 from rag.entities import EntityGraph, GraphFact
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.execution.tools import Tool, ToolContext
+from rag.planning.tool import ToolArguments
 from rag.records import RankedPassage
 
 GRAPH_TOOL = "graph_query_tool"

@@ -1,7 +1,7 @@
 """`read_documents`: reads documents one by one for a question (seed 0).
 
 In: a question, perhaps the documents. Out: facts with their passages, a synthesis of them, and how many documents were
-read. `rag.extraction` does the reading; the search decides which documents come first.
+read. `rag.execution` does the reading; the search decides which documents come first.
 """
 
 import asyncio
@@ -15,20 +15,9 @@ from pydantic import BaseModel, Field
 from domain.ids import DocumentId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
+from rag.execution.documents import Selection
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
-from rag.execution.tools import (
-    Allowance,
-    ReplyCache,
-    StepFailed,
-    StepProgress,
-    Tool,
-    ToolArguments,
-    ToolContext,
-    ask,
-    wording,
-)
-from rag.extraction.documents import Selection
-from rag.extraction.ledger import (
+from rag.execution.ledger import (
     KnownFact,
     Ledger,
     comparisons,
@@ -40,7 +29,7 @@ from rag.extraction.ledger import (
     refine,
     settle,
 )
-from rag.extraction.reading import (
+from rag.execution.reading import (
     Inquiry,
     IterativeReader,
     Reading,
@@ -49,7 +38,9 @@ from rag.extraction.reading import (
     comparison_messages,
     synthesis_messages,
 )
-from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
+from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, Tool, ToolContext, ask, wording
+from rag.execution.wire import ComparisonReply, IterationReply, SynthesisReply
+from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError, ReadingMemory, Schema
 from rag.records import ChatMessage
 from rag.retrieval.search import Retrieval

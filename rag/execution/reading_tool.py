@@ -15,10 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from domain.ids import DocumentId
 from prompts.loader import Prompts
+from rag.execution.documents import documents_named
 from rag.execution.facts import FactsPayload, passage_fact
-from rag.execution.tools import Allowance, Tool, ToolArguments, ToolContext, ask
-from rag.extraction.documents import documents_named
+from rag.execution.tools import Allowance, Tool, ToolContext, ask
 from rag.planning.plan import READ_ONE
+from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError
 from rag.records import Passage, RankedPassage, asking
 from rag.words import estimate_tokens, share, stems

@@ -1,7 +1,7 @@
 """`collect_rows`: extracts rows from documents, then filters, counts, sums, sorts and compares them.
 
 In: what a row is, its columns, conditions, what to compute. Out: a table with a source for each value, numbers that
-code has computed, and where documents disagree. A model extracts the rows; `rag.extraction` does the rest.
+code has computed, and where documents disagree. A model extracts the rows; `rag.execution` does the rest.
 """
 
 import re
@@ -14,27 +14,18 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
+from rag.execution.computing import Aggregate, Condition, Operator, Order, Period
+from rag.execution.documents import Selection
 from rag.execution.facts import FactsPayload
-from rag.execution.tools import (
-    Allowance,
-    ReplyCache,
-    StepFailed,
-    StepProgress,
-    Tool,
-    ToolArguments,
-    ToolContext,
-    wording,
-)
-from rag.extraction.computing import Aggregate, Condition, Operator, Order, Period
-from rag.extraction.documents import Selection
-from rag.extraction.evidence import plain
-from rag.extraction.merging import compare, merge_rows
-from rag.extraction.row_reading import Extraction, ExtractionTask, RowExtractor
-from rag.extraction.table_facts import TableRequest, changes_payload, rows_payload
-from rag.extraction.wire import RowsReply
+from rag.execution.merging import compare, merge_rows
+from rag.execution.row_reading import Extraction, ExtractionTask, RowExtractor
+from rag.execution.table_facts import TableRequest, changes_payload, rows_payload
+from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, Tool, ToolContext, wording
+from rag.execution.wire import RowsReply
+from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
 from rag.retrieval.search import Retrieval
-from rag.words import digest
+from rag.words import digest, plain
 
 MAX_COLUMNS = 6
 MAX_CONDITIONS = 8  # «between» makes two

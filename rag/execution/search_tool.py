@@ -3,7 +3,7 @@
 In: a query, and filters when the question has any. Out: the best passages as facts, and how much of the query they
 cover; a search inside a document of which only a part was found, and the second hop of a question («неустойка у
 поставщика, из-за которого перенесли запуск»). The search itself is in `rag.retrieval`, the reading of filters in
-`rag.extraction.documents`. `search_each_document` tells how many documents have a `certain` passage, with an excerpt of
+`rag.execution.documents`. `search_each_document` tells how many documents have a `certain` passage, with an excerpt of
 each: for questions about all documents where no model can read them. It counts documents only.
 """
 
@@ -22,10 +22,8 @@ from domain.documents import DocumentCard, Medium, SourceType
 from domain.ending import end
 from domain.ids import DocumentId
 from prompts.wordings import Wordings, language_of
-from rag.answering.citations import quote
-from rag.execution.facts import MOST, Fact, FactKind, FactsPayload, passage_fact
-from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.extraction.documents import (
+from rag.excerpts import quote
+from rag.execution.documents import (
     Since,
     Until,
     documents_named,
@@ -35,8 +33,11 @@ from rag.extraction.documents import (
     is_sent_by,
     ready_documents,
 )
+from rag.execution.facts import MOST, Fact, FactKind, FactsPayload, passage_fact
+from rag.execution.tools import Tool, ToolContext
 from rag.planning.plain_planner import Breadth
 from rag.planning.plan import SEARCH, SURVEY
+from rag.planning.tool import ToolArguments
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.alike import are_alike, opening_of

@@ -1,6 +1,6 @@
-"""The base class of tools: a name, a text for the planner, typed arguments, and facts as the result.
+"""Running tools: the base class of those that run, what all of one turn share, and calls of a model within its limits.
 
-In: arguments as the plan gives them. Out: a `FactsPayload`. Each tool has its own module; a new tool is a module and
+In: typed arguments (`planning/tool.py`). Out: a `FactsPayload`. Each tool has its own module; a new tool is a module and
 one line in the composition root. What all tools of one turn share is its `Run`: the limits, the stop signal, the
 listener for progress, and whether another model call is allowed. `ask` calls a model within these limits, once more
 when the reply has the wrong shape: the meter counts a call when it has ended, the `Run` also those under way, so that
@@ -10,31 +10,25 @@ is read again, and a failure to write to the cache never fails the reading.
 
 import asyncio
 import time
-import typing
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from functools import reduce
-from inspect import cleandoc
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import structlog
-from annotated_types import Ge, Le, MaxLen
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from domain.errors import DatabaseTrouble
 from domain.ids import BaseId, DocumentId, UserId
 from rag.execution.facts import Fact, FactsPayload
 from rag.metering import Usage
+from rag.planning.tool import Arguments, PlannedTool
 from rag.ports import ChatModel, ModelMisfit, ReadingMemory, Schema
 from rag.records import ChatMessage, KeptReading
 from rag.words import digest, estimate_tokens, folded
-
-_ONE_OR_SEVERAL = ("document", "documents")  # a tool has one of them; plans confuse them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,61 +96,6 @@ class Run:
         return Spent.COST if usage.cost >= limits.cost else None
 
 
-class ToolArguments(BaseModel):
-    """Frozen. What is plain is put right: numbers out of bounds are clamped, texts cut, a single value where a list
-    belongs becomes a list of one, and arguments that the tool does not have are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _put_right(cls, raw: object) -> object:
-        if not isinstance(raw, Mapping):
-            return raw
-        raw = dict(raw)
-        for name, other in (_ONE_OR_SEVERAL, _ONE_OR_SEVERAL[::-1]):
-            if name in raw and name not in cls.model_fields:
-                raw.setdefault(other, raw[name])
-        known = {
-            name: _fitted(value, cls.model_fields[name]) for name, value in raw.items() if name in cls.model_fields
-        }
-        return {name: value for name, value in known.items() if value is not None}
-
-
-Arguments = TypeVar("Arguments", bound=ToolArguments)
-
-
-def _fitted(value: object, field: FieldInfo) -> object:
-    """The value as a list where a list belongs, within the field's bounds. Empty means not given."""
-    holds_list = typing.get_origin(field.annotation) is tuple or any(
-        typing.get_origin(each) is tuple for each in typing.get_args(field.annotation)
-    )
-    if isinstance(value, str | list | tuple) and not value:
-        return None
-    if isinstance(value, str) and holds_list:
-        return (value,)
-    if isinstance(value, list | tuple) and not holds_list:
-        value = ", ".join(map(str, value))
-    if isinstance(value, str) and value.isdecimal() and field.annotation is int:
-        value = int(value)
-    return reduce(_bounded, field.metadata, value)
-
-
-def _bounded(value: object, bound: object) -> object:
-    """The value within one bound of its field."""
-    if isinstance(bound, MaxLen) and isinstance(value, str | list | tuple):
-        return value[: bound.max_length]
-    if isinstance(bound, Ge) and isinstance(value, int | float):
-        return max(value, typing.cast("float", bound.ge))
-    if isinstance(bound, Le) and isinstance(value, int | float):
-        return min(value, typing.cast("float", bound.le))
-    return value
-
-
-class ToolMisused(Exception):
-    """The arguments do not fit the tool; the message says why, for the planner's second try."""
-
-
 class StepFailed(Exception):
     """A step could not be done; the message says why, for the log and for later steps. The turn goes on without it."""
 
@@ -182,28 +121,8 @@ class ToolContext:
     run: Run = field(default_factory=Run)
 
 
-class Tool(ABC, Generic[Arguments]):
-    """The docstring of a subclass is what the planner reads of it."""
-
-    name: ClassVar[str]
-    is_slow: ClassVar[bool] = False  # so slow that the person has to see its progress and be able to stop it
-    is_offered: ClassVar[bool] = True  # to the planner; other tools are for emergency plans only
-    arguments: type[Arguments]
-
-    @property
-    def about(self) -> str:
-        """The tool's text for the planner."""
-        return cleandoc(type(self).__doc__ or "")
-
-    def read(self, raw: Mapping[str, JsonValue]) -> Arguments:
-        """The validated arguments; null counts as not given. Raises ToolMisused."""
-        given = {name: value for name, value in raw.items() if value is not None}
-        try:
-            return self.arguments.model_validate(given)
-        except ValidationError as error:
-            problems = error.errors(include_url=False, include_input=False, include_context=False)
-            lines = [f"{self.name}.{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems]
-            raise ToolMisused("; ".join(lines)) from error
+class Tool(PlannedTool[Arguments]):
+    """A tool that can be run."""
 
     def within(self, arguments: Mapping[str, JsonValue], only: Sequence[DocumentId]) -> Mapping[str, JsonValue]:
         """The arguments with `only` as the documents, where the tool takes any: what the person has set goes before
@@ -217,6 +136,9 @@ class Tool(ABC, Generic[Arguments]):
         """What the tool finds. Raises DatabaseAway, and StepFailed where the tool can do nothing without a model; other
         failures of models only make it find less."""
 
+
+AnyTool = Tool[Any]
+"""Tools of one set take different arguments; each reads its own."""
 
 _MISFIT = "That answer does not fit the JSON Schema:\n{problems}\nAnswer again with the corrected JSON object alone."
 log = structlog.get_logger()

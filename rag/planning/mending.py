@@ -7,7 +7,7 @@ tell what was meant (seed 4, section 6.4).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import structlog
 from pydantic import JsonValue
@@ -15,7 +15,6 @@ from pydantic import JsonValue
 from domain.ids import BaseId
 from prompts.wordings import GENERAL, Intent, language_of
 from rag.entities import RegistryResolver
-from rag.execution.tools import Tool, ToolMisused
 from rag.planning.plan import (
     ALL_PREVIOUS,
     SEARCH,
@@ -30,12 +29,10 @@ from rag.planning.plan import (
     ToolCall,
     in_order,
 )
+from rag.planning.tool import AnyTool, ToolMisused
 from rag.records import ChatMessage, DocumentMatch, Exchange, KnownEntity
 from rag.retrieval.alike import choices
 from rag.words import folded
-
-AnyTool = Tool[Any]
-"""Tools of one set take different arguments; each reads its own."""
 
 GRAPH, ENTITY, INTENT = "graph_query_tool", "entity_id", "intent"
 OF_DOCUMENTS = ("document", "documents")  # arguments that name documents

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from prompts.wordings import GENERAL, BreadthWords, language_of
 from rag.planning.mending import PlanningRequest
+from rag.planning.plain_requests import PlainRequests, RequestKind
 from rag.planning.plan import (
     LIST,
     MAX_ITEMS,
@@ -25,8 +26,6 @@ from rag.planning.plan import (
     RenderStyle,
     ToolCall,
 )
-from rag.quoting.plain import left_and_total
-from rag.quoting.plain_requests import PlainRequests, RequestKind
 from rag.records import Exchange, SmallTalk
 from rag.small_talk import SmallTalkRule
 from rag.words import folded
@@ -133,7 +132,7 @@ class PlainPlanner:
     def plan(self, request: PlanningRequest) -> QueryPlan:
         """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
         it, first in the documents that answered that. The plan's question is then the person's own, with these words
-        behind it: what it leaves open, they decide (`rag.quoting`)."""
+        behind it: what it leaves open, they decide (`rag.answering`)."""
         rest = rest_of(request.question, request.window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
             return _from(listing, rest)
@@ -242,3 +241,22 @@ def _first_in(documents: tuple[str, ...], plan: QueryPlan) -> QueryPlan:
 def _from(plan: QueryPlan, rest: Rest) -> QueryPlan:
     """The same list, continued from where it stopped."""
     return plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest.shown})})
+
+
+# «ещё 10 (по запросу могу вывести)», «ещё 10 из 20», "10 more of 20", in a line of its own and without other numbers
+_REMAINDER = re.compile(
+    r"^[^\w\n]*(?:и |and )?(?:(?:ещё|еще)\s+(\d{1,4})(?:\s+из\s+(\d{1,4}))?|(\d{1,4}) more(?:\s+of\s+(\d{1,4}))?)"
+    r"\b[^\d\n]{0,60}$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def without_remainder(text: str) -> str:
+    """The text without the line that says how many items are left («ещё 10 из 20»)."""
+    return _REMAINDER.sub("", text)
+
+
+def left_and_total(text: str) -> tuple[int, int] | None:
+    """Both numbers of the last line that has both: «ещё 8 из 20» gives (8, 20)."""
+    said = [next((match[n], match[n + 1]) for n in (1, 3) if match[n]) for match in _REMAINDER.finditer(text)]
+    return next(((int(left), int(total)) for left, total in reversed(said) if total), None)

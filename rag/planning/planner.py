@@ -19,11 +19,12 @@ from prompts.loader import PlannerQuestion, PlannerRules, Prompts
 from prompts.wordings import GENERAL, Intent
 from rag.dialogue import likest
 from rag.entities import RegistryResolver
-from rag.planning.mending import CONVERSATION, AnyTool, PlanMender, PlanningRequest, alias_of
+from rag.planning.mending import CONVERSATION, PlanMender, PlanningRequest, alias_of
 from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of
+from rag.planning.plain_requests import PlainRequests
 from rag.planning.plan import SEARCH, PlannedEntity, QueryKind, QueryPlan, RenderStyle, Step, plan_schema, template
+from rag.planning.tool import AnyTool
 from rag.ports import ChatModel, Dialogue, ModelError, ModelMisfit, ModelNonsense
-from rag.quoting.plain_requests import PlainRequests
 from rag.records import ChatMessage, DocumentMatch, Exchange, SmallTalk
 from rag.retrieval.alike import told_apart
 from rag.small_talk import SmallTalkRule

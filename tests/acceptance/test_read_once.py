@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rag.extraction.wire import Certainty, IterationReply, IterationRequest, NewFact, RowsRequest
+from rag.execution.wire import Certainty, IterationReply, IterationRequest, NewFact, RowsRequest
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_models import Variables
 from tests.acceptance.test_rows import NAMES, QUESTION, plan, reply

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rag.extraction.wire import IterationRequest
+from rag.execution.wire import IterationRequest
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_models import Variables
 from tests.acceptance.test_steps import lists_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from python_calamine import load_workbook
 
-from rag.extraction.wire import RowsRequest
+from rag.execution.wire import RowsRequest
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_models import Variables
 from tests.acceptance.test_whole_way import READ_S, enter

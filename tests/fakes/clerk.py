@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
-from rag.extraction.wire import NamedChunk, ReadRow, RowsReply, RowsRequest, Standing
+from rag.execution.wire import NamedChunk, ReadRow, RowsReply, RowsRequest, Standing
 from rag.metering import note_usage
 from rag.ports import Schema
 from rag.records import ChatMessage

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag.extraction.wire import NamedChunk, ReadRow, RowsReply, RowsRequest, Standing
+from rag.execution.wire import NamedChunk, ReadRow, RowsReply, RowsRequest, Standing
 from tests.fakes.clerk import listed
 
 _MONTHS = "января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"

@@ -5,7 +5,7 @@ In: seed 0's request. Out: its reply; another sum than the one that is known con
 
 import re
 
-from rag.extraction.wire import CONTRADICTS, Certainty, IterationReply, IterationRequest, NewFact, UpdatedFact
+from rag.execution.wire import CONTRADICTS, Certainty, IterationReply, IterationRequest, NewFact, UpdatedFact
 
 _PRICE = re.compile(r"[^.\n]*стоит (\d+) рубл[^.\n]*\.")
 

@@ -15,7 +15,7 @@ from domain.ids import BaseId, ChunkId, DocumentId
 from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
 from rag.execution.tools import Run, ToolContext
-from rag.extraction.wire import (
+from rag.execution.wire import (
     ComparisonReply,
     ComparisonRequest,
     IterationReply,

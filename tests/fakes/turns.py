@@ -7,16 +7,16 @@ from datetime import date
 from prompts.loader import load_prompts
 from prompts.wordings import load_intents
 from rag.answering.answer import AnswerWriter
+from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue import DialogueMemory
 from rag.entities import RegistryResolver
 from rag.execution.executor import Executor
 from rag.execution.search_tool import SearchBase
-from rag.planning.mending import AnyTool
+from rag.execution.tools import AnyTool
 from rag.planning.planner import Planner, PlannerPrompt
 from rag.ports import ChatModel, PassageSearch
-from rag.quoting.plain import PlainAnswers
 from rag.records import (
     Answer,
     Answered,

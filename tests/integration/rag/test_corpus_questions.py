@@ -5,7 +5,7 @@ from pathlib import Path
 from benchmarks.corpus_questions import CorpusQuestions, fill
 from bot.app import open_parts
 from bot.settings import Settings
-from rag.extraction.wire import RowsRequest
+from rag.execution.wire import RowsRequest
 from tests.fakes.corpus_clerk import read_rows
 from tests.material.whole_base import read_questions
 from tests.servers.llm import ChatRequest, serve_llm

@@ -13,7 +13,7 @@ from rag.execution.facts import FactKind
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.tools import ToolContext
-from rag.extraction.wire import Certainty, IterationReply, IterationRequest, NewFact, RowsRequest
+from rag.execution.wire import Certainty, IterationReply, IterationRequest, NewFact, RowsRequest
 from rag.ports import ChatModel
 from rag.records import DocumentsRead
 from rag.retrieval.search import Retrieval

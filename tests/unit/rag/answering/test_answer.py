@@ -4,11 +4,11 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
+from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings, Assignment
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
 from rag.ports import ModelAway
-from rag.quoting.plain import Draft
 from tests.fakes.rag import ScriptedModel, make_passage, rank
 
 SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)

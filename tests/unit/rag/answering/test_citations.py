@@ -9,18 +9,10 @@ from hypothesis import strategies as st
 
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import DocumentId
-from rag.answering.citations import (
-    QUOTE_CHARS,
-    citations_of,
-    cite,
-    quote,
-    still_read,
-    understood,
-    with_sides,
-    without_references,
-)
+from rag.answering.citations import citations_of, cite, still_read, understood, with_sides, without_references
 from rag.answering.marks import ParsedAnswer
 from rag.answering.prompt import AnswerPrompt, Assignment
+from rag.excerpts import QUOTE_CHARS, quote
 from rag.execution.facts import Fact, FactKind
 from rag.execution.search_tool import passages_payload
 from rag.records import AnswerKind, Claim, Conflict, Passage

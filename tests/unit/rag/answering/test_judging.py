@@ -8,11 +8,11 @@ import pytest
 from prompts.loader import load_prompts
 from rag.answering.answer import NO_MARKS, AnswerWriter
 from rag.answering.grounding import SupportCheck
+from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings, Assignment
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.search_tool import passages_payload
 from rag.ports import Dialogue, ModelAway
-from rag.quoting.plain import Draft
 from rag.records import AnswerKind, Exchange
 from tests.fakes.checking import Checker
 from tests.fakes.rag import ScriptedModel, make_passage, rank

@@ -8,9 +8,9 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
+from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings, Assignment
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.quoting.plain import Draft
 from rag.records import AnswerKind, ChatMessage
 from tests.fakes.rag import ScriptedModel, make_passage, rank
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from prompts.loader import load_prompts
-from rag.answering.prompt import build_block
 from rag.execution.analysis_tool import Analyze, AnalyzeArguments
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.facts_block import build_block
 from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
 from rag.ports import ModelError
 from tests.fakes.planning import begin

@@ -13,8 +13,7 @@ from rag.execution.facts import Advice, FactKind, FactsPayload
 from rag.execution.graph_tool import PARTIAL
 from rag.execution.reading_tool import ReadDocument
 from rag.execution.search_tool import SearchArguments, SearchBase, passages_payload
-from rag.execution.tools import StepFailed, ToolContext
-from rag.planning.mending import AnyTool
+from rag.execution.tools import AnyTool, StepFailed, ToolContext
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FallbackReason, Step, ToolCall
 from rag.records import DocumentsRead, RankedPassage

@@ -12,8 +12,9 @@ from rag.entities import GraphFact
 from rag.execution.executor import Executor
 from rag.execution.facts import FactKind
 from rag.execution.graph_tool import GraphQuery
-from rag.execution.tools import ToolContext, ToolMisused
+from rag.execution.tools import ToolContext
 from rag.planning.plan import ToolCall
+from rag.planning.tool import ToolMisused
 from tests.fakes.planning import Facts, ScriptedTool, begin, plan
 from tests.fakes.rag import make_candidate
 

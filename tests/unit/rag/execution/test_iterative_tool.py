@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.answering.prompt import build_block
 from rag.execution.facts import FactKind, FactsPayload
+from rag.execution.facts_block import build_block
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext
-from rag.extraction.wire import (
+from rag.execution.wire import (
     CONTRADICTS,
     Certainty,
     ComparisonReply,

@@ -1,204 +1,270 @@
-"""Facts of several tools as one payload."""
+"""Merging the rows of many documents."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.facts import (
-    ASIDE_CHARS,
-    WHOLE_CHARS,
-    Fact,
-    FactKind,
-    FactsPayload,
-    fuse,
-    limit,
-    merge,
-    shortlist,
-)
-from rag.execution.search_tool import passages_payload
-from rag.records import DocumentsRead, RankedPassage
-from tests.fakes.planning import Facts
-from tests.fakes.rag import make_passage, rank
+from domain.ids import DocumentId
+from rag.execution.ledger import in_words
+from rag.execution.merging import MergedRow, compare, conflicts_of, key_of, merge_rows
+from rag.execution.rows import Row
+from rag.execution.wire import Standing
+from rag.records import RankedPassage
+from tests.fakes.rag import make_passage
+from tests.fakes.reading import WORDINGS
 
-texts = st.lists(st.text(min_size=1, max_size=8), max_size=12)
+DOCUMENTS = ("a", "b", "c")
+CAME = {DocumentId(name): datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day) for day, name in enumerate(DOCUMENTS)}
+COLUMNS = ("номер", "цена")
+MENTIONS, OWN, AMENDS, DRAFT = Standing.MENTIONS, Standing.OWN, Standing.AMENDS, Standing.DRAFT
 
 
-@given(st.lists(texts, max_size=4))
-def test_every_fact_is_kept_once_whatever_the_tools_repeat(found: list[list[str]]) -> None:
-    merged = merge([Facts()(*each) for each in found])
-    wanted = {" ".join(text.casefold().split()) for each in found for text in each}
-    assert {" ".join(fact.text.casefold().split()) for fact in merged.facts} == wanted
-    assert len(merged.facts) == len(wanted)
-
-
-@given(texts, st.integers(1, 12), st.integers(0, 12))
-def test_nothing_is_lost_between_what_is_shown_and_what_is_counted(found: list[str], items: int, skip: int) -> None:
-    payload = merge([Facts()(*found)])
-    shown = limit(payload, items=items, skip=skip)
-    assert len(shown.facts) <= items
-    assert shown.left_out == max(len(payload.facts) - skip - items, 0)
-
-
-def test_the_parts_of_a_question_take_turns() -> None:
-    merged = merge([Facts()("a1", "a2"), Facts()("b1", "b2")])
-    assert [fact.text for fact in merged.facts] == ["a1", "b1", "a2", "b2"]
-
-
-def test_a_part_that_nothing_answers_leaves_the_whole_uncovered() -> None:
-    assert merge([Facts(coverage=0.9)("а"), FactsPayload()]).coverage == 0
-
-
-def test_the_same_passage_found_twice_is_one_fact() -> None:
-    (ranked,) = rank(make_passage("Срок 14 дней."))
-    first = Fact(kind=FactKind.PASSAGE, text="Срок 14 дней.", passage=ranked)
-    again = Fact(kind=FactKind.PASSAGE, text="Срок 14 дней", passage=ranked)
-    assert merge([FactsPayload(facts=(first,)), FactsPayload(facts=(again,))]).facts == (first,)
-
-
-def test_passages_are_no_list_items() -> None:
-    passages = tuple(
-        Fact(kind=FactKind.PASSAGE, text=each.passage.text, passage=each)
-        for each in rank(make_passage("а", number=1), make_passage("б", number=2))
+def row(
+    document: str, *cells: str, chunk: int = 1, nth: int = 0, standing: Standing = OWN, dated: str = "", name: str = ""
+) -> Row:
+    passage = replace(
+        make_passage("текст", number=ord(document) * 1000 + chunk, document=document),
+        published_at=datetime.fromisoformat(dated).replace(tzinfo=UTC) if dated else None,
+        source_identifier=name or f"{document}.txt",
     )
-    assert limit(FactsPayload(facts=passages), items=1).facts == passages
+    source = RankedPassage(passage=passage, score=1.0)
+    return Row(cells=cells, sources=(source,) * len(cells), nth=nth, standing=standing)
 
 
-def test_the_json_is_the_seeds() -> None:
-    (place,) = rank(make_passage("Ускорил расчёты вдвое.", number=3, title="Резюме.pdf"))
-    stated = replace(Facts(title="АЛОР Брокер")("Торговая платформа.").facts[0], document=place.passage.document_id)
-    stated = replace(stated, passage=place)
-    row = Fact(kind=FactKind.VALUE, text="Аренда: 5", title="Аренда", fields=(("Договор", "Аренда"), ("Цена", "5")))
-    payload = FactsPayload(
-        facts=(
-            replace(stated, type="achievement", text="Ускорил расчёты вдвое."),
-            replace(stated, type="project"),
-            row,
-        ),
-        coverage=0.9,
-    )
-    known = {"source": {"id": "doc", "title": "Резюме.pdf"}, "place": {"page": 3}}
-    items = [
-        {"type": "achievement", "title": "АЛОР Брокер", "text": "Ускорил расчёты вдвое.", **known},
-        {"type": "project", "title": "АЛОР Брокер", "summary": "Торговая платформа.", **known},
-        {"type": "value", "title": "Аренда", "text": "Аренда: 5", "fields": {"Договор": "Аренда", "Цена": "5"}},
-    ]
-    assert payload.to_json() == {
-        "found": True,
-        "items": items,
-        "groups": [{"title": "АЛОР Брокер", "items": items[:2]}, {"title": "Аренда", "items": items[2:]}],
-        "meta": {"coverage": 0.9, "left_out": 0},
-        "sources": [{"id": "doc", "label": "Резюме.pdf"}],
-    }
+def merged(*rows: Row, key: tuple[int, ...] = (0,)) -> tuple[MergedRow, ...]:
+    return merge_rows(rows, row="договор", key=key, came=CAME)
 
 
-def test_a_remark_on_the_items_is_no_item_and_stays() -> None:
-    count = Fact(kind=FactKind.VALUE, text="Documents that fit: 3.")
-    names = [Fact(kind=FactKind.DOCUMENT, text=name, title=name) for name in ("а", "б", "в")]
-    payload = limit(FactsPayload(facts=(count, *names), coverage=1.0), items=1, skip=1)
-    assert (payload.facts, payload.left_out) == ((count, names[1]), 1)
+def table(*rows: Row, key: tuple[int, ...] = (0,)) -> list[tuple[str, ...]]:
+    return [each.cells for each in merged(*rows, key=key)]
 
 
-def test_facts_of_one_item_count_once_and_stay_together() -> None:
-    sides = [
-        Fact(kind=FactKind.STATEMENT, text=f"Изменилось: {name}", title=side, item=name)
-        for name in "абв"
-        for side in "12"
-    ]
-    payload = limit(FactsPayload(facts=tuple(sides)), items=1, skip=1)
-    assert (payload.facts, payload.left_out) == (tuple(sides[2:4]), 1)
-
-
-def test_the_same_words_of_two_things_are_two_items() -> None:
-    twins = [Fact(kind=FactKind.STATEMENT, text="Python", title=title) for title in ("АЛОР", "Aston")]
-    assert limit(FactsPayload(facts=tuple(twins)), items=1).left_out == 1
-
-
-def test_what_the_rows_come_to_is_no_row_and_stays() -> None:
-    whole = Fact(kind=FactKind.VALUE, text="Всего (договор): 3", title="договор")
-    rows = [Fact(kind=FactKind.VALUE, text=name, title="договор", fields=(("номер", name),)) for name in "абв"]
-    payload = limit(FactsPayload(facts=(whole, *rows)), items=2, skip=1)
-    assert (payload.facts, payload.left_out) == ((whole, *rows[1:]), 0)
-
-
-def test_rows_that_one_of_two_tools_left_out_are_missing_in_the_whole() -> None:
-    payloads = [FactsPayload(documents=DocumentsRead(read=read, total=9, missing_rows=2 - read)) for read in (1, 2)]
-    assert merge(payloads).documents == DocumentsRead(read=2, total=9, missing_rows=1)
-
-
-def scored(*scores: float, first: int = 1) -> FactsPayload:
-    ranked = [
-        RankedPassage(passage=make_passage(f"место {number:02}", number=number), score=score)
-        for number, score in enumerate(scores, start=first)
-    ]
-    return passages_payload(ranked, asked="место")
+def said(thing: MergedRow, place: int = 1) -> tuple[str, str, list[str], list[str]]:
+    """The value, its document, what disagrees, what was replaced."""
+    document = thing.sources[place].passage.document_id
+    disputed, formerly = thing.disputed(place), thing.formerly(place)
+    return (thing.cells[place], document, [each.value for each in disputed], [each.value for each in formerly])
 
 
 @pytest.mark.parametrize(
-    ("scores", "kept"),
+    ("one", "other"),
     [
-        ((9.0, 3.0, 2.0, 1.0, 0.9, 0.8), 4),
-        ((9.0, 8.0, 7.0, 6.0, 5.0, 4.0), 5),
-        ((1.0,) * 30, 20),
-        ((0.0,) * 6, 4),
-        ((1.0, 0.9), 2),
-        ((), 0),
+        ("12/2024", "Договор № 12/2024"),
+        ("№ 12-2024", "12/2024 от 01.02.2024"),
+        ("12/2024", "Договор поставки № 12/2024 от 01.02.2024"),
+        ("А-12/2024", "A-12/2024"),  # a Cyrillic letter and a Latin one
+        ("ООО «Ромашка»", "ООО Ромашка"),
+        ("ООО «Ромашка»", "Ромашка"),
+        ("договор номер 5", "5"),
     ],
 )
-def test_as_many_passages_are_kept_as_their_scores_suggest(scores: tuple[float, ...], kept: int) -> None:
-    payload = scored(*scores)
-    assert [fact.text for fact in shortlist(payload).facts] == [fact.text for fact in payload.facts[:kept]]
+def test_one_thing_is_known_by_its_number_or_name(one: str, other: str) -> None:
+    assert key_of((one,), "договор") == key_of((other,), "договор")
 
 
-def test_what_is_no_passage_stays() -> None:
-    payload = scored(*(1.0, *[0.1] * 9))
-    told = replace(payload, facts=(*payload.facts, *Facts()("всего 12").facts))
-    assert [fact.text for fact in shortlist(told).facts][-2:] == ["место 04", "всего 12"]
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("12/2024", "12/2025"),
+        ("Акт № 3", "Договор № 3"),
+        ("А", "Б"),
+        ("Кисть № 5", "Краска № 5"),
+        ("№ 12/2024-А", "№ 12/2024-Б"),
+        ("1 к договору № 14/2024", "2 к договору № 14/2024"),
+        ("1 к договору № 14/2024", "1 к договору № 11/2024"),
+    ],
+)
+def test_other_things_have_other_keys(one: str, other: str) -> None:
+    assert key_of((one,), "договор") != key_of((other,), "договор")
 
 
-def test_long_passages_are_fewer_and_stand_aside_where_the_answer_is_short() -> None:
-    ranked = [
-        RankedPassage(passage=make_passage(f"место {number} " * 300, number=number), score=1.0) for number in range(9)
+def test_a_thing_alone_is_known_by_the_word_for_it() -> None:
+    assert key_of(("Договор",), "договор") == (("договор",),)
+
+
+def test_payments_are_told_apart_by_all_columns_of_the_key() -> None:
+    first, second = row("a", "12/2024", "1 марта 2025 г.", "100 ₽"), row("b", "12/2024", "01.04.2025", "100 ₽")
+    copy = row("c", "№ 12/2024", "01.03.2025", "100,00 руб.")
+    assert len(merged(first, second, copy, key=(0, 1, 2))) == 2
+
+
+def test_a_value_is_told_with_the_document_that_says_it() -> None:
+    thing = merged(row("a", "5", ""), row("b", "№ 5", "10 ₽", standing=MENTIONS))[0]
+    assert (thing.cells, [each.passage.document_id for each in thing.sources]) == (("5", "10 ₽"), ["a", "b"])
+    assert not thing.disputed(1)
+
+
+def test_of_documents_that_disagree_the_newest_has_its_way() -> None:
+    things = merged(row("a", "5", "10 ₽"), row("c", "5", "12 ₽"), row("b", "5", ""))
+    assert [said(each) for each in things] == [("12 ₽", "c", ["10 ₽"], [])]
+    conflicts = conflicts_of(things, COLUMNS, CAME)
+    assert conflicts[0].about == "5, цена"
+    assert [claim.value for claim in conflicts[0].claims] == ["12 ₽", "10 ₽"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "12 ₽", dated="2024-06-01", standing=AMENDS)),
+            ("12 ₽", "b", [], ["10 ₽"]),
+            id="an amendment replaces",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "", dated="2024-06-01", standing=AMENDS)),
+            ("10 ₽", "a", [], []),
+            id="an amendment leaves what it does not name",
+        ),
+        pytest.param(
+            (
+                row("c", "5", "14 ₽", dated="2024-09-01", standing=AMENDS),
+                row("a", "5", "10 ₽", dated="2024-01-01"),
+                row("b", "5", "12 ₽", dated="2024-06-01", standing=AMENDS),
+            ),
+            ("14 ₽", "c", [], ["12 ₽", "10 ₽"]),
+            id="the last of two amendments",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "12 ₽", dated="2024-06-01", standing=MENTIONS)),
+            ("10 ₽", "a", ["12 ₽"], []),
+            id="a letter does not change a contract",
+        ),
+        pytest.param(
+            (
+                row("a", "5", "10 ₽", dated="2024-01-01"),
+                row("b", "5", "12 ₽", dated="2024-06-01", standing=AMENDS),
+                row("c", "5", "10 ₽", dated="2024-03-01", standing=MENTIONS),
+            ),
+            ("12 ₽", "b", [], ["10 ₽"]),
+            id="a letter from before the amendment disagrees with nobody",
+        ),
+        pytest.param(
+            (row("b", "5", "12 ₽", name="Проект 2024-05-01.txt"), row("a", "5", "10 ₽", name="Договор 2024-04-01.txt")),
+            ("12 ₽", "b", ["10 ₽"], []),
+            id="a date in a name counts where the text has none",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "12 ₽", dated="2024-06-01", standing=DRAFT)),
+            ("10 ₽", "a", ["12 ₽"], []),
+            id="a draft that is newer than what is signed is not in force",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽"), row("b", "5", "10,00 руб.", standing=AMENDS)),
+            ("10 ₽", "a", [], []),
+            id="of documents that say the same the thing's own is named",
+        ),
+    ],
+)
+def test_whose_value_counts(rows: tuple[Row, ...], told: object) -> None:
+    assert [said(each) for each in merged(*rows)] == [told]
+
+
+def test_of_what_disagrees_no_other_result_is_made_with_a_draft() -> None:
+    signed, draft = row("a", "5", "10 ₽"), row("b", "5", "90 ₽", dated="2024-06-01", standing=DRAFT)
+    letter, older = row("c", "5", "12 ₽", standing=MENTIONS), row("c", "5", "80 ₽", dated="2024-03-01", standing=DRAFT)
+    for rows, other in (((signed, draft), "10 ₽"), ((signed, draft, letter), "12 ₽"), ((older, draft), "80 ₽")):
+        (thing,) = things = merged(*rows)
+        assert thing.otherwise().cells == ("5", other)
+        assert "90 ₽" in {claim.value for claim in conflicts_of(things, COLUMNS, CAME)[0].claims}  # told all the same
+
+
+def test_a_month_in_the_name_is_told_as_a_month() -> None:
+    rows = (row("a", "5", "7 ₽", name="Прайс март 2025.txt"), row("b", "5", "9 ₽", name="Прайс апрель 2025.txt"))
+    (conflict,) = conflicts_of(merged(*rows), COLUMNS, CAME)
+    assert in_words(conflict, WORDINGS["ru"]).told.splitlines()[-2:] == [
+        "- Прайс апрель 2025.txt: 9 ₽",
+        "- Прайс март 2025.txt: 7 ₽",
     ]
-    payload = passages_payload(ranked, asked="место")
-    shown = [[fact.shown for fact in shortlist(payload, is_short=is_short).facts] for is_short in (True, False)]
-    assert shown == [[WHOLE_CHARS, WHOLE_CHARS, ASIDE_CHARS, ASIDE_CHARS], [None] * 5]
-    brief = passages_payload(
-        [replace(each, passage=replace(each.passage, text="мы " * 200)) for each in ranked], asked=""
-    )
-    assert [fact.shown for fact in shortlist(brief).facts] == [WHOLE_CHARS] * 2 + [ASIDE_CHARS] * 7
 
 
-@given(st.lists(st.lists(st.floats(0, 10), max_size=12), min_size=1, max_size=4))
-def test_fusing_loses_and_repeats_nothing(searches: list[list[float]]) -> None:
-    payloads = [scored(*sorted(scores, reverse=True), first=place) for place, scores in enumerate(searches)]
-    texts = [fact.text for fact in fuse(payloads).facts]
-    assert sorted(texts) == sorted({fact.text for payload in payloads for fact in payload.facts})
+MARCH = [
+    row("a", name, price, name="Прайс 2025-03") for name, price in (("ель", "1 ₽"), ("дуб", "2 ₽"), ("ива", "3 ₽"))
+]
+APRIL = [
+    row("b", name, price, name="Прайс 2025-04") for name, price in (("ель", "1 ₽"), ("дуб", "5 ₽"), ("бук", "9 ₽"))
+]
 
 
-def test_what_both_searches_found_comes_first() -> None:
-    both = fuse([scored(10.0, 9.0, 8.0), scored(0.5, 0.4, first=3)])
-    assert [fact.text for fact in both.facts] == ["место 03", "место 01", "место 02", "место 04"]
+def test_a_newer_version_of_a_list_replaces_the_older_one() -> None:
+    things = merged(*APRIL, *MARCH)
+    assert [(each.cells[0], each.is_outdated) for each in things] == [
+        ("ель", False),
+        ("дуб", False),
+        ("бук", False),
+        ("ива", True),
+    ]
+    assert said(things[1]) == ("5 ₽", "b", [], ["2 ₽"])
 
 
-def test_the_best_of_each_search_goes_before_what_several_found_by_the_way() -> None:
-    table, rest = scored(10.0), scored(6.0, 5.9, first=2)
-    planned = replace(table, facts=(*table.facts, *rest.facts))
-    own = scored(7.0, first=9)
-    both = fuse([planned, replace(own, facts=(*own.facts, *rest.facts))])
-    assert [fact.text for fact in both.facts] == ["место 01", "место 09", "место 02", "место 03"]
+def test_lists_without_dates_or_of_other_things_are_no_versions() -> None:
+    undated = [replace(each, sources=row("c", *each.cells).sources) for each in MARCH]
+    assert not any(each.is_outdated for each in merged(*APRIL, *undated))
+    others = [row("c", name, "1 ₽", name="Прайс 2025-02") for name in ("ель", "клён", "липа", "граб", "вяз")]
+    assert not any(each.is_outdated for each in merged(*APRIL, *others))
 
 
-def test_each_part_of_a_question_has_room_for_a_whole_passage() -> None:
-    ranked = [RankedPassage(passage=make_passage("мы " * 900, number=number), score=1.0) for number in range(9)]
-    payload = passages_payload(ranked, asked="")
-    facts = shortlist(payload, sought=["доходы", "расходы", "налоги"]).facts
-    assert [fact.shown for fact in facts[:5]] == [WHOLE_CHARS] * 4 + [ASIDE_CHARS]
-    assert {fact.sought for fact in facts} == {"доходы\nрасходы\nналоги"}
+def test_rows_of_one_document_that_differ_are_several_and_no_disagreement() -> None:
+    rows = (row("a", "5", "10 ₽"), row("a", "5", "12 ₽", chunk=2), row("b", "5", "12 ₽"), row("b", "5", "14 ₽"))
+    assert table(*rows) == [("5", "10 ₽"), ("5", "12 ₽"), ("5", "14 ₽")]
+    assert conflicts_of(merged(*rows), COLUMNS, CAME) == ()
 
 
-def test_a_part_of_a_passage_that_another_search_found_whole_is_the_same() -> None:
-    whole, part = scored(1.0), scored(1.0, first=2)
-    longer = replace(whole.facts[0], text="место 02 и дальше", document=part.facts[0].document)
-    assert len(fuse([replace(whole, facts=(longer,)), part]).facts) == 1
+def test_a_letter_that_names_two_values_makes_no_second_thing() -> None:
+    letter = [row("b", "5", price, standing=MENTIONS) for price in ("10 ₽", "12 ₽")]
+    assert [said(each) for each in merged(row("a", "5", "10 ₽"), *letter)] == [("10 ₽", "a", ["12 ₽"], [])]
+
+
+CELLS = st.sampled_from(("", "10 ₽", "12 ₽", "10 рублей"))
+ROWS = st.lists(
+    st.builds(
+        row,
+        st.sampled_from(DOCUMENTS),
+        st.sampled_from(("5", "№ 5", "6", "договор 7")),
+        CELLS,
+        chunk=st.integers(1, 5),
+        standing=st.sampled_from(Standing),
+    ),
+    max_size=8,
+)
+
+
+@given(rows=ROWS)
+def test_no_value_is_lost_and_none_is_invented(rows: list[Row]) -> None:
+    things = merged(*rows)
+    keys = {key_of(each.cells, "договор") for each in things}
+    assert keys == {key_of(each.cells, "договор") for each in rows}
+    assert len(things) <= len(rows)
+    for thing in things:
+        for place, cell in enumerate(thing.cells):
+            assert not cell or any(
+                each.cells[place] == cell and each.sources[place] == thing.sources[place] for each in rows
+            )
+
+
+@given(rows=ROWS)
+def test_things_are_counted_alike_in_whatever_order_documents_are_read(rows: list[Row]) -> None:
+    keys = {key_of(each.cells, "договор") for each in rows}
+    one_each = [next(each for each in rows if key_of(each.cells, "договор") == key) for key in keys]
+    assert len(table(*one_each)) == len(table(*reversed(one_each))) == len(keys)
+
+
+@given(before=ROWS, after=ROWS)
+def test_a_comparison_accounts_for_every_row(before: list[Row], after: list[Row]) -> None:
+    found = compare(merged(*before), merged(*after), row="договор")
+    assert len(found.removed) + len(found.changed) + found.same == len(merged(*before))
+    assert len(found.added) + len(found.changed) + found.same == len(merged(*after))
+
+
+@given(rows=ROWS)
+def test_a_document_does_not_differ_from_itself(rows: list[Row]) -> None:
+    found = compare(merged(*rows), merged(*rows), row="договор")
+    assert (found.removed, found.added, found.changed) == ((), (), ())
+
+
+def test_two_equal_lines_of_one_document_are_two_rows_wherever_else_they_are_told() -> None:
+    lines = [row("a", "5 мая", "250 ₽"), row("a", "5 мая", "250 ₽", nth=1)]
+    repeated = [row("a", "5 мая", "250 ₽", chunk=2), row("b", "5 мая", "250 ₽")]
+    assert table(*lines, *repeated) == [("5 мая", "250 ₽")] * 2

@@ -11,7 +11,7 @@ from rag.execution.facts import FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.tools import ReplyCache, Run, RunLimits, ToolContext, wording
-from rag.extraction.wire import IterationReply, IterationRequest
+from rag.execution.wire import IterationReply, IterationRequest
 from rag.ports import ModelAway
 from rag.records import DocumentsRead, KeptReading
 from tests.fakes.clerk import ClerkModel

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from rag.execution.facts import FactKind, FactsPayload, limit
 from rag.execution.rows_tool import CollectRows, RowsArguments
-from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext, ToolMisused
-from rag.extraction.wire import ReadRow, RowsReply, RowsRequest, Standing
+from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext
+from rag.execution.wire import ReadRow, RowsReply, RowsRequest, Standing
+from rag.planning.tool import ToolMisused
 from rag.ports import ModelAway, ModelMisfit
 from rag.records import DocumentsRead
 from tests.fakes.clerk import ClerkModel, listed, read_contract

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from domain.documents import Medium, SourceType
 from domain.ids import DocumentId
 from rag.execution.search_tool import SearchBase
-from rag.execution.tools import ToolMisused
+from rag.planning.tool import ToolMisused
 from rag.records import SearchFilter
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue

@@ -4,10 +4,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from domain.ids import BaseId
+from rag.answering.plain import render
 from rag.execution.facts import FactsPayload
 from rag.execution.search_tool import MOST_DOCUMENTS, SurveyArguments, SurveyBase
 from rag.planning.plan import Limits, RenderStyle
-from rag.quoting.plain import render
 from rag.records import Fit, RankedPassage, SearchFilter
 from tests.fakes.planning import BREADTH
 from tests.fakes.reading import WORDINGS, Shelf, turn

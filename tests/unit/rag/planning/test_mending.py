@@ -14,9 +14,10 @@ from prompts.wordings import load_intents
 from rag.entities import NamedEntity, RegistryResolver
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery
-from rag.planning.mending import AnyTool, Mended, PlanMender, PlanningRequest, ordered
+from rag.planning.mending import Mended, PlanMender, PlanningRequest, ordered
 from rag.planning.plan import PlannedEntity, QueryPlan, Step, ToolCall, in_order
 from rag.planning.planner import Planned, Planner, PlanOrigin
+from rag.planning.tool import AnyTool
 from rag.records import ChatMessage, DocumentMatch
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import BREADTH, QUESTION, SMALL_TALK, ScriptedTool, call, plan

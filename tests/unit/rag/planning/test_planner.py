@@ -20,10 +20,11 @@ from rag.execution.iterative_tool import ReadDocuments
 from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase
-from rag.planning.mending import AnyTool, PlanningRequest
+from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import PlainPlanner
 from rag.planning.plan import PlannedEntity, QueryPlan, ToolCall, plan_schema
 from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
+from rag.planning.tool import AnyTool
 from rag.ports import Dialogue, ModelError, ModelMisfit, ModelNonsense, Schema
 from rag.records import ChatMessage, DocumentMatch, Exchange
 from rag.words import estimate_tokens

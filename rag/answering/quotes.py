@@ -1,0 +1,324 @@
+"""Quotes: the sentence of a passage that carries the most of the question, then the passage.
+
+In: ranked passages and the question. Out: Markdown (the sentence in bold, the rest of its passage as a quote that the
+bot folds) and the citations in the same order. It writes no words of its own: the bot adds the line above the quotes
+and the sources below. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
+from operator import itemgetter
+
+from domain.documents import known_as
+from rag.answering.citations import cite
+from rag.answering.told import CLAUSE, ITEM, SUM, Sentence, Told, Word, carried, weighed
+from rag.records import Citation, Fit, Passage, RankedPassage
+from rag.retrieval.alike import ALIKE, BETWEEN, telling
+from rag.retrieval.ranking import fit_of
+from rag.words import STEM_LETTERS, AskedWords, escaped, folded, stem_of, union
+
+MAX_QUOTES = 2
+NEARLY_AS_GOOD = 0.7  # of the first score; a second one is in a third of the answers, right in half of them
+SHORT_LEAD_CHARS = 30  # «Нет.» says too little: the next sentence is added
+LEAD_CHARS = 300  # with the items of a list that the lead announces
+CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
+LONGEST_LEAD_CHARS = 600  # of a sentence without an end, as in logs
+FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
+OPENING_WORDS = 2  # of a numbered clause
+HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
+SAME_SHARE = 0.8  # of the words of a heading and a question, in common: its answer begins below it
+PARAGRAPH_CHARS = 200  # a shorter one is shown whole
+FORM_LETTERS = 2  # of a long word, its ending
+
+
+_Place = tuple[Told, int]  # a sentence of what is told
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What the sentences are chosen by."""
+
+    words: Sequence[Word]
+    before: Sequence[Word]  # of the question before, where this one leans on it
+    forms: Sequence[str]  # see `_forms`
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Excerpt:
+    lead: str
+    rest: str  # what follows the lead, then what precedes it
+    citation: Citation
+
+
+def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
+    """The best passage that is `certain`, and a second one where it is nearly as good: no model has judged them. Where
+    none is, the first that is related."""
+    certain = [each for each in passages if each.certain][:MAX_QUOTES]
+    if not certain:
+        return tuple(each for each in passages if each.fit is Fit.RELATED)[:1]
+    return tuple(takewhile(lambda each: each.score >= NEARLY_AS_GOOD * certain[0].score, certain))
+
+
+def read_for_sum(found: Sequence[RankedPassage], question: str, asking: Sequence[str]) -> list[RankedPassage]:
+    """What was found, read for a sum of money, which answers the words `asking` for one («стоит»): a text with a sum
+    says them, whatever its own words are. The passage whose best sentence carries the most is then the first: an advice
+    speaks of linseed oil, too, and a contract names the rent where «стоит» stands nowhere in the base."""
+    if not (found and asking):
+        return list(found)
+    sums = found[0].asked.stems(" ".join(asking))
+    told = [Told.of(replace(each, asked=replace(each.asked, said_by_sum=sums))) for each in found]
+    words = weighed(question, told, told[0].asked)
+    most = [
+        max((carried(words, part.words | part.heading | each.about) for part in each.parts), default=0.0)
+        for each in told
+    ]
+    read = [
+        replace(each, score=carried, asked=said.asked, judge=partial(_fit_for_sum, each, said))
+        for each, said, carried in zip(found, told, most, strict=True)
+    ]
+    return sorted(read, key=lambda each: -each.score)
+
+
+def _fit_for_sum(found: RankedPassage, told: Told) -> Fit:
+    """How well a passage with a sum fits the question without the words that ask for one, if that is better."""
+    asked = told.asked
+    subject = {term: rarity for term, rarity in asked.rarities.items() if stem_of(term) not in asked.said_by_sum}
+    held = frozenset(asked.terms_of(found.passage.with_names))
+    has_sum = SUM.search(told.text) is not None
+    return max(found.fit, fit_of(subject, held, similarity=None, model=None)) if has_sum else found.fit
+
+
+def quote_passages(
+    passages: Sequence[RankedPassage], question: str, *, before: str = ""
+) -> tuple[str, tuple[Citation, ...]]:
+    """Markdown with the quotes, and a citation for each. Of sentences that fit the question equally well, the words of
+    the question `before` it choose.
+
+    Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
+    the sources.
+    """
+    told = [Told.of(each) for each in passages]
+    searched = passages[0].asked if passages else AskedWords()
+    asked = _Asked(
+        words=weighed(question, told, searched),
+        before=weighed(before, told, searched) if before else (),
+        forms=_forms(question),
+    )
+    return _shown([(each, _lead(each, asked)) for each in told], asked.words)
+
+
+def compare(found: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]] | None:
+    """One quote of each of the first two documents found, and a citation for each; None where only one was found.
+
+    The words of the question that name neither document choose both sentences. Where there are none, it is the two that
+    say the same of different things («гарантия пять лет», «гарантия два года»); else each document's first statement.
+    """
+    told = [Told.of(each) for each in found]
+    documents = list(dict.fromkeys(each.passage.document_id for each in told))[:2]
+    if len(documents) < 2:
+        return None
+    sides = [[each for each in told if each.passage.document_id == document] for document in documents]
+    names = union(_names_of(each) for side in sides for each in side)
+    subject = " ".join(word for word in question.split() if told[0].stems(word).isdisjoint(names))
+    words = [weighed(subject, side, told[0].asked) for side in sides]
+    chosen = [] if any(words) else _opposed(*sides)
+    chosen = chosen or [_most_carrying(*each) for each in zip(sides, words, strict=True)]
+    return _shown(chosen, [word for own in words for word in own])
+
+
+def _names_of(told: Told) -> frozenset[str]:
+    """The words that its document is called by, and those above its first statement («ДОГОВОР № 14-К»)."""
+    above = takewhile(lambda part: not part.is_whole, told.parts)
+    return told.named | union(part.words for part in above if not told.passage.opening)
+
+
+def _most_carrying(side: Sequence[Told], words: Sequence[Word]) -> _Place:
+    """The sentence that carries the most of the words, its heading's counted."""
+    weights = [
+        (carried(words, part.words | part.heading), (told, place))
+        for told in side
+        for place, part in enumerate(told.parts)
+        if not part.is_heading
+    ]
+    most, best = max(weights, key=itemgetter(0), default=(0.0, (side[0], 0)))
+    return best if most else _first_statement(side)
+
+
+def _opposed(one: Sequence[Told], other: Sequence[Told]) -> list[_Place]:
+    """The sentences of two documents that have the most words in common and yet do not say the same; none where all
+    pairs differ in more than numbers and a few words."""
+    left, right = (
+        [((told, place), _said(part, told)) for told in side for place, part in enumerate(told.parts) if part.is_whole]
+        for side in (one, other)
+    )
+    pairs = (
+        (_likeness(mine, theirs), [here, there]) for here, mine in left for there, theirs in right if mine != theirs
+    )
+    likeness, best = max(pairs, key=itemgetter(0), default=(0.0, list[_Place]()))
+    return best if likeness >= ALIKE else []
+
+
+def _said(part: Sentence, told: Told) -> frozenset[str]:
+    """The words of a statement without its number."""
+    return told.stems(CLAUSE.sub("", part.text, count=1))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    mine, theirs = (frozenset(word for word in words if word.isalpha()) for words in (one, other))
+    return len(mine & theirs) / max(len(mine | theirs), 1)
+
+
+def _first_statement(side: Sequence[Told]) -> _Place:
+    """The first whole sentence below a heading, or else at all: a title, a place and a day say nothing, nor does an
+    item of an agenda."""
+    ordered = sorted(side, key=lambda each: each.passage.ordinal)
+    places = [(told, place) for told in ordered for place, part in enumerate(told.parts) if part.is_whole]
+    whole = [(told, place) for told, place in places if not ITEM.match(told.parts[place].text)]
+    headed = [(told, place) for told, place in whole if told.parts[place].under >= 0]
+    return (headed or whole or places or [(ordered[0], 0)])[0]
+
+
+def _shown(chosen: Sequence[_Place], words: Sequence[Word]) -> tuple[str, tuple[Citation, ...]]:
+    excerpts: list[_Excerpt] = []
+    for told, first in chosen:
+        excerpt = _excerpt(told, first, words)
+        if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
+            excerpts.append(excerpt)
+    is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
+    names = _names(excerpts, [told.passage for told, _ in chosen]) if is_named else [""] * len(excerpts)
+    blocks = [_block(excerpt, name) for excerpt, name in zip(excerpts, names, strict=True)]
+    return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
+
+
+def _forms(question: str) -> tuple[str, ...]:
+    """The long words of the question without their endings: «арендатора» is nearer to «арендатор» than to
+    «арендодатель», though all three begin alike."""
+    return tuple(word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS)
+
+
+def _excerpt(told: Told, first: int, words: Sequence[Word]) -> _Excerpt:
+    parts, text = told.parts, told.text
+    first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, words))
+    lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
+    carrying = [told.rows.get(line, line) for line in lead.splitlines()]
+    is_headed = carried(words, parts[first].heading) and not carried(words, told.stems(lead))
+    if (is_headed or len(lead) < SHORT_LEAD_CHARS) and (label := _label(parts, first)):
+        lead = f"{label}\n{lead}"
+    after = text[parts[last].end :].strip()
+    before = text[_context(parts, first) : parts[first].start].strip()
+    rest = "\n\n".join(filter(None, (after, before and f"↑ {before}")))
+    citation = cite(told.passage, about=lead, carrying=carrying)
+    return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
+
+
+def _lead(told: Told, asked: _Asked) -> int:
+    """The place of the sentence that carries most of the question; the first one below a heading or a question that
+    asks the same.
+
+    What stands under a heading belongs to it, and the first words of a numbered clause may head it: «3.1. Арендная
+    плата …» is about the rent, and «… штраф в размере арендной платы» is not. Words of the document's names
+    (`told.about`) count nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two
+    that carry as much the one with more words of the question before, then with more of its own, then with nearer forms
+    of them, then one that is no item («2. О покупке станка» announces the decision), then the earlier."""
+    parts, words = told.parts, asked.words
+    left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
+
+    def above(heading: frozenset[str]) -> float:
+        """All that the heading has of the question, if it is more than the document's names."""
+        return HEADING_SHARE * carried(words, heading) if carried(left, heading) else 0.0
+
+    def weight(place: int) -> tuple[float, float, float, int, bool, int]:
+        part = parts[place]
+        own, said = carried(left, part.words), folded(part.text)
+        has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
+        total = 0.0 if has_body else own + above(part.heading) + above(_headed_by(part.text, told, words))
+        forms = sum(form in said for form in asked.forms)
+        return (total, carried(asked.before, part.words), own, forms, not ITEM.match(part.text), -place)
+
+    wanted = union(frozenset(word.forms) for word in left)
+    same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
+    alike = {place: len(parts[place].words & wanted) / len(parts[place].words | wanted) for place in same}
+    asking = max(alike, key=alike.__getitem__, default=-1)
+    if asking >= 0 and alike[asking] >= SAME_SHARE:
+        return asking + 1
+    best = max(range(len(parts)), key=weight)
+    whole = sum(word.weight for word in left)
+    return parts[best].under + 1 if carried(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
+
+
+def _headed_by(text: str, told: Told, words: Sequence[Word]) -> frozenset[str]:
+    """The first words of a numbered clause, where they are a phrase of the question; a single one may just act there
+    («1.1. Арендодатель передаёт …»)."""
+    item = CLAUSE.match(text)
+    said = text[item.end() :].split() if item else []
+    opening = [told.stems(word) for word in said[:OPENING_WORDS]] if len(said) > OPENING_WORDS else []
+    return union(opening) if opening and all(carried(words, stems) for stems in opening) else frozenset()
+
+
+def _paragraph(text: str, parts: Sequence[Sentence], first: int, last: int) -> tuple[int, int]:
+    """The first and the last sentence of the whole paragraph, where it is short."""
+    start = text.rfind("\n", 0, parts[first].start) + 1
+    end = text.find("\n", parts[last].end)
+    if (end if end >= 0 else len(text)) - start > PARAGRAPH_CHARS:
+        return first, last
+    while first and parts[first - 1].start >= start:
+        first -= 1
+    while last + 1 < len(parts) and (end < 0 or parts[last + 1].end <= end):
+        last += 1
+    return first, last
+
+
+def _end_of_lead(parts: Sequence[Sentence], first: int, words: Sequence[Word]) -> int:
+    """The place of the lead's last sentence: what follows belongs to one that says too little by itself, announces a
+    list, or is the first item of a list that was asked for by its heading."""
+    lead, last = parts[first], first
+    is_list = lead.text.endswith(":") or (ITEM.match(lead.text) and not carried(words, lead.words))
+    while last + 1 < len(parts) and not parts[last + 1].is_heading:
+        following = parts[last + 1]
+        is_short = parts[last].end - lead.start < SHORT_LEAD_CHARS and not ITEM.match(following.text)
+        goes_on = ITEM.match(following.text) if is_list else is_short and not lead.is_row
+        if not goes_on or following.end - lead.start > LEAD_CHARS:
+            break
+        last += 1
+    return last
+
+
+def _context(parts: Sequence[Sentence], place: int) -> int:
+    """Where the sentences begin that precede the lead and may be needed to understand it: CONTEXT_CHARS of them, and
+    where the lead has a heading only those below it."""
+    start, under = parts[place].start, parts[place].under
+    own = parts[under + 1 : place] if under >= 0 else parts[:place]
+    nearest = takewhile(lambda part: start - part.start <= CONTEXT_CHARS, reversed(own))
+    return min((part.start for part in nearest), default=start)
+
+
+def _label(parts: Sequence[Sentence], place: int) -> str:
+    """The heading that names a value («Телефон»), and not the question that it answers; or nothing."""
+    heading = parts[parts[place].under].text if parts[place].under >= 0 else ""
+    return "" if heading.endswith("?") else heading
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest].rsplit(maxsplit=1)[0]} …"
+
+
+def _names(excerpts: Sequence[_Excerpt], passages: Sequence[Passage]) -> list[str]:
+    """«dogovor-2.txt · 117/2025 · Лазурит»: of alike documents a file name may tell nothing."""
+    known = {each.chunk_id: each for each in passages}
+    told = telling([known[excerpt.citation.chunk_id] for excerpt in excerpts])
+    names = (_name(excerpt.citation) for excerpt in excerpts)
+    return [BETWEEN.join(filter(None, (name, escaped(label)))) for name, label in zip(names, told, strict=True)]
+
+
+def _block(excerpt: _Excerpt, name: str) -> str:
+    lines = [f"*{name}*"] if name else []
+    lines += [f"**{escaped(line.strip())}**" for line in excerpt.lead.splitlines() if line.strip()]
+    quoted = "\n".join(f"> {escaped(line)}".rstrip() for line in excerpt.rest.splitlines())
+    return "\n".join(lines) + (f"\n\n{quoted}" if excerpt.rest else "")
+
+
+def _name(citation: Citation) -> str:
+    name = known_as(citation.source_type, citation.title, citation.source_identifier)
+    return escaped(" ".join(name.split()))

@@ -1,0 +1,314 @@
+"""Merges the rows of many documents: what several documents state of a thing becomes one row.
+
+In: rows of documents, the columns that tell things apart, the arrival date of each document. Out: each thing once,
+every value with the passage that says it, what an amendment or a newer version has replaced, and what documents that
+disagree say instead. Two documents are compared row by row here as well. Nothing is filtered or counted here. Pure.
+
+Whose value counts: an amendment's before that of the thing's own document, that before a mere mention, that before a
+draft's; of the same standing, the newest.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from itertools import permutations
+
+from domain.ids import DocumentId
+from rag.execution.ledger import claim, dated, newness
+from rag.execution.rows import Row
+from rag.execution.wire import Standing
+from rag.records import Conflict, RankedPassage
+from rag.values import REMEMBERED, amount, is_only_amount, name_words, only_day, same
+from rag.words import plain, stems
+
+FEWEST_OF_VERSION = 3  # rows of a list that may have versions: a document about one thing has none by this rule
+LETTERS_OF_CODE = 4  # a longer word between numbers is a name
+SHARED_BY_VERSIONS = 0.5  # of the things of the shorter of two versions
+
+_TAIL = re.compile(r"\s+(?:от|of|dated|from)\s+«?\d.*$", re.IGNORECASE)  # «12/2024 от 01.02.2024»
+_CODE = re.compile(r"(?:№|\bNo\.?)\s*([\w.]*\d[\w.]*[/-][\w./-]*\w)", re.IGNORECASE)  # «Договор поставки № 12/2024-А»
+_DIGITS = re.compile(r"\d+")
+_NUMBER_SIGNS = frozenset({"номер", "number", "no", "n"})
+_LOOKALIKES = str.maketrans("авекмнорстух", "abekmhopctyx")
+_RANKS = {Standing.DRAFT: 0, Standing.MENTIONS: 1, Standing.OWN: 2, Standing.AMENDS: 3}
+
+Key = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherValue:
+    """Another value of a cell."""
+
+    value: str
+    source: RankedPassage
+    is_replaced: bool  # by an amendment or a newer version; otherwise the documents disagree
+    is_in_force: bool = True  # not where only a draft says so and another document something else
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergedRow:
+    """A merged row; sources and others are by column."""
+
+    cells: tuple[str, ...]
+    sources: tuple[RankedPassage, ...]
+    others: tuple[tuple[OtherValue, ...], ...]
+    is_outdated: bool = False  # only an earlier version of a list has it
+
+    def disputed(self, place: int) -> tuple[OtherValue, ...]:
+        """What documents that disagree say in a column."""
+        return tuple(each for each in self.others[place] if not each.is_replaced)
+
+    def formerly(self, place: int) -> tuple[OtherValue, ...]:
+        """What stood in a column before."""
+        return tuple(each for each in self.others[place] if each.is_replaced)
+
+    def otherwise(self) -> "MergedRow":
+        """The same with the first other value in force wherever documents disagree."""
+        others = ((each.value for each in self.disputed(place) if each.is_in_force) for place in range(len(self.cells)))
+        cells = (next(said, cell) for said, cell in zip(others, self.cells, strict=True))
+        return replace(self, cells=tuple(cells))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A thing of both documents."""
+
+    before: MergedRow
+    after: MergedRow
+    places: tuple[int, ...]  # columns whose cells differ
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Every thing of both documents is in one of these."""
+
+    removed: tuple[MergedRow, ...]  # only in the first
+    added: tuple[MergedRow, ...]  # only in the second
+    changed: tuple[Changed, ...]
+    same: int
+
+
+def merge_rows(
+    rows: Sequence[Row], *, row: str, key: Sequence[int] = (0,), came: Mapping[DocumentId, datetime]
+) -> tuple[MergedRow, ...]:
+    """In order of first appearance. `row`: what one row is; `key`: the columns that tell things apart."""
+    by_key: dict[Key, list[Row]] = {}
+    for each in rows:
+        by_key.setdefault(key_of(each.cells, row, key), []).append(each)
+    versions = _superseded(by_key, came)
+    merger = _Merger(came=came, versions=versions, key=frozenset(key))
+    return tuple(thing for known in by_key.values() for thing in merger.things(known))
+
+
+def key_of(cells: Sequence[str], row: str, key: Sequence[int] = (0,)) -> Key:
+    """The identity of a thing by its first cell and the other columns of `key`."""
+    return tuple(_name(cells[place], row) if place == 0 else _value(cells[place]) for place in key)
+
+
+def conflicts_of(
+    things: Sequence[MergedRow], columns: Sequence[str], came: Mapping[DocumentId, datetime]
+) -> tuple[Conflict, ...]:
+    """A conflict for every cell about which documents disagree."""
+    found = [
+        Conflict(
+            about=f"{thing.cells[0]}, {column}",
+            claims=(
+                claim(thing.cells[place], thing.sources[place]),
+                *(claim(each.value, each.source) for each in thing.disputed(place)),
+            ),
+        )
+        for thing in things
+        for place, column in enumerate(columns)
+        if thing.disputed(place)
+    ]
+    return dated(found, came)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _name(cell: str, row: str) -> tuple[str, ...]:
+    """A first cell without the word for the kind of thing («договор № 12» is «12»), the number sign, the legal form and
+    the date that often follows. A code such as «№ 12/2024» stands for the whole, with a number before it."""
+    named = _TAIL.sub("", cell)
+    if code := _CODE.search(named):
+        before = _DIGITS.findall(named[: code.start()])  # «1 к договору № 14/2024»
+        return _same_letters((*before, *plain(code[1]).split()))
+    kinds = stems(row)
+    words = name_words(named)
+    telling = [word for word in words if word not in _NUMBER_SIGNS and not (stems(word) & kinds)]
+    return _same_letters(telling or words)
+
+
+def _value(cell: str) -> tuple[str, ...]:
+    """The day of a date, the number of an amount, else the words."""
+    if day := only_day(cell):
+        return (day.isoformat(),)
+    found = amount(cell) if is_only_amount(cell) else None
+    if found:
+        return (f"{found.value.normalize():f}",)
+    code = _CODE.search(cell)
+    return _same_letters(plain(code[1]).split() if code else name_words(cell))
+
+
+def _same_letters(words: Sequence[str]) -> tuple[str, ...]:
+    """The letters of a code («А-12/2024») as Latin ones, where Cyrillic ones look the same."""
+    is_code = any(char.isdigit() for word in words for char in word)
+    return tuple(word.translate(_LOOKALIKES) if is_code and len(word) <= LETTERS_OF_CODE else word for word in words)
+
+
+def _superseded(by_key: Mapping[Key, Sequence[Row]], came: Mapping[DocumentId, datetime]) -> frozenset[DocumentId]:
+    """Documents of which a newer version is among the rows: both list at least FEWEST_OF_VERSION things as their own,
+    mostly the same ones, and bear different dates."""
+    held: dict[DocumentId, set[Key]] = {}
+    ages: dict[DocumentId, tuple[bool, float]] = {}
+    for key, rows in by_key.items():
+        for each in rows:
+            if each.standing is Standing.OWN:
+                held.setdefault(each.document, set()).add(key)
+                ages[each.document] = newness(each.passage, came.get(each.document))
+    lists = [each for each, keys in held.items() if len(keys) >= FEWEST_OF_VERSION and ages[each][0]]
+    return frozenset(
+        older
+        for older, newer in permutations(lists, 2)
+        if ages[older] < ages[newer]
+        and len(held[older] & held[newer]) >= SHARED_BY_VERSIONS * min(len(held[older]), len(held[newer]))
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Merger:
+    """Merges rows of one key at a time."""
+
+    came: Mapping[DocumentId, datetime]
+    versions: frozenset[DocumentId]  # superseded ones
+    key: frozenset[int]
+
+    def things(self, rows: Sequence[Row]) -> tuple[MergedRow, ...]:
+        """One thing if every document that is about it has only one row for this key. Otherwise the key does not
+        identify a thing, and only rows that agree in all cells are merged."""
+        by_document: dict[DocumentId, list[list[Row]]] = {}
+        for each in rows:
+            _add_to_group(by_document.setdefault(each.document, []), each)
+        owners = (groups for groups in by_document.values() if any(rows[0].standing is Standing.OWN for rows in groups))
+        alike = [group for groups in by_document.values() for group in groups]
+        if all(len(groups) == 1 for groups in owners):
+            return (self._thing([row for group in alike for row in group]),)
+        apart: list[list[Row]] = []
+        for each in (row for group in alike for row in group):
+            _add_to_group(apart, each)
+        return tuple(map(self._thing, apart))
+
+    def _thing(self, rows: Sequence[Row]) -> MergedRow:
+        ranked = sorted(rows, key=self._rank, reverse=True)
+        merged = [self._cell(ranked, place) for place in range(len(ranked[0].cells))]
+        return MergedRow(
+            cells=tuple(cell for cell, _, _ in merged),
+            sources=tuple(source for _, source, _ in merged),
+            others=tuple(others for _, _, others in merged),
+            is_outdated=all(row.document in self.versions for row in ranked),
+        )
+
+    def _rank(self, row: Row) -> tuple[int, bool, bool, float]:
+        is_latest = row.document not in self.versions
+        return (_RANKS[row.standing], is_latest, *newness(row.passage, self.came.get(row.document)))
+
+    def _cell(self, ranked: Sequence[Row], place: int) -> tuple[str, RankedPassage, tuple[OtherValue, ...]]:
+        """The value of the first row that has one, where it stands, and the other values. Of documents that say the
+        same, the thing's own is named."""
+        saying = [row for row in ranked if row.cells[place]]
+        if not saying:
+            return "", ranked[0].sources[place], ()
+        first = saying[0]
+        alike = [row for row in saying if place in self.key or same(first.cells[place], row.cells[place])]
+        named = next((row for row in alike if row.standing is Standing.OWN), first)
+        others = [
+            OtherValue(
+                value=row.cells[place],
+                source=row.sources[place],
+                is_replaced=self._is_replaced(row, by=first),
+                is_in_force=row.standing is not Standing.DRAFT or first.standing is Standing.DRAFT,
+            )
+            for row in saying
+            if row not in alike
+        ]
+        return named.cells[place], named.sources[place], tuple(_without_echoes(others))
+
+    def _is_replaced(self, row: Row, *, by: Row) -> bool:
+        is_amended = by.standing is Standing.AMENDS and row.standing is not Standing.MENTIONS
+        return is_amended or row.document in self.versions
+
+
+def _add_to_group(groups: list[list[Row]], row: Row) -> None:
+    """Add the row to the group that it agrees with in all cells (an empty cell agrees with any), or make a new one."""
+    for group in groups:
+        if all(_agree(other, row) for other in group):
+            group.append(row)
+            return
+    groups.append([row])
+
+
+def _agree(one: Row, other: Row) -> bool:
+    return one.nth == other.nth and all(
+        not mine or not theirs or same(mine, theirs) for mine, theirs in zip(one.cells, other.cells, strict=True)
+    )
+
+
+def _without_echoes(others: Sequence[OtherValue]) -> list[OtherValue]:
+    """Without mentions of a value that held at their time and was replaced since, and each replaced value once."""
+    former = [each.value for each in others if each.is_replaced]
+    kept: list[OtherValue] = []
+    for each in others:
+        is_echo = not each.is_replaced and any(same(each.value, value) for value in former)
+        is_known = each.is_replaced and any(other.is_replaced and same(each.value, other.value) for other in kept)
+        if not is_echo and not is_known:
+            kept.append(each)
+    return kept
+
+
+def compare(
+    before: Sequence[MergedRow], after: Sequence[MergedRow], *, row: str, key: Sequence[int] = (0,)
+) -> Comparison:
+    """Things with the same key are paired: first those that agree, then the rest in their order."""
+    left = _by_key(after, row, key)
+    removed: list[MergedRow] = []
+    pairs: list[Changed] = []
+    for name, things in _by_key(before, row, key).items():
+        matched, alone = _match(things, left.get(name, []))
+        pairs += matched
+        removed += alone
+    added = [each for things in left.values() for each in things]
+    changed = tuple(pair for pair in pairs if pair.places)
+    return Comparison(removed=tuple(removed), added=tuple(added), changed=changed, same=len(pairs) - len(changed))
+
+
+def _match(things: Sequence[MergedRow], others: list[MergedRow]) -> tuple[list[Changed], list[MergedRow]]:
+    """Pairs, and the things left without one. Matched things are removed from `others`."""
+    matched: list[Changed] = []
+    rest: list[MergedRow] = []
+    for one in things:
+        twin = next((other for other in others if not _differing(one, other)), None)
+        if twin is None:
+            rest.append(one)
+        else:
+            others.remove(twin)
+            matched.append(Changed(before=one, after=twin, places=()))
+    while rest and others:
+        one, other = rest.pop(0), others.pop(0)
+        matched.append(Changed(before=one, after=other, places=_differing(one, other)))
+    return matched, rest
+
+
+def _differing(one: MergedRow, other: MergedRow) -> tuple[int, ...]:
+    """Columns that both fill, with different values. An empty cell counts as equal."""
+    cells = zip(one.cells[1:], other.cells[1:], strict=True)
+    return tuple(
+        place for place, (mine, theirs) in enumerate(cells, start=1) if mine and theirs and not same(mine, theirs)
+    )
+
+
+def _by_key(things: Sequence[MergedRow], row: str, key: Sequence[int]) -> dict[Key, list[MergedRow]]:
+    grouped: dict[Key, list[MergedRow]] = {}
+    for each in things:
+        grouped.setdefault(key_of(each.cells, row, key), []).append(each)
+    return grouped

@@ -1,0 +1,200 @@
+"""What code does where no model writes: a document's outline, one quote of each of two, rows that fit a condition.
+
+In: a question, the words of `prompts/breadth.toml`, what was found. Out: Markdown and the passages behind it, or None,
+and then the quotes answer as always. A request is recognised by how it begins («перескажи», «сравни») or by a
+comparison with a number («дешевле 500»), and a condition only where a table that was found has a column for it. Pure.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from prompts.wordings import BreadthWords, Wordings
+from rag.records import Passage, RankedPassage
+from rag.table_rows import Row, in_words, rows_of
+from rag.values import amount, exact_amount
+from rag.words import escaped, folded, sentences, stems
+
+OUTLINE_CHARS, OUTLINE_LINE_CHARS, OUTLINE_LINES = 1800, 200, 16
+FILTERED_ROWS = 20  # that are shown; all are counted
+NUMERIC_SHARE = 0.6  # of a column's cells: the others may be «по запросу»
+_HEADING_CHARS = 120
+
+
+class RequestKind(StrEnum):
+    """What is asked; the value ends the key of the bot's remark on what a model would add."""
+
+    OUTLINE = "outline"
+    COMPARISON = "comparison"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """«дешевле 500», «не больше 20»."""
+
+    is_below: bool
+    is_inclusive: bool  # «не дороже» means at most
+    limit: Decimal
+    is_price: bool  # it says itself that a price is meant
+
+    def holds(self, value: Decimal) -> bool:
+        """Whether a value fits."""
+        if value == self.limit:
+            return self.is_inclusive
+        return (value < self.limit) is self.is_below
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A request and its object: the rest of the question, or the condition."""
+
+    kind: RequestKind
+    about: str = ""
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What came of it."""
+
+    text: str  # Markdown
+    passages: tuple[Passage, ...]
+
+
+class PlainRequests:
+    """The rules, their words compiled once."""
+
+    def __init__(self, words: BreadthWords, wordings: Mapping[str, Wordings]) -> None:
+        self._wordings = wordings
+        self._outline = _pattern(words.retell)
+        self._compare = _pattern(words.compare)
+        self._prices = _pattern(words.prices)
+        self._priced_words = _pattern(words.asking_price)
+        self._priced = frozenset(words.priced)
+        self._below = frozenset(words.below)
+        sides = _alternatives((*words.below, *words.above))
+        self._condition = re.compile(
+            rf"(?<!\w)(?P<no>не |no |not )?(?P<side>{sides})(?: чем)? (?P<number>\d[\d  .,]*(?:тыс|млн|k\b|к\b)?)"
+        )
+
+    def of(self, question: str) -> Request | None:
+        """The request; None for a question that is answered by quotes."""
+        said = " ".join(folded(question).split())
+        if found := self._outline.match(said):
+            return Request(kind=RequestKind.OUTLINE, about=said[found.end() :].strip(" ?!.:"))
+        if found := self._compare.match(said):
+            return Request(kind=RequestKind.COMPARISON, about=said[found.end() :])
+        condition = self._condition_of(said)
+        return Request(kind=RequestKind.ROWS, condition=condition) if condition else None
+
+    def _condition_of(self, said: str) -> Condition | None:
+        found = self._condition.search(said)
+        limit = amount(found["number"].rstrip(" .,")) if found else None
+        if found is None or limit is None:
+            return None
+        is_below, is_negated = found["side"] in self._below, found["no"] is not None
+        return Condition(
+            is_below=is_below is not is_negated,
+            is_inclusive=is_negated,
+            limit=limit.value,
+            is_price=found["side"] in self._priced,
+        )
+
+    def rows(
+        self, condition: Condition, question: str, found: Sequence[RankedPassage], language: str
+    ) -> tuple[Done, int] | None:
+        """The rows of the first document that has a column for the condition, and how many of them are not shown."""
+        wanted = stems(question)
+        for passages in _by_document(found):
+            rows = list(dict.fromkeys(row for passage in passages for row in rows_of(passage.text)))
+            if not rows or (column := self._column(rows, condition, wanted)) is None:
+                continue
+            fitting = [row for row in rows if (value := _value(row, column)) is not None and condition.holds(value)]
+            words = self._wordings[language]
+            is_whole = passages[0].searchable <= sum(len(each.pieces) or 1 for each in passages)
+            told = (words.rows_fit if is_whole else words.rows_fit_found).format(fit=len(fitting), total=len(rows))
+            lines = [f"**{escaped(told)}**", *(f"- {escaped(row.words)}" for row in fitting[:FILTERED_ROWS])]
+            used = [each for each in passages if any(row in fitting for row in rows_of(each.text))] or passages[:1]
+            return Done(text="\n".join(lines), passages=tuple(used)), max(len(fitting) - FILTERED_ROWS, 0)
+        return None
+
+    def _column(self, rows: Sequence[Row], condition: Condition, wanted: frozenset[str]) -> str | None:
+        """The numeric column that the condition means: the one with prices, the one that the question names, or the
+        only one."""
+        names = dict.fromkeys(name for row in rows for name in row.names if name)
+        numeric = [name for name in names if _is_numeric(name, rows)]
+        if condition.is_price:
+            return next((name for name in numeric if "₽" in name or "$" in name or self._names_price(name)), None)
+        named = [name for name in numeric if stems(name) & wanted]
+        return named[0] if named else None
+
+    def asking_price(self, question: str) -> tuple[str, ...]:
+        """The words that say that a sum of money would answer the question."""
+        return tuple(word for word in folded(question).split() if self._priced_words.match(word))
+
+    def _names_price(self, name: str) -> bool:
+        return any(self._prices.match(word) for word in folded(name).split())
+
+
+def outline(found: Sequence[RankedPassage]) -> Done | None:
+    """Each heading with the sentence below it, or the first sentence of each paragraph, of the first document found."""
+    passages = sorted(next(_by_document(found), ()), key=lambda each: each.ordinal)
+    told = (pair for passage in passages for pair in _beginnings(in_words(passage.text)[0]))
+    said = (f"**{escaped(head)}** {escaped(line)}".strip() if head else escaped(line) for head, line in told)
+    lines = [f"- {line}" for line in dict.fromkeys(said)]
+    kept = lines[:OUTLINE_LINES]
+    while len("\n".join(kept)) > OUTLINE_CHARS:
+        kept.pop()
+    more = ["- …"] if len(kept) < len(lines) else []
+    return Done(text="\n".join([*kept, *more]), passages=tuple(passages[:1])) if kept else None
+
+
+def _by_document(found: Sequence[RankedPassage]) -> Iterator[list[Passage]]:
+    groups: dict[str, list[Passage]] = {}
+    for each in found:
+        groups.setdefault(each.passage.document_id, []).append(each.passage)
+    return iter(groups.values())
+
+
+def _beginnings(text: str) -> Iterator[tuple[str, str]]:
+    """(heading or nothing, the first sentence below it) of each part of the text."""
+    heading = ""
+    for paragraph in filter(None, (part.strip() for part in text.split("\n"))):
+        first = sentences(paragraph)[0]
+        said = paragraph[first.start : first.end]
+        if len(paragraph) <= _HEADING_CHARS and not paragraph.endswith((".", "!", "…", ":", ";", ",")):
+            if heading:
+                yield heading, ""
+            heading = paragraph
+            continue
+        yield (
+            heading,
+            said if len(said) <= OUTLINE_LINE_CHARS else f"{said[:OUTLINE_LINE_CHARS].rsplit(maxsplit=1)[0]} …",
+        )
+        heading = ""
+    if heading:
+        yield heading, ""
+
+
+def _is_numeric(name: str, rows: Sequence[Row]) -> bool:
+    cells = [row.cells[row.names.index(name)] for row in rows if name in row.names and len(row.names) == len(row.cells)]
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and sum(exact_amount(cell) is not None for cell in filled) >= NUMERIC_SHARE * len(filled)
+
+
+def _value(row: Row, column: str) -> Decimal | None:
+    if column not in row.names or len(row.names) != len(row.cells):
+        return None
+    read = exact_amount(row.cells[row.names.index(column)])
+    return read.value if read else None
+
+
+def _alternatives(entries: Sequence[str]) -> str:
+    return "|".join(re.escape(entry).replace(r"\*", r"\w*") for entry in sorted(entries, key=len, reverse=True))
+
+
+def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{_alternatives(entries)})(?!\w)")

@@ -1,0 +1,101 @@
+"""A tool as a plan sees it: its name, a text for the planner, and arguments that are read tolerantly.
+
+In: arguments as a model wrote them. Out: typed and frozen ones, or `ToolMisused`, which says what does not fit. What
+runs a tool is `rag.execution.tools`.
+"""
+
+import typing
+from abc import ABC
+from collections.abc import Mapping
+from functools import reduce
+from inspect import cleandoc
+from typing import Any, ClassVar, Generic, TypeVar
+
+from annotated_types import Ge, Le, MaxLen
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+
+_ONE_OR_SEVERAL = ("document", "documents")  # a tool has one of them; plans confuse them
+
+
+class ToolArguments(BaseModel):
+    """Frozen. What is plain is put right: numbers out of bounds are clamped, texts cut, a single value where a list
+    belongs becomes a list of one, and arguments that the tool does not have are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _put_right(cls, raw: object) -> object:
+        if not isinstance(raw, Mapping):
+            return raw
+        raw = dict(raw)
+        for name, other in (_ONE_OR_SEVERAL, _ONE_OR_SEVERAL[::-1]):
+            if name in raw and name not in cls.model_fields:
+                raw.setdefault(other, raw[name])
+        known = {
+            name: _fitted(value, cls.model_fields[name]) for name, value in raw.items() if name in cls.model_fields
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+Arguments = TypeVar("Arguments", bound=ToolArguments)
+
+
+def _fitted(value: object, field: FieldInfo) -> object:
+    """The value as a list where a list belongs, within the field's bounds. Empty means not given."""
+    holds_list = typing.get_origin(field.annotation) is tuple or any(
+        typing.get_origin(each) is tuple for each in typing.get_args(field.annotation)
+    )
+    if isinstance(value, str | list | tuple) and not value:
+        return None
+    if isinstance(value, str) and holds_list:
+        return (value,)
+    if isinstance(value, list | tuple) and not holds_list:
+        value = ", ".join(map(str, value))
+    if isinstance(value, str) and value.isdecimal() and field.annotation is int:
+        value = int(value)
+    return reduce(_bounded, field.metadata, value)
+
+
+def _bounded(value: object, bound: object) -> object:
+    """The value within one bound of its field."""
+    if isinstance(bound, MaxLen) and isinstance(value, str | list | tuple):
+        return value[: bound.max_length]
+    if isinstance(bound, Ge) and isinstance(value, int | float):
+        return max(value, typing.cast("float", bound.ge))
+    if isinstance(bound, Le) and isinstance(value, int | float):
+        return min(value, typing.cast("float", bound.le))
+    return value
+
+
+class ToolMisused(Exception):
+    """The arguments do not fit the tool; the message says why, for the planner's second try."""
+
+
+class PlannedTool(ABC, Generic[Arguments]):
+    """The docstring of a subclass is what the planner reads of it."""
+
+    name: ClassVar[str]
+    is_slow: ClassVar[bool] = False  # so slow that the person has to see its progress and be able to stop it
+    is_offered: ClassVar[bool] = True  # to the planner; other tools are for emergency plans only
+    arguments: type[Arguments]
+
+    @property
+    def about(self) -> str:
+        """The tool's text for the planner."""
+        return cleandoc(type(self).__doc__ or "")
+
+    def read(self, raw: Mapping[str, JsonValue]) -> Arguments:
+        """The validated arguments; null counts as not given. Raises ToolMisused."""
+        given = {name: value for name, value in raw.items() if value is not None}
+        try:
+            return self.arguments.model_validate(given)
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_input=False, include_context=False)
+            lines = [f"{self.name}.{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems]
+            raise ToolMisused("; ".join(lines)) from error
+
+
+AnyTool = PlannedTool[Any]
+"""Tools of one set take different arguments; each reads its own."""
