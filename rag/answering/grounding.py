@@ -2,8 +2,8 @@
 
 In: statements, the texts of the facts that they cite, what the person asked. Out: a `Judgement` of each statement, with
 the places of the words that carry it. A quotation that does not stand in its fact carries nothing. What a reply leaves
-out is asked for once more. A model that is away or answers nonsense leaves the statements unjudged. It rewrites nothing;
-texts never reach the log.
+out is asked for once more. A model that is away or answers nonsense leaves the statements unjudged. It rewrites
+nothing; texts never reach the log.
 """
 
 import re

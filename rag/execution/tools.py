@@ -1,7 +1,7 @@
 """Running tools: the base class of those that run, what all of one turn share, and calls of a model within its limits.
 
-In: typed arguments (`planning/tool.py`). Out: a `FactsPayload`. Each tool has its own module; a new tool is a module and
-one line in the composition root. What all tools of one turn share is its `Run`: the limits, the stop signal, the
+In: typed arguments (`planning/tool.py`). Out: a `FactsPayload`. Each tool has its own module; a new tool is a module
+and one line in the composition root. What all tools of one turn share is its `Run`: the limits, the stop signal, the
 listener for progress, and whether another model call is allowed. `ask` calls a model within these limits, once more
 when the reply has the wrong shape: the meter counts a call when it has ended, the `Run` also those under way, so that
 concurrent calls do not overshoot. Replies are cached by a hash of all that decides them; if any of it differs, the part
