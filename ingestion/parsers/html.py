@@ -5,20 +5,20 @@ worse than none. Hidden text, where pages put words for machines, goes first; a 
 read whole; of others trafilatura extracts the main text; where it finds too little, the page's noscript content and
 summary are tried. Pages that show no text without scripts or a login are refused with that reason. trafilatura needs
 about 27 bytes of memory per byte, so pages longer than any article are read whole, like a book. What it has found (in
-TEI's vocabulary: head, p, list/item, table/row/cell, code, quote, lb) becomes blocks without a detour over Markdown,
-whose signs pages use as text; short notices that surround articles are dropped.
+TEI's vocabulary: head, p, list/item, table/row/cell, code, quote, lb) is named as HTML again and read by `markup`; not
+as Markdown, whose signs pages use as text. Short notices that surround articles are dropped.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 
-from lxml.etree import _Element  # type: ignore[import-untyped] # lxml brings no types
-from lxml.html import HtmlElement, fromstring, tostring  # type: ignore[import-untyped] # lxml brings no types
+from lxml.etree import SubElement  # type: ignore[import-untyped] # lxml brings no types
+from lxml.html import HtmlElement, tostring  # type: ignore[import-untyped] # lxml brings no types
 from trafilatura import bare_extraction, extract_metadata, load_html
 
 from domain.locator import Locator
@@ -26,12 +26,11 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.markup import add_markup
-from ingestion.parsers.outline import Outline, choose_title, render_table
+from ingestion.parsers.markup import add_markup, add_tree
+from ingestion.parsers.outline import Outline, choose_title
 from ingestion.records import Block, BlockKind, Document
 
 UNSTATED_LEVEL = 3  # of a heading without a level, such as the summary of a <details>
-INDENT = "  "
 NOTICE_CHARACTERS = 300
 """A shorter block that matches one of NOTICES is dropped; prose about the same subject is longer."""
 
@@ -49,9 +48,7 @@ NOTICES = tuple(
     )
 )
 
-_BLANKS = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r"\n\s*\n")  # old pages separate paragraphs by two line breaks
-_GATHERED = frozenset({"list", "table", "code", "quote", "p", "head"})  # inside an item or a cell: lines of their own
 HIDDEN_SHARE = 0.5
 """A hidden element with more than this share of the page's text is the page itself, hidden until a script has run."""
 FOLDS = 3
@@ -109,8 +106,17 @@ POSTS = (
     "//div[contains(concat(' ', @class, ' '), ' tgme_widget_message_text ')]",  # Telegram: a channel's posts
 )
 SITES_OF_POSTS = frozenset({"Telegram"})  # if a page lacks the post itself, its summary has it
-_VOCABULARY = {"br": "lb", "pre": "code", "blockquote": "quote"}
-"""HTML tags -> trafilatura's."""
+HTML_NAMES = {
+    "head": "",
+    "list": "",
+    "item": "li",
+    "row": "tr",
+    "cell": "td",
+    "lb": "br",
+    "code": "pre",
+    "quote": "blockquote",
+}
+"""Of the elements of what trafilatura finds."""
 LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer pages are exports of chats and one-page manuals
 ENOUGH_CHARACTERS = 250  # shorter main texts are compared with the page's other text
 STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
@@ -121,106 +127,53 @@ _PICTURE = re.compile(rb"data:[\w.+/-]{1,100};base64,[A-Za-z0-9+/=]{200,}")
 _TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
 
 
-def read_body(body: _Element) -> tuple[Block, ...]:
-    """Blocks in reading order."""
+def read_body(body: HtmlElement) -> tuple[Block, ...]:
+    """Blocks in reading order, without notices; `body` is changed."""
+    for element in [*body.iter("table", "quote")]:
+        _name_by_caption(element) if element.tag == "table" else _keep_lines(element)
+    for element in body.iter(*HTML_NAMES):
+        element.tag = _html_name(element)
+    marked = Outline()
+    add_tree(marked, body)
     outline = Outline()
-    _read_children(body, outline)
+    for block in marked.finish():
+        text = block.text.replace("\u00ad", "")
+        for part in _BREAKS.split(text) if block.kind is BlockKind.PARAGRAPH else (text,):
+            _add(outline, block, part)
     return tuple(outline.finish())
 
 
-def _read_children(parent: _Element, outline: Outline) -> None:
-    _add_paragraph(outline, parent.text or "")
-    for element in parent:
-        _read(element, outline)
-        _add_paragraph(outline, element.tail or "")
+def _html_name(element: HtmlElement) -> str:
+    if element.tag == "head":
+        level = (element.get("rend") or "").removeprefix("h")
+        return f"h{level if level.isdecimal() else UNSTATED_LEVEL}"
+    if element.tag == "list":
+        return "ol" if element.get("rend") == "ol" else "ul"
+    if element.tag == "code" and "\n" not in "".join(element.itertext()):
+        return "code"
+    return HTML_NAMES[element.tag]
 
 
-def _read(element: _Element, outline: Outline) -> None:
-    match element.tag:
-        case "head":
-            level = (element.get("rend") or "").removeprefix("h")
-            outline.add_heading(_words(element), int(level) if level.isdecimal() else UNSTATED_LEVEL)
-        case "code":
-            outline.add(BlockKind.CODE, "".join(element.itertext()))
-        case "list":
-            outline.add(BlockKind.LIST, "\n".join(_lines(element, indent="")))
-        case "table":
-            _add_table(outline, [[_flat(cell) for cell in row] for row in element.iter("row")])
-        case "p" | "item" if not _holds_blocks(element):
-            for paragraph in _BREAKS.split("".join(_pieces(element))):
-                _add_paragraph(outline, _tidy(paragraph))
-        case str():
-            _read_children(element, outline)
-        case _:  # a comment or a processing instruction
-            pass
+def _name_by_caption(table: HtmlElement) -> None:
+    """Of a table whose first row is a caption, as trafilatura writes one."""
+    first, *others = table.iter("row")
+    if others and len(first) > 1 and not any("".join(cell.itertext()).strip() for cell in first[1:]):
+        first.tag = "caption"
 
 
-def _add_paragraph(outline: Outline, text: str) -> None:
-    text = text.strip()
-    if len(text) < NOTICE_CHARACTERS and any(pattern.match(text) for pattern in NOTICES):
-        return
-    outline.add(BlockKind.PARAGRAPH, text)
+def _keep_lines(quote: HtmlElement) -> None:
+    """Of one without any markup inside, which may be what was set in lines."""
+    first, *others = (quote.text or "").strip().split("\n") if not len(quote) else [quote.text]
+    quote.text = first
+    for line in others:
+        SubElement(quote, "lb").tail = line
 
 
-def _add_table(outline: Outline, rows: list[list[str]]) -> None:
-    """Add a table; its first row may be a caption, as trafilatura writes one."""
-    if len(rows) > 1 and len(rows[0]) > 1 and not any(rows[0][1:]):
-        outline.name_table(rows.pop(0)[0])
-    outline.add(BlockKind.TABLE, render_table(rows))
-
-
-def _holds_blocks(element: _Element) -> bool:
-    return any(
-        child.tag in _GATHERED and (child.tag != "code" or "\n" in "".join(child.itertext())) for child in element
-    )
-
-
-def _lines(listing: _Element, *, indent: str) -> Iterator[str]:
-    """One line for each item, followed by the lines of its nested lists."""
-    ordered = listing.get("rend") == "ol"
-    for number, item in enumerate(listing.iterchildren("item"), start=1):
-        bullet = f"{number}. " if ordered else "- "
-        hanging = "\n" + indent + " " * len(bullet)
-        if text := _words(item):
-            yield indent + bullet + text.replace("\n", hanging)
-        for inner in item.iterchildren("list"):
-            yield from _lines(inner, indent=indent + INDENT)
-
-
-def _words(element: _Element) -> str:
-    """The text of an element without its nested lists; explicit line breaks stay."""
-    return _tidy("".join(_pieces(element)))
-
-
-def _tidy(text: str) -> str:
-    lines = (_BLANKS.sub(" ", line).strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-def _flat(element: _Element) -> str:
-    return " ".join("".join(_pieces(element, lists=True)).split())
-
-
-def _pieces(element: _Element, *, lists: bool = False) -> Iterator[str]:
-    if not isinstance(element.tag, str):
-        return
-    yield _on_one_line(element.text)
-    for child in element:
-        if child.tag == "lb":
-            yield "\n"
-        elif child.tag == "code":
-            yield "".join(child.itertext()).strip("\n")
-        elif lists or child.tag != "list":
-            separator = "\n" if child.tag in _GATHERED or child.tag == "item" else ""
-            yield separator
-            yield from _pieces(child, lists=lists)
-            yield separator
-        yield _on_one_line(child.tail)
-
-
-def _on_one_line(text: str | None) -> str:
-    """In HTML, a line break in the source is a blank."""
-    return (text or "").replace("\n", " ").replace("\u00ad", "")
+def _add(outline: Outline, block: Block, text: str) -> None:
+    if block.kind is BlockKind.HEADING:
+        outline.add_heading(text, block.level or UNSTATED_LEVEL)
+    elif len(text) >= NOTICE_CHARACTERS or not any(pattern.match(text.strip()) for pattern in NOTICES):
+        outline.add(block.kind, text)
 
 
 def load_page(text: str) -> HtmlElement | None:
@@ -378,19 +331,10 @@ def read_posts(tree: HtmlElement, facts: PageFacts) -> tuple[Block, ...]:
     """The posts of a page that consists of posts; empty for every other page."""
     posts = [post for rule in POSTS for post in tree.xpath(rule)]
     if posts:
-        return tuple(block for post in posts for block in _blocks_of(post))
+        return tuple(block for post in posts for block in read_body(post))
     if facts.site in SITES_OF_POSTS and facts.summary:
         return (Block(kind=BlockKind.PARAGRAPH, text=facts.summary),)
     return ()
-
-
-def _blocks_of(post: HtmlElement) -> Iterator[Block]:
-    body = fromstring("<div></div>")
-    for element in post.iter():
-        element.tag = _VOCABULARY.get(element.tag, element.tag)
-    post.tag = "p"
-    body.append(post)
-    yield from read_body(body)
 
 
 def parse(path: Path, info: FileInfo) -> Document:

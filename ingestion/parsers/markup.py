@@ -50,6 +50,11 @@ def add_markup(outline: Outline, source: str) -> None:
     text = _XML_DECLARATION.sub("", source)
     parser = lxml_html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False)
     root = lxml_html.document_fromstring(text if text.strip() else "<p></p>", parser=parser, ensure_head_body=True)
+    add_tree(outline, root)
+
+
+def add_tree(outline: Outline, root: Element) -> None:
+    """The same for markup that is parsed already."""
     reader = _Reader(outline)
     reader.read(root)
     reader.close()
