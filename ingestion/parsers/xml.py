@@ -10,7 +10,7 @@ length (10 MB). It knows no vocabulary.
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from html.entities import html5
@@ -69,25 +69,14 @@ def stream_elements(stream: IO[bytes], tag: str) -> Iterator[Element]:
 
     Raises as `read_tree` does.
     """
-    for element in stream_parts(stream, [tag]):
-        yield element
-        forget(element)
-
-
-def stream_parts(stream: IO[bytes], tags: Sequence[str]) -> Iterator[Element]:
-    """The same for several tags, which may be inside each other; the caller frees what it has read (`forget`)."""
     try:
-        for _, element in etree.iterparse(stream, tag=tags, remove_comments=True, remove_pis=True, **SAFE):
+        for _, element in etree.iterparse(stream, tag=tag, remove_comments=True, remove_pis=True, **SAFE):
             yield element
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
     except etree.XMLSyntaxError as error:
         raise _explain(error) from error
-
-
-def forget(element: Element) -> None:
-    """Free the element's content, and everything before it."""
-    element.clear()
-    while element.getprevious() is not None:
-        del element.getparent()[0]
 
 
 def local_name(element: Element) -> str:
@@ -168,10 +157,10 @@ class Package(AbstractContextManager["Package"]):
         data = self.read(part)
         return read_tree(data) if data else None
 
-    def open(self, part: str, *, most_bytes: int = LARGEST_STREAM_BYTES) -> IO[bytes]:
+    def open(self, part: str) -> IO[bytes]:
         """The part as a stream, for `stream_elements`. Raises KeyError, and SourceError FILE_TOO_HEAVY."""
         size = self._archive.getinfo(part).file_size
-        if size > most_bytes:
+        if size > LARGEST_STREAM_BYTES:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"{part} inflates to {size} bytes")
         return self._archive.open(part)
 
