@@ -1,13 +1,13 @@
 """RTF: letters of every charset, and what is no text."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.errors import FailureCode
-from ingestion.parsers.rtf import read_tokens
 from ingestion.records import BlockKind
 from tests.unit.ingestion.parsers.reading import read_bytes, refusal, told
 
@@ -88,5 +88,13 @@ def test_a_file_that_was_cut_off_is_damaged(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_tokens(data: bytes) -> None:
-    assert sum(len(token.data) for token in read_tokens(data)) <= len(data)
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.rtf")
+        path.write_bytes(HEAD.encode() + data)
+        assert refusal(path) in (None, FailureCode.FILE_DAMAGED, FailureCode.FILE_WITHOUT_TEXT)
+
+
+@pytest.mark.parametrize(("page", "text"), [(r"\mac", "é"), (r"\ansicpg99999", "Ž")])
+def test_a_code_page_without_a_name_in_python_is_no_reason_to_refuse(tmp_path: Path, page: str, text: str) -> None:
+    assert _told(tmp_path, r"\'8e", head=rf"{{\rtf1\ansi{page} ") == [(BlockKind.PARAGRAPH, text)]
