@@ -89,7 +89,7 @@ class Analyze(Tool[AnalyzeArguments]):
     def _block(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsBlock:
         others = (self._prompts.analyze, self._prompts.analyze_task.text, arguments.task, context.background)
         left = self._prompt_tokens - sum(map(estimate_tokens, (*others, context.question)))
-        return build_block(context.materials, tokens=left)
+        return build_block(context.materials, tokens=left, about=f"{context.question}\n{arguments.task}")
 
 
 def _task(arguments: AnalyzeArguments, context: ToolContext, block: FactsBlock) -> AnalysisTask:
@@ -112,7 +112,14 @@ def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayloa
     known = numbers(task) | spoken_numbers(task)
     missing = tuple(each for each in analysis.missing if numbers(each) <= known)[:MAX_MISSING]
     advice = Advice(enough=analysis.enough and bool(facts), queries=analysis.queries, missing=missing)
-    return FactsPayload(facts=facts, coverage=1.0 if advice.enough else 0.5 if facts else 0.0, advice=advice)
+    seen = {piece for fact in block.facts if fact.kind is FactKind.PASSAGE for piece in fact.pieces}
+    drawn = {piece for fact in facts for behind in fact.drawn_from for piece in behind.pieces}
+    return FactsPayload(
+        facts=facts,
+        coverage=1.0 if advice.enough else 0.5 if facts else 0.0,
+        advice=advice,
+        set_aside=frozenset(seen - drawn) if facts else frozenset(),
+    )
 
 
 def _fact(finding: Finding, block: FactsBlock) -> Fact | None:

@@ -16,7 +16,7 @@ import structlog
 from domain.ids import DocumentId
 from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
-from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
+from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
 from rag.execution.step_context import StepSummariser, TokenBudget
 from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
@@ -135,7 +135,8 @@ class Executor:
         """Conclusions of steps come first, then the passages that they were drawn from."""
 
         async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
-            return await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
+            found = await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
+            return self._short([wanted], found, is_short=False)
 
         engine = StepEngine(call, budget=self._budget, summariser=self._summariser)
         done = await engine.run(plan.steps, plan.question, context, watch)
@@ -143,9 +144,10 @@ class Executor:
         if _found_nothing(results) and not done.spent:
             results.append(await self._fall_back(plan, context, early))
         found = [each for each in reversed(results) if each.payload.found]
-        payload = merge([self._short([each], each.payload, is_short=False) for each in found])
+        payload = merge([each.payload for each in found])
         read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
-        facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
+        told = weighed(payload.facts, [each.payload for each in found])
+        facts = sorted(told, key=lambda fact: fact.kind is FactKind.PASSAGE)
         payload = replace(payload, facts=tuple(facts), documents=read)
         gaps = gaps_of(done.shown, done.spent, _missing(done))
         return Execution(
@@ -242,13 +244,14 @@ class Executor:
     def _together(self, results: Sequence[CallResult], plan: QueryPlan) -> FactsPayload:
         """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
         is_short = plan.render_style is RenderStyle.SHORT
-        return merge([self._short(group, _fused(group), is_short=is_short) for group in _groups(results)])
+        groups = _groups(results)
+        return merge([self._short(_planned(group), _fused(group), is_short=is_short) for group in groups])
 
-    def _short(self, group: Sequence[CallResult], payload: FactsPayload, *, is_short: bool) -> FactsPayload:
+    def _short(self, calls: Sequence[ToolCall], payload: FactsPayload, *, is_short: bool) -> FactsPayload:
         """Each search by itself: scores of different searches do not compare."""
-        if not self._is_shortened or group[0].call.tool != SEARCH:
+        if not self._is_shortened or any(call.tool != SEARCH for call in calls):
             return payload
-        return shortlist(payload, is_short=is_short, sought=_sought(group))
+        return shortlist(payload, is_short=is_short, sought=[str(call.args.get("query", "")) for call in calls])
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         tool = self._tools.get(call.tool)
@@ -308,9 +311,9 @@ def _groups(results: Sequence[CallResult]) -> list[list[CallResult]]:
     return list(groups.values())
 
 
-def _sought(group: Sequence[CallResult]) -> list[str]:
-    """The queries of the plan: one for each part of the question."""
-    return [str(each.call.args.get("query", "")) for each in group if not each.is_added]
+def _planned(group: Sequence[CallResult]) -> list[ToolCall]:
+    """The calls of the plan: one for each part of the question."""
+    return [each.call for each in group if not each.is_added]
 
 
 def _fused(results: Sequence[CallResult]) -> FactsPayload:

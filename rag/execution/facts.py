@@ -6,14 +6,14 @@ plan's limits allow, and no passages that cannot matter. `to_json` gives the see
 --json`. Pure.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from domain.ids import DocumentId
+from domain.ids import ChunkId, DocumentId
 from domain.locator import JsonValue
 from rag.records import Conflict, DocumentsRead, FactTable, RankedPassage
-from rag.words import estimate_tokens
+from rag.words import estimate_tokens, share, stems
 
 
 class FactKind(StrEnum):
@@ -53,6 +53,12 @@ class Fact:
         own = (self.passage,) if self.passage else ()
         behind = (each for fact in self.drawn_from for each in fact.passages)
         return tuple({each.passage.chunk_id: each for each in (*own, *behind)}.values())
+
+    @property
+    def pieces(self) -> frozenset[ChunkId]:
+        """The passages of the base that its passage was merged from, or that passage itself."""
+        own = self.passage.passage if self.passage else None
+        return frozenset(piece for piece, _ in own.pieces) or frozenset({own.chunk_id}) if own else frozenset()
 
     @property
     def source_name(self) -> str:
@@ -120,6 +126,7 @@ class FactsPayload:
     table: FactTable | None = None
     conflicts: tuple[Conflict, ...] = ()
     advice: Advice | None = None  # what to do next, from an analysis step
+    set_aside: frozenset[ChunkId] = frozenset()  # passages that an analysis saw and drew nothing from
     unread: int = 0  # documents that are still to be read for entities: a list of what they state may become longer
     remarks: tuple[str, ...] = ()  # for the model that answers: what was looked for otherwise than asked, or not at all
 
@@ -184,6 +191,7 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
         conflicts=tuple(conflict for payload in payloads for conflict in payload.conflicts),
         unread=max(payload.unread for payload in payloads),
         remarks=tuple(dict.fromkeys(remark for payload in payloads for remark in payload.remarks)),
+        set_aside=frozenset[ChunkId]().union(*(payload.set_aside for payload in payloads)),
     )
 
 
@@ -277,6 +285,80 @@ def shortlist(
         if place not in gone
     )
     return replace(payload, facts=tuple(facts))
+
+
+SAME = 0.8  # share of a conclusion's words that another of the same passage has
+
+
+def weighed(facts: Sequence[Fact], payloads: Sequence[FactsPayload]) -> tuple[Fact, ...]:
+    """The facts in the light of the analyses among `payloads`: no conclusion that says what another says of the same
+    passage; a little, and within SHORT_TOKENS, of passages that an analysis saw and none drew anything from. Where one
+    said that its conclusions are enough, so it goes for those that it did not see."""
+    drawn = {piece for each in payloads for fact in each.facts for behind in fact.drawn_from for piece in behind.pieces}
+    aside = {piece for each in payloads for piece in each.set_aside} - drawn
+    is_enough = any(each.advice and each.advice.enough for each in payloads)
+    kept: list[Fact] = []
+    left = SHORT_TOKENS
+    for fact in _unrepeated(facts):
+        is_aside = fact.pieces.isdisjoint(drawn) if is_enough else fact.pieces <= aside
+        if fact.kind is FactKind.PASSAGE and fact.pieces and is_aside:
+            left -= FRAME_TOKENS + estimate_tokens(fact.text[:ASIDE_CHARS])
+            kept += [replace(fact, shown=ASIDE_CHARS)] if left >= 0 else []
+        else:
+            kept.append(fact)
+    return tuple(kept)
+
+
+def _unrepeated(facts: Sequence[Fact]) -> list[Fact]:
+    left = list(facts)
+    for fact in reversed(facts):
+        if fact.drawn_from and any(_says(other, fact) for other in left if other is not fact):
+            left.remove(fact)
+    return left
+
+
+def _says(one: Fact, other: Fact) -> bool:
+    """Whether two conclusions stand on a common passage, and one has the figures and nearly all words of the other."""
+    is_of_same = any(
+        not behind.pieces.isdisjoint(each.pieces) for behind in one.drawn_from for each in other.drawn_from
+    )
+    words = stems(other.text)
+    figures = frozenset(each for each in words if each[0].isdigit())
+    return is_of_same and figures <= (said := stems(one.text)) and share(words, said) >= SAME
+
+
+def told_once(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """The facts; passages without the pieces that one before them shows whole: two searches find the same neighbours,
+    each merged with others."""
+    kept: list[Fact] = []
+    known: set[ChunkId] = set()
+    for fact in facts:
+        is_passage = fact.kind is FactKind.PASSAGE and fact.passage is not None
+        if not is_passage:
+            kept.append(fact)
+        elif rest := _beyond(fact, known):
+            kept.append(rest)
+            known |= rest.pieces if rest.shown is None or rest.shown >= len(rest.text) else frozenset()
+    return tuple(kept)
+
+
+def _beyond(fact: Fact, known: Set[ChunkId]) -> Fact | None:
+    """The fact without pieces that are known; None when nothing is left."""
+    if fact.pieces.isdisjoint(known) or fact.passage is None:
+        return fact
+    passage = fact.passage.passage
+    ends = [*(start for _, start in passage.pieces[1:]), len(passage.text)]
+    texts, left, at = list[str](), list[tuple[ChunkId, int]](), 0
+    for (piece, start), end in zip(passage.pieces, ends, strict=bool(passage.pieces)):
+        if piece not in known:
+            texts.append(passage.text[start:end])
+            left.append((piece, at))
+            at += end - start
+    if not left:
+        return None
+    text = "".join(texts).rstrip()
+    shorter = replace(passage, text=text, pieces=tuple(left), chunk_id=left[0][0])
+    return replace(fact, text=text, passage=replace(fact.passage, passage=shorter))
 
 
 def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:

@@ -12,7 +12,7 @@ from domain.documents import SourceType, title_beside
 from domain.locator import Locator
 from domain.visible import visible
 from rag.excerpts import near
-from rag.execution.facts import Fact, FactKind
+from rag.execution.facts import Fact, FactKind, told_once
 from rag.records import Passage
 from rag.words import digest, estimate_tokens, person_name, without_headings
 
@@ -55,13 +55,13 @@ class FactsBlock:
 
 def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> FactsBlock:
     """As many facts as fit into `tokens`, from the first on; the first one is cut rather than left out. What is said of
-    a document above its first passage is not said again above the others. Of a passage that is not shown whole there is
-    what is near `about`."""
+    a document above its first passage is not said again above the others, nor a piece that stands in a passage above.
+    Of a passage that is not shown whole there is what is near `about`."""
     fence = _fence([_words(fact) for fact in facts])
     texts: list[str] = []
     placed: list[Fact] = []
     left = tokens
-    for fact in facts:
+    for fact in told_once(facts):
         is_known = _is_known(fact, placed)
         heading = _heading(fact, is_known=is_known)
         fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*heading, "Text:", ""], fence)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import structlog
 
 from prompts.loader import Prompts, StepsSoFar, StepsSoFarRules
-from rag.execution.facts import Fact, FactKind, FactsPayload, merge
+from rag.execution.facts import Fact, FactKind, FactsPayload, merge, weighed
 from rag.execution.tools import Allowance, Run, size_of
 from rag.numbers import numbers
 from rag.planning.plan import ALL_PREVIOUS, Step
@@ -86,7 +86,8 @@ def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) ->
     wanted = set(step.context_requirements or step.depends_on)
     named = [each for each in finished if ALL_PREVIOUS in wanted or each.step.id in wanted]
     others = [each for each in finished if each not in named]
-    facts = merge([each.payload for each in reversed(named)]).facts  # the latest come first
+    found = merge([each.payload for each in reversed(named)]).facts  # the latest come first
+    facts = weighed(found, [each.payload for each in finished])
     return StepContext(materials=_fitting(facts, budget.rag), others=tuple(others))
 
 
@@ -136,7 +137,7 @@ def _fitting(facts: Sequence[Fact], tokens: int) -> tuple[Fact, ...]:
     kept: list[Fact] = []
     left = tokens
     for fact in sorted(facts, key=lambda fact: fact.kind is FactKind.PASSAGE):
-        size = estimate_tokens(fact.text)
+        size = estimate_tokens(fact.text[: fact.shown])
         if size <= left:
             kept.append(fact)
             left -= size

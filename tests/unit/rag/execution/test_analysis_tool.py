@@ -66,6 +66,11 @@ async def test_a_number_that_is_worked_out_stays_and_is_held_against_the_passage
     assert all(each.passage.text in block.said[0] for each in PASSAGES)
 
 
+async def test_what_nothing_was_drawn_from_is_set_aside() -> None:
+    assert (await analyse(ScriptedModel(reply(("Срок 14 дней.", [1]))))).set_aside == {2}
+    assert not (await analyse(ScriptedModel(reply()))).set_aside
+
+
 async def test_what_is_missing_becomes_searches() -> None:
     found = await analyse(ScriptedModel(reply(("Срок 14 дней.", [1]), enough=False, queries=["неустойка", "пени"])))
     assert found.advice is not None

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from domain.errors import DatabaseAway
-from domain.ids import DocumentId
+from domain.ids import ChunkId, DocumentId
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.executor import EarlySearch, Executor
-from rag.execution.facts import Advice, FactKind, FactsPayload
+from rag.execution.facts import ASIDE_CHARS, Advice, Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.graph_tool import PARTIAL
 from rag.execution.reading_tool import ReadDocument
 from rag.execution.search_tool import SearchArguments, SearchBase, passages_payload
@@ -18,7 +18,7 @@ from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FallbackReason, Step, ToolCall
 from rag.records import DocumentsRead, RankedPassage
 from tests.fakes.planning import QUESTION, Facts, GraphTool, ReadingTool, ScriptedTool, begin, call, plan
-from tests.fakes.rag import make_passage
+from tests.fakes.rag import make_passage, rank
 
 FOUND = Facts()("RAG в AI-Portfolio")
 
@@ -321,6 +321,16 @@ async def test_what_the_last_analysis_misses_is_told_to_the_model_that_answers(e
     made = plan(steps=[Step(id="think", action="analyze", params={"query": QUESTION})])
     gaps = (await Executor(tools, max_calls=4).execute(made, begin())).gaps
     assert ("причины спада" in gaps) is not enough
+
+
+async def test_of_what_an_analysis_set_aside_the_answer_is_shown_a_little() -> None:
+    one, other = (passage_fact(each) for each in rank(make_passage("а", number=1), make_passage("б", number=2)))
+    thought = Fact(kind=FactKind.STATEMENT, text="вывод", drawn_from=(one,))
+    thinking = ThinkingTool(FactsPayload(facts=(thought,), set_aside=frozenset({ChunkId(2)})))
+    steps = [Step(id=each, action=each, params={"query": QUESTION}) for each in ("rag_db_query", "analyze")]
+    tools = [ScriptedTool(FactsPayload(facts=(one, other), coverage=1)), thinking]
+    done = await Executor(tools, max_calls=4).execute(plan(steps=steps), begin())
+    assert {each.text: each.shown for each in done.payload.facts} == {"вывод": None, "а": None, "б": ASIDE_CHARS}
 
 
 async def test_a_list_of_the_documents_alone_is_no_answer_to_steps_that_found_nothing() -> None:

@@ -15,10 +15,14 @@ from rag.execution.facts import (
     fuse,
     limit,
     merge,
+    passage_fact,
     shortlist,
+    told_once,
+    weighed,
 )
 from rag.execution.search_tool import passages_payload
 from rag.records import DocumentsRead, RankedPassage
+from rag.retrieval.ranking import merge_neighbours
 from tests.fakes.planning import Facts
 from tests.fakes.rag import make_passage, rank
 
@@ -202,3 +206,47 @@ def test_a_part_of_a_passage_that_another_search_found_whole_is_the_same() -> No
     whole, part = scored(1.0), scored(1.0, first=2)
     longer = replace(whole.facts[0], text="место 02 и дальше", document=part.facts[0].document)
     assert len(fuse([replace(whole, facts=(longer,)), part]).facts) == 1
+
+
+def neighbours(*numbers: int) -> Fact:
+    """Passages that follow each other, as one search found and merged them."""
+    made = (make_passage(f"Пункт {number}. Сумма {number} руб.", number=number) for number in numbers)
+    (merged,) = merge_neighbours(rank(*(replace(each, ordinal=each.chunk_id) for each in made)))
+    return passage_fact(merged)
+
+
+def test_what_two_searches_merged_with_other_neighbours_is_told_once() -> None:
+    first, rest = told_once([neighbours(1, 2, 3), neighbours(2, 3, 4), neighbours(2, 3), neighbours(2)])
+    assert (first, rest.text) == (neighbours(1, 2, 3), "Пункт 4. Сумма 4 руб.")
+    assert rest.pieces == {4}
+
+
+def test_what_is_shown_in_part_is_told_again() -> None:
+    assert len(told_once([replace(neighbours(1, 2, 3), shown=10), neighbours(2, 3)])) == 2
+
+
+def concluded(text: str, *behind: Fact) -> Fact:
+    return Fact(kind=FactKind.STATEMENT, text=text, passage=behind[0].passage, drawn_from=behind)
+
+
+def test_what_an_analysis_drew_nothing_from_is_shown_in_short() -> None:
+    used, unused, new = (neighbours(number, number + 1) for number in (1, 3, 5))
+    seen = FactsPayload(facts=(concluded("Сумма 1 руб.", used),), set_aside=unused.pieces | used.pieces)
+    assert [each.shown for each in weighed((used, unused, new), [seen])] == [None, ASIDE_CHARS, None]
+
+
+@pytest.mark.parametrize(
+    ("other", "kept"),
+    [
+        ("В 2022 году расходы выросли до 20,8 % выручки, в 2021 было 19,1 %.", 1),
+        ("В 2022 году расходы выросли до 20,8 % выручки, в 2020 было 19,1 %.", 2),
+        ("В 2022 году было 20,8 %.", 1),
+        ("Подешевело сырьё.", 2),
+    ],
+)
+def test_a_conclusion_that_another_of_the_same_passage_says_is_left_out(other: str, kept: int) -> None:
+    """Rounds of an analysis repeat each other in other words."""
+    told = "Расходы выросли в 2022 году: было 19,1 % выручки в 2021, стало 20,8 %."
+    both = (concluded(told, neighbours(1, 2)), concluded(other, neighbours(2, 3)))
+    assert len(weighed(both, [])) == kept
+    assert len(weighed((both[0], concluded(other, neighbours(4, 5))), [])) == 2

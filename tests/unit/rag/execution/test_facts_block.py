@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
-from rag.execution.facts import ASIDE_CHARS, Fact, FactKind
+from rag.execution.facts import ASIDE_CHARS, Fact, FactKind, passage_fact
 from rag.execution.facts_block import build_block
 from rag.execution.search_tool import passages_payload
 from rag.records import Passage
+from rag.retrieval.ranking import merge_neighbours
 from rag.words import estimate_tokens
 from tests.fakes.rag import make_passage, rank
 
@@ -31,6 +32,13 @@ def test_numbers_follow_the_order_of_the_passages() -> None:
 
     assert block.text.index("number=1") < block.text.index("первый") < block.text.index("number=2")
     assert [fact.text for fact in block.facts] == ["первый", "второй"]
+
+
+def test_neighbours_that_two_searches_found_with_others_are_sent_once() -> None:
+    made = [replace(make_passage(f"Пункт {n}.", number=n), ordinal=n) for n in range(1, 5)]
+    found = [passage_fact(merge_neighbours(rank(*run))[0]) for run in (made[:3], made[1:])]
+    block = build_block(found, tokens=PLENTY)
+    assert [block.text.count(f"Пункт {n}.") for n in range(1, 5)] == [1, 1, 1, 1]
 
 
 def test_the_place_is_named_where_it_is_known() -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompts.loader import load_prompts
+from rag.execution.facts import ASIDE_CHARS, Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.step_context import (
     MOST_CALLS,
     RESPONSE_TOKENS,
@@ -18,7 +19,7 @@ from rag.execution.step_context import (
 from rag.execution.tools import Run, RunLimits
 from rag.metering import Usage
 from rag.words import estimate_tokens
-from tests.fakes.rag import ScriptedModel, away
+from tests.fakes.rag import ScriptedModel, away, make_passage, rank
 from tests.fakes.steps import found, step
 
 PLENTY = StepBudget(history=1_000, rag=1_000, response=512)
@@ -55,6 +56,21 @@ def test_all_previous_means_all() -> None:
 def test_a_step_that_waits_for_others_sees_them_without_naming_them() -> None:
     seen = context_for(step("c", "a"), [done("a", "один"), done("b", "два")], PLENTY)
     assert [fact.text for fact in seen.materials] == ["один"]
+
+
+def test_what_an_analysis_drew_nothing_from_takes_little_room() -> None:
+    """«Which penalty has the supplier that …»: every round of an analysis was sent the contracts of all the others."""
+    long = "Стороны добросовестны. " * 60
+    passages = map(passage_fact, rank(*(make_passage(f"Договор {n}. {long}", number=n) for n in (1, 2, 3))))
+    used, *others = passages
+    drawn = Fact(kind=FactKind.STATEMENT, text="Неустойка 1 %.", drawn_from=(used,))
+    weighed = FactsPayload(facts=(drawn,), set_aside=frozenset(piece for each in others for piece in each.pieces))
+    finished = [
+        Finished(step=step("a"), payload=FactsPayload(facts=(used, *others))),
+        Finished(step=step("b"), payload=weighed),
+    ]
+    seen = context_for(step("c", context_requirements=["a", "b"]), finished, PLENTY)
+    assert [each.shown for each in seen.materials] == [None, None, ASIDE_CHARS, ASIDE_CHARS]
 
 
 def test_old_steps_shrink_to_a_line_and_the_oldest_to_a_number() -> None:
