@@ -1,12 +1,12 @@
 """Finds tables of numbers among the lines of a page, by the alignment of their values.
 
 In: the lines of a page with their segments. Out: for each table its place among the lines and its Markdown, headed by
-its unit and the names of its columns. Printed tables mostly have no vertical rules, so a column is where values of
-several rows stand above each other. Pure.
+its unit and the names of its columns; one that goes on after a page break has those of the table before. Printed tables
+mostly have no vertical rules, so a column is where values of several rows stand above each other. Pure.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
 from statistics import median
@@ -22,7 +22,6 @@ INDENT = 4  # a heading in the middle of the page stands farther right than a la
 MOST_LABEL_LINES = 6  # between two rows with values
 LONGEST_LABEL_LINE_CHARS = 160
 MOST_COLUMNS = 50
-ALIGNED_SHARE = 0.8  # of the rows
 SLIVER_GAP = 1.2
 
 # Heads
@@ -148,8 +147,6 @@ def _table(rows: Sequence[Row], begin: int, start: int, end: int) -> PdfTable | 
     while first < end and rows[first].is_strong and rows[first].is_years:
         first += 1
     strong = [row for row in rows[first:end] if row.is_strong]
-    if not _is_aligned(strong, bands):
-        return None
     above = _head(rows, begin, start, bands)
     heads = [*above.heads, *range(start, first)]
     if not _is_table(strong, [rows[index] for index in heads], rows[first:end], bands):
@@ -212,14 +209,6 @@ def _without_slivers(bands: list[Band], rows: Sequence[Row]) -> tuple[Band, ...]
             whole.append(band)
             last = {index}
     return tuple(whole)
-
-
-def _is_aligned(rows: Sequence[Row], bands: Sequence[Band]) -> bool:
-    """Whether values of a row stand in different columns."""
-    if not rows:
-        return False
-    columns = [[_column(value, bands) for value in row.values if value.right > bands[0].left] for row in rows]
-    return sum(len(set(each)) == len(each) for each in columns) >= len(rows) * ALIGNED_SHARE
 
 
 def _column(segment: Segment, bands: Sequence[Band]) -> int:
@@ -371,21 +360,21 @@ def _body_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Iterator[tuple[st
     above: Row | None = None
     for row in rows:
         cells = _cells(row, bands)
-        if above is not None and is_one_label(whole[-1], cells, is_tight=above.baseline - row.baseline < tight):
-            whole[-1] = [one_text(*pair) for pair in zip(whole[-1], cells, strict=True)]
+        if above is not None and _is_one_label(whole[-1], cells, is_tight=above.baseline - row.baseline < tight):
+            whole[-1] = [_one_text(*pair) for pair in zip(whole[-1], cells, strict=True)]
         else:
             whole.append(cells)
         above = row
     return map(tuple, whole)
 
 
-def one_text(above: str, below: str) -> str:
+def _one_text(above: str, below: str) -> str:
     """Two lines of a cell; the number of a row stands in the middle of its height, and before its label."""
     lines = (below, above) if ROW_NUMBER.fullmatch(below) else (above, below)
     return " ".join(filter(None, lines))
 
 
-def is_one_label(above: Sequence[str], cells: Sequence[str], *, is_tight: bool) -> bool:
+def _is_one_label(above: Sequence[str], cells: Sequence[str], *, is_tight: bool) -> bool:
     """Whether a line continues the label of the line above; only one of the two can have the values."""
     if any(above[1:]) and any(cells[1:]):
         return False
@@ -407,3 +396,54 @@ def _cells(row: Row, bands: Sequence[Band]) -> list[str]:
         is_label = segment.right <= bands[0].left or (is_first and not VALUE.fullmatch(segment.text))
         texts[0 if is_label else _column(segment, bands) + 1].append(segment.text)
     return [" ".join(text) for text in texts]
+
+
+def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before: PdfTable | None) -> list[PdfTable]:
+    """The tables of a page; one that goes on from the table before it, or from the page before, has that one's head.
+    One without any head of its own is the rest of the table above it, with what stands between them as labels.
+
+    `before` is the last table of the page before.
+    """
+    whole: list[PdfTable] = []
+    above, end = before, 0
+    for table in tables:
+        between = range(end, table.first)
+        if above is before and before is not None and not any(lines[at].text for at in between):
+            table = _without_head(table, before)
+        if above is not None and _goes_on_from(above, table) and not any(_divides(lines[at].text) for at in between):
+            is_rest = bool(whole) and not (table.head or table.unit) and len(table.bands) == len(above.bands)
+            head = table.head or above.head[: len(table.bands) + 1]
+            table = replace(table, head=head, unit=table.unit or above.unit)
+            if is_rest:
+                table = _joined(whole.pop(), table, {at: lines[at].text for at in between if lines[at].text.strip()})
+        whole.append(table)
+        above, end = table, max(table.lines) + 1
+    return whole
+
+
+def _without_head(table: PdfTable, before: PdfTable) -> PdfTable:
+    """Of a ruled table with the columns of the one before the first row is no head, unless that one's is repeated."""
+    if not (table.is_ruled and before.is_ruled) or table.head == before.head or len(table.bands) != len(before.bands):
+        return table
+    return replace(table, head=(), rows=(table.head, *table.rows))
+
+
+def _joined(above: PdfTable, rest: PdfTable, between: Mapping[int, str]) -> PdfTable:
+    """One table; the text `between` them, by line, makes rows without values."""
+    labels = [(text, *repeat("", len(above.bands))) for text in between.values()]
+    return replace(above, lines=above.lines | rest.lines | between.keys(), rows=(*above.rows, *labels, *rest.rows))
+
+
+def _goes_on_from(above: PdfTable, table: PdfTable) -> bool:
+    """Whether it has the same names, or none and its columns below those of the other, which may have one more."""
+    if table.head:
+        return table.head == above.head
+    return len(table.bands) in (len(above.bands), len(above.bands) - 1) and all(
+        abs(one.right - other.right) <= table.size * SLIVER_GAP * 2
+        for one, other in zip(above.bands, table.bands, strict=False)
+    )
+
+
+def _divides(line: str) -> bool:
+    """Text between two tables that is no label of theirs."""
+    return len(line) > LONGEST_HEAD_CHARS or (len(line.split()) > 6 and line.endswith(ENDS))

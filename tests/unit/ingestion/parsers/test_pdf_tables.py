@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from ingestion.parsers.pdf_continued import inherit_heads
 from ingestion.parsers.pdf_layout import join_pages
 from ingestion.parsers.pdf_lines import PageLine, Segment
 from ingestion.parsers.pdf_rows import VALUE
-from ingestion.parsers.pdf_tables import PdfTable, find_tables
+from ingestion.parsers.pdf_tables import PdfTable, find_tables, inherit_heads
 
 SIZE = 10.0
 LETTER = 5.0  # its width, points
@@ -205,34 +204,6 @@ def test_tables_stand_between_the_paragraphs_of_their_page() -> None:
     lines = page("Before it.", "", "                         2022      2021", *ROWS, "", "", "", "", "After it.")
     found = [(paragraph.text.split("\n")[0], paragraph.is_table) for paragraph in join_pages([(lines, ())])]
     assert found == [("Before it.", False), ("|  | 2022 | 2021 |", True), ("After it.", False)]
-
-
-@pytest.mark.parametrize(
-    ("last", "first", "rows"),
-    [
-        (
-            "Net cash provided by operating",
-            "activities                1,200     1,250",
-            ["Net cash provided by operating activities | 1,200"],
-        ),
-        (
-            "Выплаты по договорам за",
-            "Аренду                    1,200     1,250",
-            ["Выплаты по договорам за Аренду | 1,200"],
-        ),
-        ("Total rent", "                          1,200     1,250", ["Total rent | 1,200"]),
-        ("Current assets", "Cash                      1,200     1,250", ["Current assets | ", "Cash | 1,200"]),
-    ],
-)
-def test_a_label_at_the_end_of_a_page_stays_with_its_numbers(last: str, first: str, rows: list[str]) -> None:
-    head = "                           2022      2021"
-    pages = [page("Before it.", "", head, *ROWS, "", "", "", "", last), page(first, *ROWS)]
-    found = list(join_pages([(lines, ()) for lines in pages]))
-    below = [each.text for each in found if each.page == 2]
-    assert [each.text for each in found if not each.is_table] == ["Before it."]
-    assert [line.startswith(f"| {row}") for line, row in zip(below[0].split("\n")[2:], rows, strict=False)] == [
-        True
-    ] * len(rows)
 
 
 def test_a_sentence_at_the_end_of_a_page_is_no_label() -> None:
