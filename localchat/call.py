@@ -20,8 +20,8 @@ from localchat.checks import (
     read_number,
 )
 from localchat.exchange import Exchange
-from localchat.markup import parse_html, read_entities
-from localchat.records import ROOM_BY_ID, FormattedText, Json, Message, Room
+from localchat.markup import parse_html
+from localchat.records import ROOM_BY_ID, FormattedText, Json, Room
 from localchat.text import tidy
 
 
@@ -111,50 +111,32 @@ def read_room(call: Call) -> Room:
     """The chat of the call; an unknown one is refused."""
     if not call.params.text("chat_id"):
         raise bad("chat_id is empty")
-    room = ROOM_BY_ID.get(_chat_id(call))
+    room = ROOM_BY_ID.get(call.params.whole("chat_id"))
     if room is None:
         raise bad("chat not found")
     return room
 
 
-def _chat_id(call: Call) -> int:
-    try:
-        return call.params.whole("chat_id")
-    except Refused:  # the Bot API also allows "@channelname", but there is no such chat here
-        return 0
-
-
-def read_formatted(call: Call, *, text: str = "text", entities: str = "entities") -> FormattedText:
-    """The text of a call in its final form, formatted by its parse mode or by the given entities."""
-    source = call.params.text(text) or ""
+def read_formatted(call: Call, name: str = "text") -> FormattedText:
+    """The text of a call in its final form, formatted by its parse mode."""
+    source = call.params.text(name) or ""
     mode = (call.params.text("parse_mode") or "").lower()
     if mode == "html":
         return tidy(parse_html(source))
     if mode:
         raise bad("unsupported parse_mode")  # Baza never uses the Markdown modes
-    given = call.params.json(entities)
-    return tidy(FormattedText(text=source, entities=read_entities(given, source) if given else ()))
+    return tidy(FormattedText(text=source))
 
 
-def read_reply(call: Call, room: Room) -> tuple[int | None, str | None]:
-    """The id of the message to reply to and the quote from it; (None, None) without a reply."""
+def read_reply(call: Call, room: Room) -> int | None:
+    """The id of the message to reply to; None without a reply."""
     reply = call.params.record("reply_parameters")
-    wanted = reply.get("message_id") if reply else call.params.whole("reply_to_message_id") or None
-    if wanted is None:
-        return None, None
-    target = call.exchange.messages.find(room.chat_id, read_number(wanted, "message_id"))
-    if target:
-        return target.message_id, _quote(reply or {}, target)
-    if (reply or {}).get("allow_sending_without_reply") or call.params.flag("allow_sending_without_reply"):
-        return None, None
-    raise bad("message to be replied not found")
-
-
-def _quote(reply: Mapping[str, object], target: Message) -> str | None:
-    quote = reply.get("quote")
-    if quote is not None and str(quote) not in target.text:
-        raise bad("QUOTE_TEXT_INVALID")
-    return str(quote) if quote else None
+    if not reply:
+        return None
+    target = call.exchange.messages.find(room.chat_id, read_number(reply.get("message_id"), "message_id"))
+    if target is None and not reply.get("allow_sending_without_reply"):
+        raise bad("message to be replied not found")
+    return target.message_id if target else None
 
 
 def read_inline_markup(call: Call) -> str | None:

@@ -14,21 +14,11 @@ from localchat.text import utf16_length
 TEXT_UNITS = 4096
 CAPTION_UNITS = 1024
 CALLBACK_DATA_BYTES = 64
-COPY_TEXT_UNITS = 256
 INLINE_BUTTONS = 100
 REPLY_BUTTONS = 300
 COMMANDS = 100
 COMMAND_DESCRIPTION_UNITS = 256
 _COMMAND = re.compile(r"[a-z0-9_]{1,32}")
-_BUTTON_URL = re.compile(r"(https?|tg|ton)://\S+", re.IGNORECASE)
-_BUTTON_KINDS = (
-    "callback_data",
-    "url",
-    "copy_text",
-    "web_app",
-    "switch_inline_query",
-    "switch_inline_query_current_chat",
-)
 
 
 class Refused(Exception):
@@ -106,24 +96,13 @@ def _rows(value: object) -> Sequence[Sequence[object]]:
 
 
 def _inline_button(value: object) -> Mapping[str, object]:
+    """Only buttons with callback data: Baza has no others."""
     button = _button(value)
-    given = [kind for kind in _BUTTON_KINDS if button.get(kind) is not None]
-    if len(given) != 1:
+    if (data := button.get("callback_data")) is None:
         raise bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
-    _check_button_target(button)
-    return {key: part for key, part in button.items() if part is not None}
-
-
-def _check_button_target(button: Mapping[str, object]) -> None:
-    data, url, copied = button.get("callback_data"), button.get("url"), button.get("copy_text")
-    if data is not None and not 1 <= len(str(data).encode()) <= CALLBACK_DATA_BYTES:
+    if not 1 <= len(str(data).encode()) <= CALLBACK_DATA_BYTES:
         raise bad("BUTTON_DATA_INVALID")
-    if url is not None and not _BUTTON_URL.fullmatch(str(url)):
-        raise bad(f"inline keyboard button URL '{url}' is invalid: Wrong HTTP URL")
-    if copied is not None:
-        text = copied.get("text") if isinstance(copied, dict) else None
-        if not isinstance(text, str) or not 1 <= utf16_length(text) <= COPY_TEXT_UNITS:
-            raise bad("BUTTON_COPY_TEXT_INVALID")
+    return {key: part for key, part in button.items() if part is not None}
 
 
 def _reply_button(value: object) -> Mapping[str, object]:

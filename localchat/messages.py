@@ -4,11 +4,8 @@ In: calls; a file by upload or by id. Out: the message, with its file, as JSON, 
 files are those of Telegram's own servers.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-
-from aiohttp import web
 
 from localchat.call import (
     Call,
@@ -20,8 +17,7 @@ from localchat.call import (
     read_reply,
     read_room,
 )
-from localchat.checks import TEXT_UNITS, bad, check_caption, check_text, read_number
-from localchat.exchange import Exchange
+from localchat.checks import TEXT_UNITS, bad, check_caption, check_text
 from localchat.records import (
     BOT_ID,
     Attachment,
@@ -37,7 +33,6 @@ from localchat.records import (
 from localchat.text import utf16_length
 
 DRAFT_S = 30  # how long a draft stays visible (core.telegram.org/bots/api#sendmessagedraft)
-DELETED_AT_ONCE = 100
 _ACTIONS = {
     "typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
     "choose_sticker", "find_location", "record_video_note", "upload_video_note",
@@ -64,9 +59,8 @@ async def send_message(call: Call) -> Json:
 
 
 def post_from_bot(call: Call, room: Room, formatted: FormattedText, attachment: Attachment | None) -> Json:
-    """Post a checked message to the chat, with the reply, quote and keyboard of the call."""
+    """Post a checked message to the chat, with the reply and keyboard of the call."""
     exchange, markup = call.exchange, read_markup(call)
-    reply_to, quote = read_reply(call, room)
     view = exchange.post(
         Message(
             chat_id=room.chat_id,
@@ -76,8 +70,7 @@ def post_from_bot(call: Call, room: Room, formatted: FormattedText, attachment: 
             text=formatted.text,
             entities=formatted.entities,
             attachment=attachment,
-            reply_to=reply_to,
-            quote=quote,
+            reply_to=read_reply(call, room),
             markup=markup.inline,
             preview=read_preview(call),
         )
@@ -117,16 +110,6 @@ async def edit_message_text(call: Call) -> Json:
         raise bad("message text is empty")
     formatted = read_formatted(call)
     check_text(formatted)
-    return _revise(call, message, formatted)
-
-
-async def edit_message_caption(call: Call) -> Json:
-    """Replace the caption and keyboard of the bot's own file message."""
-    message = _own_message(call)
-    if not message.attachment:
-        raise bad("there is no caption in the message to edit")
-    formatted = read_formatted(call, text="caption", entities="caption_entities")
-    check_caption(formatted)
     return _revise(call, message, formatted)
 
 
@@ -170,38 +153,12 @@ async def delete_message(call: Call) -> bool:
     return True
 
 
-async def delete_messages(call: Call) -> bool:
-    """Delete up to 100 messages; missing ones are ignored."""
-    room, ids = read_room(call), call.params.json("message_ids")
-    if not isinstance(ids, list) or not ids:
-        raise bad("message identifiers are not specified")
-    if len(ids) > DELETED_AT_ONCE:
-        raise bad("too many message identifiers specified")
-    for message_id in ids:
-        call.exchange.remove(room.chat_id, read_number(message_id, "message_ids"))
-    return True
-
-
 async def send_chat_action(call: Call) -> bool:
     """Show «печатает…» for five seconds, or until the next message."""
     room, action = read_room(call), call.params.text("action") or ""
     if action not in _ACTIONS:
         raise bad("wrong parameter action in request")
     call.exchange.hub.tell_pages({"type": "action", "chat_id": room.chat_id, "action": action})
-    return True
-
-
-async def set_message_reaction(call: Call) -> bool:
-    """Set one emoji of the bot on a message, or none."""
-    room = read_room(call)
-    message = call.exchange.messages.find(room.chat_id, call.params.whole("message_id"))
-    if message is None:
-        raise bad("message to react not found")
-    given = call.params.json("reaction")
-    emoji = given[0].get("emoji") if isinstance(given, list) and given and isinstance(given[0], Mapping) else None
-    call.exchange.messages.save(replace(message, reaction=emoji))
-    event = {"type": "reaction", "chat_id": room.chat_id, "message_id": message.message_id, "emoji": emoji}
-    call.exchange.hub.tell_pages(event)
     return True
 
 
@@ -228,7 +185,6 @@ async def answer_callback_query(call: Call) -> bool:
             "query_id": query.query_id,
             "text": text,
             "alert": call.params.flag("show_alert"),
-            "url": call.params.text("url"),
         }
     )
     return True
@@ -237,7 +193,7 @@ async def answer_callback_query(call: Call) -> bool:
 async def _send(kind: FileKind, call: Call) -> Json:
     """A new message with a file."""
     room = read_room(call)
-    formatted = read_formatted(call, text="caption", entities="caption_entities")
+    formatted = read_formatted(call, "caption")
     check_caption(formatted)
     file = _read_file(call, kind)
     if kind == "photo":
@@ -248,20 +204,16 @@ async def _send(kind: FileKind, call: Call) -> Json:
 def _read_file(call: Call, kind: FileKind) -> StoredFile:
     upload = call.params.upload(kind)
     if upload is not None:
-        return _save(call, upload, kind)
+        saved = call.exchange.files.save(upload.file, name=upload.filename, mime=upload.content_type, kind=kind)
+        if not saved.size:
+            raise bad("file must be non-empty")
+        return saved
     given = call.params.text(kind)
     if not given:
         raise bad(f"there is no {kind} in the request")
     file = call.exchange.files.find(given)
     if file is None:
         raise bad("wrong remote file identifier specified: Wrong string length")
-    return file
-
-
-def _save(call: Call, upload: web.FileField, kind: FileKind) -> StoredFile:
-    file = call.exchange.files.save(upload.file, name=upload.filename, mime=upload.content_type, kind=kind)
-    if not file.size:
-        raise bad("file must be non-empty")
     return file
 
 
@@ -297,34 +249,16 @@ async def copy_message(call: Call) -> Json:
     return {"message_id": copied["message_id"]}
 
 
-def file_route(exchange: Exchange, token: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    """GET /file/bot<token>/<path>."""
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        file = exchange.files.find_by_path(request.match_info["path"])
-        if request.match_info["token"] != token or file is None or file.size > GET_FILE_BYTES:
-            return web.json_response({"ok": False, "error_code": 404, "description": "Not Found"}, status=404)
-        return web.FileResponse(exchange.files.location(file), headers={"Content-Type": "application/octet-stream"})
-
-    return answer
-
-
 METHODS: dict[str, Method] = {
     "sendMessage": send_message,
     "sendMessageDraft": send_message_draft,
     "editMessageText": edit_message_text,
-    "editMessageCaption": edit_message_caption,
     "editMessageReplyMarkup": edit_message_reply_markup,
     "deleteMessage": delete_message,
-    "deleteMessages": delete_messages,
     "sendChatAction": send_chat_action,
     "answerCallbackQuery": answer_callback_query,
-    "setMessageReaction": set_message_reaction,
     "sendDocument": partial(_send, "document"),
     "sendPhoto": partial(_send, "photo"),
-    "sendAudio": partial(_send, "audio"),
-    "sendVoice": partial(_send, "voice"),
-    "sendVideo": partial(_send, "video"),
     "getFile": get_file,
     "copyMessage": copy_message,
 }

@@ -374,9 +374,8 @@ def whole_view(exchange: Exchange, user_id: int) -> Json:
         "description": profile_text(exchange, "description", language),
         "short_description": profile_text(exchange, "short_description", language),
     }
-    name = profile_text(exchange, "name", language)
     return {
-        "bot": {**bot, "first_name": name or BOT.first_name},
+        "bot": bot,
         "people": [account_json(person) for person in PEOPLE],
         "chats": [_room_view(exchange, room, user_id) for room in ROOMS if room in YOURS or user_id in room.people],
     }
@@ -391,5 +390,5 @@ def _room_view(exchange: Exchange, room: Room, user_id: int) -> Json:
         "people": list(room.people),
         "last": exchange.view(last[0]) if last else None,
         "keyboard": exchange.keyboard(room.chat_id),
-        "commands": commands_for(exchange, room, user_id),
+        "commands": commands_for(exchange, user_id),
     }

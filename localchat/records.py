@@ -24,7 +24,6 @@ class Entity:
     url: str | None = None  # text_link
     user_id: int | None = None  # text_mention
     language: str | None = None  # pre
-    custom_emoji_id: str | None = None
 
     @property
     def end(self) -> int:
@@ -74,11 +73,9 @@ class Message:
     attachment: Attachment | None = None
     album: str | None = None
     reply_to: int | None = None
-    quote: str | None = None
     markup: str | None = None  # the inline keyboard as canonical JSON, already checked
     preview: str | None = None  # link_preview_options as canonical JSON
     edited: int | None = None
-    reaction: str | None = None
     origin: str | None = None  # where it was forwarded from: a MessageOrigin as canonical JSON
 
 
@@ -162,7 +159,6 @@ def entity_json(entity: Entity) -> Json:
 
 def message_json(message: Message, *, replied: Message | None = None, language: str | None = None) -> Json:
     """A Message; `replied` is the message it answers, included without that message's own `reply_to_message`."""
-    quote = {"text": message.quote, "position": 0, "is_manual": True} if message.quote else None
     return _given(
         message_id=message.message_id,
         date=message.date,
@@ -172,7 +168,6 @@ def message_json(message: Message, *, replied: Message | None = None, language: 
         forward_origin=json.loads(message.origin) if message.origin else None,
         media_group_id=message.album,
         reply_to_message=message_json(replied) if replied else None,
-        quote=quote,
         link_preview_options=json.loads(message.preview) if message.preview else None,
         reply_markup=json.loads(message.markup) if message.markup else None,
         **_content(message),

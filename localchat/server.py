@@ -198,7 +198,7 @@ class BotApi:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.route("*", "/bot{token:[^/]+}/{method}", self._answer),
-            web.get("/file/bot{token:[^/]+}/{path:.+}", messages.file_route(self._exchange, self._token)),
+            web.get("/file/bot{token:[^/]+}/{path:.+}", self._file),
         ]
 
     async def _answer(self, request: web.Request) -> web.Response:
@@ -211,13 +211,22 @@ class BotApi:
         return web.json_response({"ok": True, "result": result})
 
     async def _carry_out(self, request: web.Request) -> object:
-        if not hmac.compare_digest(request.match_info["token"].encode(), self._token.encode()):
+        if not self._is_the_bots(request):
             raise Refused("Unauthorized", code=401)
-        name = request.match_info["method"].lower()
-        method = METHODS.get(name)
+        method = METHODS.get(request.match_info["method"].lower())
         if method is None:
             raise Refused("Not Found", code=404)
         return await method(Call(params=await read_params(request), exchange=self._exchange))
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        file = self._exchange.files.find_by_path(request.match_info["path"])
+        if not self._is_the_bots(request) or file is None or file.size > messages.GET_FILE_BYTES:
+            return _refusal(Refused("Not Found", code=404))
+        location = self._exchange.files.location(file)
+        return web.FileResponse(location, headers={"Content-Type": "application/octet-stream"})
+
+    def _is_the_bots(self, request: web.Request) -> bool:
+        return _is(self._token, request.match_info["token"])
 
 
 def _refusal(refusal: Refused) -> web.Response:

@@ -22,15 +22,6 @@ def cut(text: str, start: int, end: int) -> str:
     return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", errors="replace")
 
 
-def boundaries(text: str) -> set[int]:
-    """Every UTF-16 offset at which a character begins, and the end of the text."""
-    found, offset = {0}, 0
-    for char in text:
-        offset += utf16_length(char)
-        found.add(offset)
-    return found
-
-
 # With a scheme any host is valid; without one the host needs a dot.
 _ADDRESS = re.compile(r"(?:https?|ftp|tg|ton)://[^\s/?#]\S*|(?:mailto|tel):\S+|[^\s/?#:]+\.[^\s.:]\S*", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:(?:https?|ftp|tg|ton)://|mailto:|tel:)", re.IGNORECASE)

@@ -86,8 +86,6 @@ async def set_webhook(call: Call) -> bool:
         raise bad("secret token contains unallowed characters")
     _remember_allowed(call)
     call.exchange.values.put("webhook", {"url": url, "secret": secret} if url else None)
-    if call.params.flag("drop_pending_updates"):
-        call.exchange.updates.clear()
     call.exchange.hub.wake_pollers()
     return True
 
@@ -95,24 +93,13 @@ async def set_webhook(call: Call) -> bool:
 async def delete_webhook(call: Call) -> bool:
     """Back to polling."""
     call.exchange.values.put("webhook", None)
-    if call.params.flag("drop_pending_updates"):
-        call.exchange.updates.clear()
     return True
-
-
-async def get_webhook_info(call: Call) -> Json:
-    """The webhook's address, and the number of pending updates."""
-    webhook = call.exchange.values.get("webhook")
-    url = webhook["url"] if isinstance(webhook, dict) else ""
-    pending = call.exchange.updates.count()
-    return {"url": url, "has_custom_certificate": False, "pending_update_count": pending}
 
 
 METHODS: dict[str, Method] = {
     "getUpdates": get_updates,
     "setWebhook": set_webhook,
     "deleteWebhook": delete_webhook,
-    "getWebhookInfo": get_webhook_info,
 }
 
 

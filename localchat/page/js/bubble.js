@@ -23,7 +23,7 @@ function bubbleNode(message, scene, mine) {
   const attachment = attachmentNode(message);
   if (scene.group && !mine) bubble.append(nameNode(message.from));
   if (message.forward_origin) bubble.append(el("span", { class: "forwarded" }, t.from(originName(message.forward_origin))));
-  if (message.reply_to_message) bubble.append(replyNode(message.reply_to_message, scene, message.quote?.text));
+  if (message.reply_to_message) bubble.append(replyNode(message.reply_to_message, scene));
   if (attachment) bubble.append(attachment);
   if (message.photo && !text) bubble.classList.add("bare");
   if (message.document && !text) bubble.classList.add("filed"); // the time stands beside the size
@@ -38,7 +38,6 @@ function bodyNode(message, text, scene, mine) {
   // The time floats in the last line when there is room for it, as in Telegram
   shown.append(metaNode(message, mine));
   body.append(shown);
-  if (message.reaction) body.append(el("span", { class: "reaction" }, message.reaction));
   return body;
 }
 
@@ -55,9 +54,9 @@ const nameNode = (account) => el("span", { class: `name${account.is_bot ? "" : `
 export const originName = (origin) => origin.sender_user?.first_name ?? origin.sender_user_name ?? origin.chat.title;
 
 /** The short form of a message above its answer; a click leads to it. */
-export function replyNode(message, scene, quoted) {
+export function replyNode(message, scene) {
   const who = message.from.id === scene.me ? t.you : message.from.first_name;
-  const what = quoted ?? message.text ?? message.caption ?? attachmentName(message);
+  const what = message.text ?? message.caption ?? attachmentName(message);
   return el("button", { class: "reply", type: "button", onclick: () => scene.actions.jump(message.message_id) },
     el("b", {}, who), el("span", {}, (what || attachmentName(message)).slice(0, 200)));
 }

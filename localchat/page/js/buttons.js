@@ -1,7 +1,6 @@
 // Inline keyboards under bubbles. A pressed button shines until the bot answers the press.
-import { el, icon } from "./dom.js";
+import { el } from "./dom.js";
 import { t } from "./texts.js";
-import { copy } from "./richtext.js";
 
 const PATIENCE_MS = 30_000; // then the button rests again; Telegram's clients give up as well
 const waiting = new Map(); // query id -> what to do when it is answered
@@ -16,13 +15,8 @@ export function buttonsNode(message, actions) {
 }
 
 function buttonNode(button, message, row, column, actions) {
-  const corner = button.url ? icon("out") : button.copy_text ? icon("copy") : null;
-  const node = el("button", { type: "button", "data-style": button.style }, el("span", {}, button.text), corner);
-  node.addEventListener("click", () => {
-    if (button.url) actions.open(button.url);
-    else if (button.copy_text) copy(button.copy_text.text, actions);
-    else press(node, message, row, column, actions);
-  });
+  const node = el("button", { type: "button", "data-style": button.style }, el("span", {}, button.text));
+  node.addEventListener("click", () => press(node, message, row, column, actions));
   return node;
 }
 

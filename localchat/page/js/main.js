@@ -27,7 +27,6 @@ const actions = {
   toast,
   say,
   mention: (text) => { composer.text = `${text} ${composer.text}`; composer.focus(); },
-  open: async (url) => { if (await ask(t.open(url), { yes: t.go })) window.open(url, "_blank", "noopener"); },
 };
 
 const scroller = new Scroller({ onTop: () => room?.older() });
@@ -134,7 +133,6 @@ const HERE = {
   message: (event) => { $("start").hidden = true; room.arrived(event.message); },
   edit: (event) => room.edited(event.message),
   delete: (event) => room.removed(event.message_id),
-  reaction: (event) => room.reacted(event.message_id, event.emoji),
   draft: (event) => room.drafted(event),
   keyboard: (event) => keyboard.set(event.keyboard),
 };

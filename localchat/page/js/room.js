@@ -65,10 +65,6 @@ export class Room {
 
   edited(message) { this.history.replace(message); }
   removed(id) { this.history.remove(id); }
-  reacted(id, emoji) {
-    const message = this.history.message(id);
-    if (message) this.history.replace({ ...message, reaction: emoji });
-  }
 
   drafted(event) {
     this.history.readAll();

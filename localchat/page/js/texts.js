@@ -19,7 +19,7 @@ const RU = {
   tooMany: "В одном сообщении не больше 10 файлов.", uploadFailed: "Не отправлено. Сервер запущен?",
   tooLarge: "Файл больше 50 МБ: столько локальный чат не принимает.",
   failed: "Не отправлено. Проверьте, что программа запущена.",
-  noAnswer: "Бот не ответил на нажатие.", open: (url) => `Открыть ссылку?\n${url}`, go: "Открыть",
+  noAnswer: "Бот не ответил на нажатие.",
   units: ["Б", "КБ", "МБ", "ГБ"], remove: "Убрать", code: "код", more: "Показать целиком", spoiler: "Скрытый текст",
 };
 
@@ -42,7 +42,7 @@ const EN = {
   tooMany: "At most 10 files in one message.", uploadFailed: "Not sent. Is the server running?",
   tooLarge: "The file is over 50 MB, more than the local chat accepts.",
   failed: "Not sent. Check that the program is running.",
-  noAnswer: "The bot did not answer.", open: (url) => `Open this link?\n${url}`, go: "Open",
+  noAnswer: "The bot did not answer.",
   units: ["B", "KB", "MB", "GB"], remove: "Remove", code: "code", more: "Show all", spoiler: "Hidden text",
 };
 

@@ -113,7 +113,6 @@ async def test_a_bad_number_in_an_address_or_a_body_is_refused(own: aiohttp.Clie
         ("getUpdates", "offset"),
         ("getUpdates", "limit"),
         ("sendMessage", "chat_id"),
-        ("sendMessage", "reply_to_message_id"),
         ("editMessageText", "message_id"),
         ("deleteMessage", "message_id"),
         ("copyMessage", "from_chat_id"),

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from aiogram import Bot
 from aiogram.exceptions import TelegramBadRequest, TelegramNetworkError, TelegramRetryAfter, TelegramServerError
-from aiogram.types import BotCommand, BotCommandScopeAllPrivateChats, BotCommandScopeChat
+from aiogram.types import BotCommand
 
 from localchat.exchange import Hub
 from localchat.server import LocalChat, serve_local_chat
@@ -18,23 +18,11 @@ from tests.servers.person import ANNA, GROUP, PRIVATE, Person
 from tests.waiting import until
 
 START = BotCommand(command="start", description="начать")
-HELP = BotCommand(command="help", description="помощь")
 
 
 async def test_the_bot_knows_itself(bot: Bot) -> None:
     me = await bot.get_me()
     assert (me.is_bot, me.first_name, me.username) == (True, "База", "baza_local_bot")
-
-
-async def test_the_narrowest_commands_are_shown(bot: Bot, you: Person) -> None:
-    await bot.set_my_commands([START])
-    await bot.set_my_commands([START, HELP], scope=BotCommandScopeAllPrivateChats())
-    assert list(await you.commands()) == ["start", "help"]
-    await bot.set_my_commands([HELP], scope=BotCommandScopeChat(chat_id=PRIVATE))
-    assert list(await you.commands()) == ["help"]
-    await bot.delete_my_commands(scope=BotCommandScopeChat(chat_id=PRIVATE))
-    assert list(await you.commands()) == ["start", "help"]
-    assert [one.command for one in await bot.get_my_commands()] == ["start"]
 
 
 async def test_commands_are_shown_in_the_persons_language(bot: Bot, you: Person) -> None:
@@ -52,21 +40,19 @@ async def test_wrong_commands_are_refused(bot: Bot, name: str, description: str)
         await bot.set_my_commands([BotCommand(command=name, description=description)])
 
 
-async def test_descriptions_come_back(bot: Bot) -> None:
+async def test_descriptions_are_shown(bot: Bot, own: aiohttp.ClientSession) -> None:
     await bot.set_my_description("Храню документы")
     await bot.set_my_short_description("База")
-    assert (await bot.get_my_description()).description == "Храню документы"
-    assert (await bot.get_my_short_description()).short_description == "База"
+    async with own.get(f"/people/{PRIVATE}") as answer:
+        shown = (await answer.json())["bot"]
+    assert (shown["description"], shown["short_description"]) == ("Храню документы", "База")
     with pytest.raises(TelegramBadRequest):
         await bot.set_my_short_description("а" * 121)
 
 
-async def test_chats_and_members_are_known(bot: Bot) -> None:
-    assert (await bot.get_chat(GROUP)).title == "Группа"
-    assert (await bot.get_chat(PRIVATE)).first_name == "Вы"
+async def test_members_are_known(bot: Bot) -> None:
     assert (await bot.get_chat_member(GROUP, ANNA)).status == "member"
     assert (await bot.get_chat_member(GROUP, PRIVATE)).status == "creator"
-    assert await bot.get_chat_member_count(GROUP) == 3
 
 
 async def test_an_unknown_method_is_not_found(chat: LocalChat) -> None:

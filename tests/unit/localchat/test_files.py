@@ -2,12 +2,12 @@
 
 import io
 import sqlite3
-import struct
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from localchat.store import Files, image_size, open_store
 
@@ -48,25 +48,15 @@ def test_a_file_is_found_by_its_id_and_by_its_told_path(connection: sqlite3.Conn
     assert files.find_by_path("../chat.sqlite3") is None
 
 
-JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08" + struct.pack(">HH", 30, 40) + b"\0" * 12
-WEBP = b"RIFF\0\0\0\0WEBP"
+@pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP", "JPEG", "TIFF"])
+def test_a_size_is_read_or_nothing(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "picture"
+    Image.new("RGB", (40, 30)).save(path, kind)
+    assert image_size(path) == (None if kind == "TIFF" else (40, 30))
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 40, 30), (40, 30)),
-        (b"GIF89a" + struct.pack("<HH", 40, 30), (40, 30)),
-        (JPEG, (40, 30)),
-        (WEBP + b"VP8X" + b"\0" * 8 + (39).to_bytes(3, "little") + (29).to_bytes(3, "little"), (40, 30)),
-        (WEBP + b"VP8 " + b"\0" * 10 + struct.pack("<HH", 40, 30), (40, 30)),
-        (b"%PDF-1.7", None),
-        (b"\x89PNG\r\n\x1a\n", None),  # cut off
-        (b"\xff\xd8\xff", None),
-        (b"", None),
-    ],
-)
-def test_a_size_is_read_or_nothing(tmp_path: Path, content: bytes, expected: tuple[int, int] | None) -> None:
+@pytest.mark.parametrize("content", [b"%PDF-1.7", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b""])
+def test_what_is_no_picture_or_cut_off_has_no_size(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "picture"
     path.write_bytes(content)
-    assert image_size(path) == expected
+    assert image_size(path) is None

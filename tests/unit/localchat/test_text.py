@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localchat.checks import Refused
-from localchat.markup import parse_html, read_entities
+from localchat.markup import parse_html
 from localchat.records import Entity, FormattedText
-from localchat.text import boundaries, cut, find_entities, tidy, utf16_length
+from localchat.text import cut, find_entities, tidy, utf16_length
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -41,7 +40,7 @@ def test_entities_are_in_order_inside_the_text_and_apart(text: str) -> None:
     entities = find_entities(text)
     edges = [edge for entity in entities for edge in (entity.offset, entity.end)]
     assert edges == sorted(edges)
-    assert set(edges) <= boundaries(text)
+    assert set(edges) <= {utf16_length(text[:place]) for place in range(len(text) + 1)}
     assert all(entity.end <= utf16_length(text) for entity in entities)
 
 
@@ -74,23 +73,3 @@ def test_addresses_are_found_beside_given_entities() -> None:
 def test_the_hundred_and_first_entity_is_dropped() -> None:
     many = tuple(Entity(kind="bold", offset=2 * place, length=1) for place in range(120))
     assert len(tidy(FormattedText(text="x " * 120, entities=many)).entities) == 100
-
-
-@pytest.mark.parametrize(
-    ("entity", "sentence"),
-    [
-        ({"type": "bold", "offset": 0}, "can't parse MessageEntity: Can't find field \"length\""),
-        ({"type": "loud", "offset": 0, "length": 1}, "can't parse MessageEntity: Unsupported type specified"),
-        ({"type": "bold", "offset": 1, "length": 1}, "begins or ends in a middle of a symbol"),
-        ({"type": "bold", "offset": 0, "length": 9}, "ends after the end of the text at UTF-16 offset 9"),
-    ],
-)
-def test_wrong_given_entities_are_refused(entity: dict[str, object], sentence: str) -> None:
-    with pytest.raises(Refused) as refused:
-        read_entities([entity], "😀a")
-    assert sentence in refused.value.description
-
-
-def test_a_given_link_without_a_good_address_is_dropped() -> None:
-    link = {"type": "text_link", "offset": 0, "length": 1, "url": "javascript:x"}
-    assert read_entities([link], "a") == ()
