@@ -6,11 +6,11 @@ also a log entry under the number that is shown.
 """
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
-from aiogram import Bot, Dispatcher, Router
+from aiogram import Dispatcher, Router
 from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
 from aiogram.types import CallbackQuery, ErrorEvent, Message, TelegramObject
 
@@ -31,12 +31,9 @@ from bot.handlers import (
     stats,
     tokens,
 )
-from bot.handlers.answering import Answering, Dialogues
 from bot.handlers.filters import is_command
-from bot.inbox import TICKET
-from bot.middlewares import FILES, Access, OnlyAddressed, ReadState, Throttle, answer_event, words_for
-from bot.replies.sending import acknowledge, send
-from bot.services import Services, Talk
+from bot.middlewares import FILES, Access, Handler, OnlyAddressed, ReadState, Throttle, answer_event, words_for
+from bot.services import Refusal, Services, Talk
 from bot.texts import Words
 from domain.errors import BaseClosed, BaseReadOnly
 from ingestion.errors import TooManyWaiting
@@ -49,9 +46,9 @@ log = structlog.get_logger()
 def build_dispatcher(services: Services) -> Dispatcher:
     """A new dispatcher with its own routers. It subscribes only to messages, button presses (the stop button of a draft
     included) and who leaves a group; edited messages and channel posts never arrive."""
-    dispatcher = Dispatcher(disable_fsm=True, services=services, dialogues=Dialogues())
-    dispatcher.message.middleware(_give_answering)
-    dispatcher.callback_query.middleware(_give_answering)
+    dispatcher = Dispatcher(disable_fsm=True, services=services)
+    dispatcher.message.middleware(_give_talk)
+    dispatcher.callback_query.middleware(_give_talk)
     dispatcher.errors.register(apologise)
 
     for_both = (Access(services), Throttle(services), ReadState(services))
@@ -61,7 +58,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
         dispatcher.callback_query.outer_middleware(middleware)
 
     questions = chat.build_router()
-    questions.message.middleware(Throttle(services, bursts=FILES))  # the mode is known by then
+    questions.message.outer_middleware(Throttle(services, bursts=FILES))  # the mode is known by then
     dispatcher.include_routers(
         sharing.build_router(),
         menu.build_router(services.texts),
@@ -83,12 +80,13 @@ def build_dispatcher(services: Services) -> Dispatcher:
     return dispatcher
 
 
-async def _give_answering(
-    handler: Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]], event: TelegramObject, data: dict[str, Any]
-) -> Any:
-    """What the others know of the update, as one record."""
-    known = {name: data[name] for name in ("bot", "services", "talk", "dialogues")}
-    return await handler(event, {**data, "answering": Answering(**known, ticket=data.get(TICKET))})
+async def _give_talk(handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+    """Handlers get what the others know of the update, with the event in it."""
+    talk: Talk = data.pop("talk")  # as the first argument, which is not given once more by its name
+    try:
+        return await handler(talk, data)
+    except Refusal as refusal:
+        await talk.acknowledge(refusal.key, alert=True, **refusal.values)
 
 
 def build_unknown_commands() -> Router:
@@ -105,14 +103,14 @@ def build_unknown_buttons() -> Router:
     return router
 
 
-async def unknown_command(message: Message, bot: Bot, talk: Talk) -> None:
+async def unknown_command(talk: Talk) -> None:
     """Says where the list of commands is."""
-    await send(bot, talk.place, talk.words("unknown-command"))
+    await talk.tell("unknown-command")
 
 
-async def unknown_button(query: CallbackQuery, talk: Talk) -> None:
+async def unknown_button(talk: Talk) -> None:
     """A button of an older version, or under a message that is too old."""
-    await acknowledge(query, talk.words.plain("unknown-button"), alert=True)
+    await talk.acknowledge("unknown-button", alert=True)
 
 
 async def apologise(failure: ErrorEvent, services: Services) -> bool:

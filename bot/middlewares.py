@@ -25,7 +25,7 @@ from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, ReplyPara
 
 from bot.handlers.filters import is_in_group
 from bot.inbox import TICKET, Ticket
-from bot.replies.sending import Place, acknowledge, send
+from bot.replies.sending import Place, acknowledge
 from bot.services import Services, Talk
 from bot.telegram import COMMANDS
 from bot.texts import Value, Words, language_of
@@ -33,7 +33,7 @@ from domain.bases import Role
 from domain.ids import ChatId, MessageId, ThreadId, UserId
 from domain.people import UserState, acting_for
 
-Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
+Handler = Callable[[Any, dict[str, Any]], Awaitable[Any]]
 """The next middleware or the handler. The dict is aiogram's: the values that handlers get by parameter name."""
 log = structlog.get_logger()
 SILENCE_S = 3600.0
@@ -270,7 +270,7 @@ class ReadState(BaseMiddleware):
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         """See the module."""
         context: EventContext = data[EVENT_CONTEXT_KEY]
-        if context.chat is None or context.user is None:
+        if context.chat is None or context.user is None or not isinstance(event, Message | CallbackQuery):
             return None
         place = _place(context.chat, context.thread_id, event)
         update: Update = data["event_update"]
@@ -282,6 +282,10 @@ class ReadState(BaseMiddleware):
         )
         self._services.languages.note(place.chat, state.language)
         talk = Talk(
+            event=event,
+            bot=data["bot"],
+            services=self._services,
+            ticket=data.get(TICKET),
             person=UserId(context.user.id),
             state=state,
             base_id=state.base_id,
@@ -290,7 +294,7 @@ class ReadState(BaseMiddleware):
             asked=asked,
         )
         with acting_for(state.user_id):
-            data["talk"] = talk if state.role else await self._left(talk, data["bot"])
+            data["talk"] = talk if state.role else await self._left(talk)
             return await handler(event, data)
 
     async def _state(self, user: User, chat: Chat, place: Place, topic: str | None) -> UserState:
@@ -301,14 +305,14 @@ class ReadState(BaseMiddleware):
         owner = person if place.is_private else UserId(place.chat)
         return await people.state(owner, base=base, language=language, thread=place.thread)
 
-    async def _left(self, talk: Talk, bot: Bot) -> Talk:
+    async def _left(self, talk: Talk) -> Talk:
         """The right to the open base has ended. That to a group's base ends after a day; then Telegram is asked."""
         state, people = talk.state, self._services.people
-        is_there = state.base_group and await is_in_group(bot, state.base_group, talk.person)
+        is_there = state.base_group and await is_in_group(talk.bot, state.base_group, talk.person)
         if is_there and await self._services.bases.confirm_member(talk.person, state.base_id):
             return replace(talk, state=replace(state, role=Role.READER))
         home = await people.go_home(state.user_id, thread=state.thread)
-        await send(bot, talk.place, talk.words("base-left", name=state.base_name or ""))
+        await talk.tell("base-left", name=state.base_name or "")
         return replace(talk, state=home, base_id=home.base_id)
 
 

@@ -6,18 +6,26 @@ is read, or when it cannot be) and how much a person may use models within 24 ho
 build nothing.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Set
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
+
+from aiogram import Bot
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from adapters.database.stores.dialogue import DialogueStore, TableStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
 from adapters.database.stores.statistics import StatisticsStore
+from bot.inbox import Ticket
 from bot.measures import Measures
-from bot.replies.sending import Place
+from bot.replies.sending import Keyboard, Place, acknowledge, edit, place_at, send
 from bot.settings import Settings
-from bot.texts import Texts, Words
-from domain.ids import BaseId, ChatId, ThreadId, UserId
+from bot.texts import Texts, Value, Words
+from domain.ids import BaseId, ChatId, DocumentId, MessageId, ThreadId, UserId
 from domain.people import PendingQuestion, UserState
 from domain.statistics import Spending
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
@@ -29,13 +37,27 @@ from rag.small_talk import SmallTalkRule
 Room = tuple[UserId, ThreadId | None]
 """Where a dialogue is held: a person or a group, and the topic. Topics wait for no other."""
 
+DAY_S = 86_400.0
+STOP_AGAIN_S = 0.1
 CHATS = 10_000  # about 100 bytes each; the one noted least recently is evicted
+
+
+class Refusal(Exception):
+    """A button does nothing; `key` is that of the text that says why."""
+
+    def __init__(self, key: str, **values: Value) -> None:
+        super().__init__(key)
+        self.key, self.values = key, values
 
 
 @dataclass(frozen=True, kw_only=True)
 class Talk:
-    """One person or group, for the time of one update."""
+    """One person or group and what they did, for the time of one update: handlers get it in place of the event."""
 
+    event: Message | CallbackQuery
+    bot: Bot
+    services: "Services"
+    ticket: Ticket | None = None  # of the update among those of its chat
     person: UserId  # who sent the message or pressed the button
     state: UserState  # of the person, or of the group
     base_id: BaseId  # of the person, the group or the topic
@@ -47,6 +69,46 @@ class Talk:
     def room(self) -> Room:
         """Where this dialogue is held."""
         return self.state.user_id, self.state.thread
+
+    @property
+    def message(self) -> Message:
+        """What was sent; of a button the message above it, which `bot.handlers.filters.has_message` has found."""
+        message = self.event.message if isinstance(self.event, CallbackQuery) else self.event
+        if not isinstance(message, Message):
+            raise TypeError("Telegram does not deliver the message of this button any more")
+        return message
+
+    async def ask_only(self, document: DocumentId | None) -> None:
+        """Questions are asked of this document alone from now on; None: of all."""
+        people, state = self.services.people, self.state
+        await people.set_only(state.user_id, base=self.base_id, document=document, thread=state.thread)
+
+    def release(self) -> None:
+        """Let what the chat sends meanwhile, as pressing «База», work at once: an answer takes long."""
+        if self.ticket:
+            self.ticket.release()
+
+    async def say(self, html: str, keyboard: Keyboard | None = None) -> MessageId:
+        """Send `html` there."""
+        return await send(self.bot, self.place, html, keyboard)
+
+    async def tell(self, key: str, keyboard: Keyboard | None = None, **values: Value) -> MessageId:
+        """The same with a text of the locale."""
+        return await self.say(self.words(key, **values), keyboard)
+
+    async def reply(self, html: str, keyboard: Keyboard | None = None) -> MessageId:
+        """The same in reply to the person's message, in private chats, too."""
+        return await send(self.bot, place_at(self.place, MessageId(self.message.message_id)), html, keyboard)
+
+    async def redraw(self, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
+        """Make the message of the pressed button show `html`."""
+        shown = self.message
+        await edit(self.bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
+
+    async def acknowledge(self, key: str | None = None, *, alert: bool = False, **values: Value) -> None:
+        """Answer the press, with a text of the locale that is shown for a moment; with `alert` until it is closed."""
+        if isinstance(self.event, CallbackQuery):
+            await acknowledge(self.event, self.words.plain(key, **values) if key else None, alert=alert)
 
 
 class ChosenLanguages:
@@ -66,6 +128,66 @@ class ChosenLanguages:
     def of(self, chat: ChatId) -> str | None:
         """None when the chat's state has not been read yet."""
         return self._known.get(chat)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Running:
+    """A turn that can be stopped."""
+
+    asker: UserId
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Turns:
+    """Serialises the turns of each dialogue, and remembers who was told what today."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[Room, asyncio.Lock] = WeakValueDictionary()
+        self._told_at: dict[tuple[str, UserId], float] = {}
+        self._running: dict[Room, _Running] = {}
+
+    @contextmanager
+    def stoppable(self, room: Room, *, asker: UserId) -> Iterator[asyncio.Event]:
+        """An event that `stop` sets while the context is open: the turn is to end with the facts found so far."""
+        turn = self._running[room] = _Running(asker=asker)
+        try:
+            yield turn.stop
+        finally:
+            del self._running[room]
+
+    def asker(self, room: Room) -> UserId | None:
+        """Who asked what is being answered there; None when nothing is."""
+        return self._running[room].asker if room in self._running else None
+
+    def stop(self, room: Room) -> bool:
+        """Tell the running turn there to end; False when there is none."""
+        if room not in self._running:
+            return False
+        self._running[room].stop.set()
+        return True
+
+    def order(self, room: Room) -> asyncio.Lock:
+        """The lock that is held during a turn; waiters get it in the order in which they asked."""
+        return self._locks.setdefault(room, asyncio.Lock())
+
+    @asynccontextmanager
+    async def at_rest(self, room: Room) -> AsyncIterator[None]:
+        """No turn runs there while the context is open. A running one is stopped first; a plan of several steps
+        needs two stops: one for the steps, one for the answer."""
+        order = self.order(room)
+        while order.locked():
+            self.stop(room)
+            await asyncio.sleep(STOP_AGAIN_S)
+        async with order:
+            yield
+
+    def may_tell(self, what: str, person: UserId) -> bool:
+        """True once a day for each person, for what need not be repeated. It is forgotten with the process."""
+        now = time.monotonic()
+        if now - self._told_at.get((what, person), -DAY_S) < DAY_S:
+            return False
+        self._told_at[what, person] = now
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +251,7 @@ class Services:
     wake: Callable[[], None]  # wakes the notice loop and this process's worker after something was enqueued
     measures: Measures = field(default_factory=Measures)
     languages: ChosenLanguages = field(default_factory=ChosenLanguages)
+    turns: Turns = field(default_factory=Turns)
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
     allowed_users: frozenset[int] = frozenset()  # empty: everybody
     admin_users: frozenset[int] = frozenset()

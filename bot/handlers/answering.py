@@ -7,35 +7,29 @@ by meaning: a live message tells what `baza models add search` says, which runs 
 it goes on with the same button.
 """
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from functools import partial
-from weakref import WeakValueDictionary
 
 import structlog
-from aiogram import Bot, Router
-from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+from aiogram import Router
+from aiogram.types import InlineKeyboardMarkup
 
 from adapters.local.layout import KNOWN, Task
 from bot.cli.output import CommandError
 from bot.handlers.filters import expect, has_message
 from bot.handlers.menu import Lack, lack_of
 from bot.handlers.sources import answer_keyboard
-from bot.inbox import Ticket
 from bot.keyboards import ADD_SEARCH, STOP, button, question_key, rows
 from bot.replies.answers import finished_answer, growing_answer, in_words
 from bot.replies.citations import page_of, sourced_table
 from bot.replies.live_steps import live_steps
-from bot.replies.sending import acknowledge, edit, send
+from bot.replies.sending import edit
 from bot.replies.streaming import StreamedAnswer, streamed_answer
-from bot.services import Room, Services, Talk
+from bot.services import Refusal, Talk
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
-from domain.ids import UserId
 from rag.records import (
     Answer,
     Answered,
@@ -54,92 +48,14 @@ log = structlog.get_logger()
 
 CLARIFIED = "clarified"  # what the next words answer after a question back, whatever the mode
 WHICH = "which"  # the same after one that asks which document is meant
-DAY_S = 86_400.0
-STOP_AGAIN_S = 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Running:
-    """A turn that can be stopped."""
-
-    asker: UserId
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-class Dialogues:
-    """Serialises the turns of each dialogue, and remembers who was told what today."""
-
-    def __init__(self) -> None:
-        self._locks: WeakValueDictionary[Room, asyncio.Lock] = WeakValueDictionary()
-        self._told_at: dict[tuple[str, UserId], float] = {}
-        self._running: dict[Room, _Running] = {}
-
-    @contextmanager
-    def stoppable(self, room: Room, *, asker: UserId) -> Iterator[asyncio.Event]:
-        """An event that `stop` sets while the context is open: the turn is to end with the facts found so far."""
-        turn = self._running[room] = _Running(asker=asker)
-        try:
-            yield turn.stop
-        finally:
-            del self._running[room]
-
-    def asker(self, room: Room) -> UserId | None:
-        """Who asked what is being answered there; None when nothing is."""
-        return self._running[room].asker if room in self._running else None
-
-    def stop(self, room: Room) -> bool:
-        """Tell the running turn there to end; False when there is none."""
-        if room not in self._running:
-            return False
-        self._running[room].stop.set()
-        return True
-
-    def order(self, room: Room) -> asyncio.Lock:
-        """The lock that is held during a turn; waiters get it in the order in which they asked."""
-        return self._locks.setdefault(room, asyncio.Lock())
-
-    @asynccontextmanager
-    async def at_rest(self, room: Room) -> AsyncIterator[None]:
-        """No turn runs there while the context is open. A running one is stopped first; a plan of several steps
-        needs two stops: one for the steps, one for the answer."""
-        order = self.order(room)
-        while order.locked():
-            self.stop(room)
-            await asyncio.sleep(STOP_AGAIN_S)
-        async with order:
-            yield
-
-    def may_tell(self, what: str, person: UserId) -> bool:
-        """True once a day for each person, for what need not be repeated. It is forgotten with the process."""
-        now = time.monotonic()
-        if now - self._told_at.get((what, person), -DAY_S) < DAY_S:
-            return False
-        self._told_at[what, person] = now
-        return True
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answering:
-    """What answering takes, for the time of one update: handlers of questions get it as `answering`."""
-
-    bot: Bot
-    services: Services
-    talk: Talk
-    dialogues: Dialogues
-    ticket: Ticket | None = None  # of the update among those of its chat
-
-    def release(self) -> None:
-        """Let what the chat sends meanwhile, as pressing «База», work at once: an answer takes long."""
-        if self.ticket:
-            self.ticket.release()
-
-
-async def answer_question(text: str, answering: Answering, *, chosen: DocumentChoice | None = None) -> None:
+async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | None = None) -> None:
     """Answer a question with its sources, after the turns of the dialogue that came before it; where the person has
     `chosen` a document, from that alone."""
-    answering.release()
-    bot, services, talk, dialogues = answering.bot, answering.services, answering.talk, answering.dialogues
-    only = None if chosen else await _only(bot, services, talk)
+    talk.release()
+    services, turns = talk.services, talk.services.turns
+    only = None if chosen else await _only(talk)
     limits = (chosen.id,) if chosen else (only.id,) if only else ()
     question = Question(
         text=text,
@@ -152,57 +68,51 @@ async def answer_question(text: str, answering: Answering, *, chosen: DocumentCh
         chosen=chosen.label if chosen else "",
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
-    async with dialogues.order(talk.room), streamed_answer(bot, talk.place, stop=stopping) as shown:
+    async with turns.order(talk.room), streamed_answer(talk.bot, talk.place, stop=stopping) as shown:
         bounds = services.bounds.of_day(talk.person)
         reservation = await await_reservation(services.library, talk.state.user_id, talk.person, bounds)
         conversation = services.frugal_conversation if reservation.is_spent else services.conversation
         async with holding(services.library, reservation):
-            with dialogues.stoppable(talk.room, asker=talk.person) as stop:
-                answer = await _follow(conversation.answer(question, stop=stop), bot, talk, shown)
+            with turns.stoppable(talk.room, asker=talk.person) as stop:
+                answer = await _follow(talk, conversation.answer(question, stop=stop), shown)
             try:
-                await _show(answer, shown, services, talk, asked=text, only=only, spent_until=reservation.until)
+                await _show(talk, answer, shown, asked=text, only=only, spent=reservation)
             finally:  # the cost counts even if showing failed, and before the next question is weighed
-                await _note(services, talk, answer, reservation)
+                await _note(talk, answer, reservation)
     if answer.asks_which:
-        await expect(services, talk, about=WHICH, subject=question_key(text))
+        await expect(talk, about=WHICH, subject=question_key(text))
     elif answer.choices:
-        await expect(services, talk, about=CLARIFIED)
+        await expect(talk, about=CLARIFIED)
     is_without_model = answer.kind is AnswerKind.QUOTES and not services.has_model
     if is_without_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
-        await tell_about_models(bot, services, talk)
+        await tell_about_models(talk)
 
 
-async def _only(bot: Bot, services: Services, talk: Talk) -> DocumentCard | None:
+async def _only(talk: Talk) -> DocumentCard | None:
     """The one document that is asked, if the person has set one. Where it is gone or replaced they are told that all
     documents are asked again."""
     if talk.state.only is None:
         return None
-    card = await services.library.card(talk.base_id, talk.state.only)
+    card = await talk.services.library.card(talk.base_id, talk.state.only)
     if card and card.status is not DocumentStatus.SUPERSEDED:
         return card
-    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None, thread=talk.state.thread)
-    await send(bot, talk.place, talk.words("only-gone"))
+    await talk.ask_only(None)
+    await talk.tell("only-gone")
     return None
 
 
 async def _show(
-    answer: Answer,
-    shown: StreamedAnswer,
-    services: Services,
-    talk: Talk,
-    *,
-    asked: str,
-    only: DocumentCard | None,
-    spent_until: datetime | None,
+    talk: Talk, answer: Answer, shown: StreamedAnswer, *, asked: str, only: DocumentCard | None, spent: Reservation
 ) -> None:
-    """Show the finished answer. With `spent_until` it begins with why no model was asked, except under small talk that
-    needs no model."""
+    """Show the finished answer. Where the day is `spent` it begins with why no model was asked, except under small talk
+    that needs no model."""
+    spent_until = spent.until
     if answer.small_talk:
-        answer = in_words(answer, talk.words, lack=await _lack(services, talk))
+        answer = in_words(answer, talk.words, lack=await _lack(talk))
         spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
-    answer = replace(answer, citations=await _on_their_pages(answer.citations, services, talk))
-    table = await _keep_table(services, talk, answer)
-    lack = None if answer.text or (only and answer.searched) else await _lack(services, talk)
+    answer = replace(answer, citations=await _on_their_pages(talk, answer.citations))
+    table = await _keep_table(talk, answer)
+    lack = None if answer.text or (only and answer.searched) else await _lack(talk)
     if lack:
         answer = replace(answer, misses_meaning=False)  # rewording would not help, nor another search
     nothing = f"answer-nothing-{lack}" if lack else "answer-nothing-only" if only and answer.searched else None
@@ -211,8 +121,8 @@ async def _show(
     await shown.finish(reply, answer_keyboard(answer, talk.words, asked=asked, table=table, only=name))
 
 
-async def _follow(events: AsyncIterator[TurnEvent], bot: Bot, talk: Talk, shown: StreamedAnswer) -> Answer:
-    async with live_steps(bot, talk.place, talk.words) as steps:
+async def _follow(talk: Talk, events: AsyncIterator[TurnEvent], shown: StreamedAnswer) -> Answer:
+    async with live_steps(talk.bot, talk.place, talk.words) as steps:
         async for event in events:
             if isinstance(event, StepsChanged):
                 steps.show(event.steps)
@@ -223,23 +133,23 @@ async def _follow(events: AsyncIterator[TurnEvent], bot: Bot, talk: Talk, shown:
     raise RuntimeError("the conversation ended without an answer")
 
 
-async def _lack(services: Services, talk: Talk) -> Lack | None:
+async def _lack(talk: Talk) -> Lack | None:
     """What the base lacks; None also when the database fails, so that the answer is still given."""
     try:
-        return await lack_of(services, talk.base_id)
+        return await lack_of(talk)
     except DatabaseTrouble as trouble:
         log.warning("query.base_not_looked_at", user=talk.person, reason=trouble.reason)
         return None
 
 
-async def _on_their_pages(citations: Sequence[Citation], services: Services, talk: Talk) -> tuple[Citation, ...]:
+async def _on_their_pages(talk: Talk, citations: Sequence[Citation]) -> tuple[Citation, ...]:
     """Of a passage that runs over several pages, the page on which the quote stands: «стр. 5» and not «стр. 4–6». Where
     the database fails, or the quote runs over a page break itself, the pages stay."""
     found: list[Citation] = []
     for citation in citations:
         if citation.locator.page_end is not None:
             try:
-                blocks = await services.text.blocks(talk.base_id, citation.document_id)
+                blocks = await talk.services.text.blocks(talk.base_id, citation.document_id)
             except DatabaseTrouble as trouble:
                 log.warning("query.page_not_found", user=talk.person, reason=trouble.reason)
             else:
@@ -248,12 +158,12 @@ async def _on_their_pages(citations: Sequence[Citation], services: Services, tal
     return tuple(found)
 
 
-async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | None:
+async def _keep_table(talk: Talk, answer: Answer) -> int | None:
     """Store the answer's table; returns the number for its button. A failure only costs the button."""
     if answer.table is None:
         return None
     try:
-        return await services.answer_tables.save_table(
+        return await talk.services.answer_tables.save_table(
             talk.state.user_id, talk.base_id, sourced_table(answer.table, talk.words)
         )
     except DatabaseTrouble as trouble:
@@ -261,12 +171,12 @@ async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | N
         return None
 
 
-async def _note(services: Services, talk: Talk, answer: Answer, reservation: Reservation) -> None:
+async def _note(talk: Talk, answer: Answer, reservation: Reservation) -> None:
     """Record the turn's metrics. The person has the answer already, so a database failure is only logged."""
     turn = answer.metrics()
-    services.measures.turn_ended(turn)
+    talk.services.measures.turn_ended(turn)
     try:
-        await services.library.save_turn(
+        await talk.services.library.save_turn(
             talk.state.user_id, talk.base_id, turn, asker=talk.person, reservation=reservation.id
         )
     except DatabaseTrouble as trouble:
@@ -303,41 +213,36 @@ def build_router() -> Router:
     return router
 
 
-async def tell_about_models(bot: Bot, services: Services, talk: Talk) -> None:
+async def tell_about_models(talk: Talk) -> None:
     """That answers are quotes, and the two lines that change it; the button where it does something."""
     text = talk.words("answer-full-answers")
-    if services.add_search is None:
-        await send(bot, talk.place, text)
+    if talk.services.add_search is None:
+        await talk.say(text)
         return
     model = next(each for each in KNOWN if each.task is Task.SEARCH)
     offer = _offer(talk.words.plain("button-add-search", megabytes=model.megabytes))
-    await send(bot, talk.place, f"{text}\n\n{talk.words('search-model-offer')}", offer)
+    await talk.say(f"{text}\n\n{talk.words('search-model-offer')}", offer)
 
 
-async def add_search(
-    query: CallbackQuery, bot: Bot, services: Services, talk: Talk, ticket: Ticket | None = None
-) -> None:
+async def add_search(talk: Talk) -> None:
     """Download the model, and move the bases to it; the chat goes on meanwhile."""
-    if services.add_search is None or not services.is_owner(talk):
-        await acknowledge(query, talk.words.plain("search-model-is-there"), alert=True)
-        return
-    if ticket:
-        ticket.release()
-    await acknowledge(query)
-    if isinstance(query.message, Message):
-        await query.message.edit_reply_markup(reply_markup=None)  # a second press would wait for the first
-    live = await send(bot, talk.place, talk.words("search-model-going", told=""))
+    if talk.services.add_search is None or not talk.services.is_owner(talk):
+        raise Refusal("search-model-is-there")
+    talk.release()
+    await talk.acknowledge()
+    await talk.message.edit_reply_markup(reply_markup=None)  # a second press would wait for the first
+    live = await talk.tell("search-model-going", told="")
     shown_at = time.monotonic()
     try:
-        async for told in services.add_search():
+        async for told in talk.services.add_search():
             if time.monotonic() - shown_at >= SHOWN_EVERY_S:
                 shown_at = time.monotonic()
-                await edit(bot, talk.place.chat, live, talk.words("search-model-going", told=told))
+                await edit(talk.bot, talk.place.chat, live, talk.words("search-model-going", told=told))
     except CommandError as error:
         text, keyboard = talk.words("search-model-failed", reason=str(error)), _offer(talk.words.plain("button-go-on"))
-        await edit(bot, talk.place.chat, live, text, keyboard)
+        await edit(talk.bot, talk.place.chat, live, text, keyboard)
         return
-    await edit(bot, talk.place.chat, live, talk.words("search-model-added"))
+    await edit(talk.bot, talk.place.chat, live, talk.words("search-model-added"))
 
 
 def _offer(label: str) -> InlineKeyboardMarkup | None:

@@ -7,7 +7,7 @@ message. A greeting or a question is not kept before a button says so. The butto
 
 from dataclasses import replace
 
-from aiogram import Bot, F, Router
+from aiogram import F, Router
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.filters import has_message, in_mode
@@ -15,9 +15,8 @@ from bot.handlers.received import Received, batch_of, original_of, receive
 from bot.keyboards import ANSWER, BUTTON_CHARACTERS, KEEP, ONLY_READ, button, rows
 from bot.replies.bases import AddTo, name_of_base
 from bot.replies.names import shortened
-from bot.replies.sending import acknowledge, place_at, send, take_away
+from bot.replies.sending import place_at, send, take_away
 from bot.services import Services, Talk
-from bot.texts import Words
 from domain.bases import Role
 from domain.documents import SourceType
 from domain.ids import MessageId
@@ -37,20 +36,18 @@ def build_router() -> Router:
     """Messages in mode База."""
     router = Router(name="base")
     router.message.register(keep, in_mode(Mode.DOCUMENTS))
-    router.callback_query.register(keep_original, F.data == KEEP, has_message)
-    router.callback_query.register(only_read_original, F.data == ONLY_READ, has_message)
+    router.callback_query.register(keep_original, F.data.in_({KEEP, ONLY_READ}), has_message)
     return router
 
 
-async def keep(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def keep(talk: Talk) -> None:
     """Put what the message holds into the queue, or say why nothing of it can be kept."""
-    received = receive(message, talk.words)
-    if is_talk(received, services):
-        place = place_at(talk.place, MessageId(message.message_id))
+    received = receive(talk.message, talk.words)
+    if is_talk(received, talk.services):
         answer, save = (button(talk.words.plain(f"button-{what}"), data) for what, data in _TALK)
-        await send(bot, place, talk.words("question-or-note"), rows([answer, save]))
+        await talk.reply(talk.words("question-or-note"), rows([answer, save]))
         return
-    await take(received, bot, services, talk)
+    await take(talk, received)
 
 
 _TALK = (("answer-it", ANSWER), ("save-it", KEEP))
@@ -64,27 +61,27 @@ def is_talk(received: Received, services: Services) -> bool:
     return bool(said) and only_words and (is_question or services.small_talk.kind(said) is not None)
 
 
-async def take(received: Received, bot: Bot, services: Services, talk: Talk, *, ttl_s: int | None = None) -> None:
+async def take(talk: Talk, received: Received, *, ttl_s: int | None = None) -> None:
     """Put the sources into the queue, or say why they cannot be kept; the words under a refused file are."""
     message = received.message
     if talk.state.role is Role.READER:
-        await _offer_others(message, bot, services, talk)
+        await _offer_others(talk, message)
         return
-    if refusal := refusal_of(received, talk.words, services):
+    if refusal := refusal_of(talk, received):
         if received.written:
-            await services.intake.enqueue(replace(batch_of(message, received.written, talk), ttl_s=ttl_s))
-            services.wake()
+            await talk.services.intake.enqueue(replace(batch_of(message, received.written, talk), ttl_s=ttl_s))
+            talk.services.wake()
             refusal = f"{refusal} {talk.words('caption-taken')}"
-        await send(bot, talk.place, refusal)
+        await talk.say(refusal)
         return
     is_typed = message.text is not None
-    await _enqueue(replace(batch_of(message, received.sources, talk), ttl_s=ttl_s), services, may_go_on=is_typed)
-    services.wake()
+    await _enqueue(talk, replace(batch_of(message, received.sources, talk), ttl_s=ttl_s), may_go_on=is_typed)
+    talk.services.wake()
 
 
-async def _offer_others(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def _offer_others(talk: Talk, message: Message) -> None:
     """The open base may only be read: the bases that the message can go into instead."""
-    bases = await services.bases.all(talk.state.user_id)
+    bases = await talk.services.bases.all(talk.state.user_id)
     own = [
         [button(shortened(name_of_base(each, talk.words), BUTTON_CHARACTERS * 2), AddTo(base=each.id))]
         for each in bases
@@ -92,42 +89,28 @@ async def _offer_others(message: Message, bot: Bot, services: Services, talk: Ta
     ]
     place = place_at(talk.place, MessageId(message.message_id))
     name = talk.state.base_name or talk.state.base_owner or ""
-    await send(bot, place, talk.words("base-only-read", name=name), rows(*own))
+    await send(talk.bot, place, talk.words("base-only-read", name=name), rows(*own))
 
 
-async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Добавить в базу» and «Сохранить» under the bot's question about a message: store the message that the question
-    replies to."""
-    await _take_original(query, shown, bot, services, talk)
+async def keep_original(talk: Talk) -> None:
+    """«Добавить в базу», «Сохранить» and «Только прочитать сейчас», whose document is removed after a day, under the
+    bot's question about a message: store the message that the question replies to."""
+    only_read = isinstance(talk.event, CallbackQuery) and talk.event.data == ONLY_READ
+    await take(talk, receive(await original_of(talk), talk.words), ttl_s=DAY_S if only_read else None)
+    await talk.acknowledge()
+    await take_away(talk.message)
 
 
-async def only_read_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Только прочитать сейчас»: the same, but the document is removed after a day."""
-    await _take_original(query, shown, bot, services, talk, ttl_s=DAY_S)
-
-
-async def _take_original(
-    query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk, *, ttl_s: int | None = None
-) -> None:
-    original = await original_of(shown, bot)
-    if original is None:
-        await acknowledge(query, talk.words.plain("original-gone"), alert=True)
-        return
-    await take(receive(original, talk.words), bot, services, talk, ttl_s=ttl_s)
-    await acknowledge(query)
-    await take_away(shown)
-
-
-async def _enqueue(batch: Batch, services: Services, *, may_go_on: bool) -> None:
+async def _enqueue(talk: Talk, batch: Batch, *, may_go_on: bool) -> None:
     """Enqueue the batch. A note that fills its message may continue in the next one, so it is held for a moment; a
     note that continues an earlier one is joined to it."""
     note = batch.sources[0] if len(batch.sources) == 1 and batch.sources[0].type is SourceType.NOTE else None
     hold_s = HOLD_S if note and _units(note) >= NEARLY_FULL_UNITS else 0
     if not may_go_on or batch.ttl_s is not None:  # temporary and permanent notes are never joined
         note, hold_s = None, 0
-    if note and await services.intake.join(batch, hold_s=hold_s):
+    if note and await talk.services.intake.join(batch, hold_s=hold_s):
         return
-    await services.intake.enqueue(batch, hold_s=hold_s or _until_captioned_s(batch))
+    await talk.services.intake.enqueue(batch, hold_s=hold_s or _until_captioned_s(batch))
 
 
 def _until_captioned_s(batch: Batch) -> int:
@@ -140,8 +123,9 @@ def _units(note: Source) -> int:
     return len((note.text or "").encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def refusal_of(received: Received, words: Words, services: Services) -> str | None:
+def refusal_of(talk: Talk, received: Received) -> str | None:
     """Why the message's sources cannot be stored, in HTML; None when they can."""
+    words, services = talk.words, talk.services
     if not received.sources:
         kind = received.unsupported
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")

@@ -7,12 +7,22 @@ may do is decided in SQL: a button of an old message, or one that was made up, e
 from contextlib import suppress
 from dataclasses import replace
 
-from aiogram import Bot, F, Router
+from aiogram import F, Router
 from aiogram.filters import Command
-from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+from aiogram.types import InlineKeyboardMarkup
 
 from bot.handlers.base import take
-from bot.handlers.filters import answers, ask, changeable, has_message, is_in_group, may_change, may_tidy, own_words
+from bot.handlers.filters import (
+    answers,
+    ask,
+    changeable,
+    document_of,
+    has_message,
+    is_in_group,
+    may_change,
+    may_tidy,
+    own_words,
+)
 from bot.handlers.menu import mode_sign
 from bot.handlers.received import original_of, receive
 from bot.keyboards import ListPage, SendOver, button, rows
@@ -32,12 +42,12 @@ from bot.replies.bases import (
     short_id,
     sure_keyboard,
 )
-from bot.replies.sending import acknowledge, redraw, send, take_away
-from bot.services import Services, Talk
+from bot.replies.sending import send, take_away
+from bot.services import Refusal, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
 from domain.documents import DocumentCard
 from domain.errors import BaseClosed, NoRoom
-from domain.ids import BaseId, DocumentId
+from domain.ids import BaseId
 from ingestion.errors import IngestionError
 
 NAME_NEW, NAME_AGAIN = "newbase", "basename"
@@ -62,202 +72,191 @@ def build_router() -> Router:
     return router
 
 
-async def show_list(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def show_list(talk: Talk) -> None:
     """/bases."""
-    await send(bot, talk.place, *await _list(services, talk))
+    await talk.say(*await _list(talk))
 
 
-async def list_again(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def list_again(talk: Talk) -> None:
     """Back to the list."""
-    await redraw(bot, shown, *await _list(services, talk))
-    await acknowledge(query)
+    await talk.redraw(*await _list(talk))
+    await talk.acknowledge()
 
 
-async def open_base(
-    query: CallbackQuery, callback_data: OpenBase, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def open_base(talk: Talk, callback_data: OpenBase) -> None:
     """A number of the list: open the base in this chat or topic, and show it. In a group administrators may."""
-    base = await _listed(services, talk, BaseId(callback_data.base))
-    if base is None or not await _is_theirs(bot, services, talk, base):
+    base = await _listed(talk, BaseId(callback_data.base))
+    if base is None or not await _is_theirs(talk, base):
         raise BaseClosed
-    if not await may_tidy(bot, talk):
-        await acknowledge(query, talk.words.plain("only-administrators-choose"), alert=True)
-        return
-    await services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
+    if not await may_tidy(talk):
+        raise Refusal("only-administrators-choose")
+    await talk.services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     base = replace(base, is_open=True)
-    await redraw(
-        bot, shown, base_html(base, talk.words), base_keyboard(base, talk.words, is_private=talk.place.is_private)
-    )
-    await acknowledge(query)
+    await talk.redraw(base_html(base, talk.words), base_keyboard(base, talk.words, is_private=talk.place.is_private))
+    await talk.acknowledge()
     if base.id != talk.base_id:
-        await say_open(bot, services, talk, base)
+        await say_open(talk, base)
 
 
-async def say_open(bot: Bot, services: Services, talk: Talk, base: ListedBase) -> None:
+async def say_open(talk: Talk, base: ListedBase) -> None:
     """Tell that the base is open now, with the keyboard that shows it."""
-    state = await services.people.state(
+    state = await talk.services.people.state(
         talk.state.user_id, base=talk.base_id, language=talk.state.language, thread=talk.state.thread
     )
     now = replace(talk, state=state, base_id=state.base_id)
     text = talk.words("base-opened", name=name_of_base(base, talk.words))
-    await send(bot, replace(talk.place, reply_to=None), text, mode_sign(now, state.mode))
+    await send(talk.bot, replace(talk.place, reply_to=None), text, mode_sign(now, state.mode))
 
 
-async def ask_for_new(query: CallbackQuery, bot: Bot, services: Services, talk: Talk) -> None:
+async def ask_for_new(talk: Talk) -> None:
     """«➕ Новая»."""
-    await acknowledge(query)
-    await ask(bot, services, talk, talk.words("base-name-question"), about=NAME_NEW)
+    await talk.acknowledge()
+    await ask(talk, talk.words("base-name-question"), about=NAME_NEW)
 
 
-async def make(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def make(talk: Talk) -> None:
     """The name of a new base: it is made and opened."""
-    name = _name(message)
-    if not name or not await may_tidy(bot, talk):
-        await send(bot, talk.place, talk.words("base-unnamed" if not name else "only-administrators-choose"))
+    name = _name(talk)
+    if not name or not await may_tidy(talk):
+        await talk.tell("base-unnamed" if not name else "only-administrators-choose")
         return
-    made = await services.bases.make(talk.state.user_id, name)
+    made = await talk.services.bases.make(talk.state.user_id, name)
     if made is None:
-        await send(bot, talk.place, talk.words("bases-too-many"))
+        await talk.tell("bases-too-many")
         return
-    await services.bases.open(talk.state.user_id, made, thread=talk.state.thread)
-    await say_open(bot, services, talk, ListedBase(id=made, name=name, role=Role.OWNER))
+    await talk.services.bases.open(talk.state.user_id, made, thread=talk.state.thread)
+    await say_open(talk, ListedBase(id=made, name=name, role=Role.OWNER))
 
 
-async def ask_for_name(
-    query: CallbackQuery, callback_data: BaseAction, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def ask_for_name(talk: Talk, callback_data: BaseAction) -> None:
     """«Переименовать»."""
-    await acknowledge(query)
-    await ask(bot, services, talk, talk.words("base-name-question"), about=NAME_AGAIN, subject=callback_data.base)
+    await talk.acknowledge()
+    await ask(talk, talk.words("base-name-question"), about=NAME_AGAIN, subject=callback_data.base)
 
 
-async def rename(message: Message, subject: str, bot: Bot, services: Services, talk: Talk) -> None:
+async def rename(talk: Talk, subject: str) -> None:
     """The answer to it."""
-    name = _name(message)
+    name = _name(talk)
     if not name:
-        await send(bot, talk.place, talk.words("base-unnamed"))
+        await talk.tell("base-unnamed")
         return
-    await services.bases.rename(BaseId(subject), name)
-    base = await services.bases.show(BaseId(subject))
+    await talk.services.bases.rename(BaseId(subject), name)
+    base = await talk.services.bases.show(BaseId(subject))
     if base:
         text = talk.words("base-renamed", name=name)
-        await send(bot, talk.place, text, base_keyboard(base, talk.words, is_private=talk.place.is_private))
+        await talk.say(text, base_keyboard(base, talk.words, is_private=talk.place.is_private))
 
 
-async def ask_before_deleting(
-    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def ask_before_deleting(talk: Talk, callback_data: BaseAction) -> None:
     """«Удалить»: what would be gone."""
-    base = await services.bases.show(BaseId(callback_data.base))
-    if base is None:
-        raise BaseClosed
+    base = await base_of(talk, callback_data.base)
     text = talk.words("base-delete-sure", name=name_of_base(base, talk.words), count=base.documents, others=base.others)
-    await redraw(bot, shown, text, sure_keyboard(base.id, "erase", talk.words))
-    await acknowledge(query)
+    await talk.redraw(text, sure_keyboard(base.id, "erase", talk.words))
+    await talk.acknowledge()
 
 
-async def delete(
-    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def delete(talk: Talk, callback_data: BaseAction) -> None:
     """«Удалить» once more."""
-    base = await services.bases.show(BaseId(callback_data.base))
-    gone = await services.bases.delete(BaseId(callback_data.base))
-    services.wake()  # live messages of documents that were being read show their removal
+    base = await talk.services.bases.show(BaseId(callback_data.base))
+    gone = await talk.services.bases.delete(BaseId(callback_data.base))
+    talk.services.wake()  # live messages of documents that were being read show their removal
     if base is None or gone is None:
-        await acknowledge(query, talk.words.plain("base-first-stays"), alert=True)
-        return
+        raise Refusal("base-first-stays")
     text = talk.words("base-deleted", name=name_of_base(base, talk.words), count=gone)
-    await redraw(bot, shown, text, rows([]))
-    await acknowledge(query)
-    if base.id == talk.base_id:
-        (home, *_) = [each for each in await services.bases.all(talk.state.user_id) if each.is_first]
-        await say_open(bot, services, talk, home)
+    await talk.redraw(text, rows([]))
+    await talk.acknowledge()
+    await go_home(talk, base.id)
 
 
-async def add_to(
-    query: CallbackQuery, callback_data: AddTo, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def add_to(talk: Talk, callback_data: AddTo) -> None:
     """A base under «в этой базе вы только читаете»: the message goes there, and the open base stays open."""
-    base, original = await _listed(services, talk, BaseId(callback_data.base)), await original_of(shown, bot)
-    if original is None or base is None:
-        await acknowledge(query, talk.words.plain("original-gone"), alert=True)
-        return
+    original, base = await original_of(talk), await _listed(talk, BaseId(callback_data.base))
+    if base is None:
+        raise Refusal("original-gone")
     there = replace(talk, base_id=base.id, state=replace(talk.state, base_id=base.id, role=base.role))
-    await take(receive(original, talk.words), bot, services, there)
-    await acknowledge(query)
-    await take_away(shown)
+    await take(there, receive(original, talk.words))
+    await talk.acknowledge()
+    await take_away(talk.message)
 
 
-async def ask_where(
-    query: CallbackQuery, callback_data: SendOver, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def ask_where(talk: Talk, callback_data: SendOver) -> None:
     """«В другую базу» on a document's card."""
-    card = await changeable(callback_data.document, query, bot, services, talk)
-    if card is None:
-        return
-    bases = [each for each in await _writable(services, talk) if each.id != talk.base_id]
+    card = await changeable(talk, callback_data.document)
+    bases = [each for each in await _writable(talk) if each.id != talk.base_id]
     html = talk.words("send-where" if bases else "send-nowhere", title=card.name)
     may_move = talk.state.role is not Role.READER
-    await redraw(bot, shown, html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
-    await acknowledge(query)
+    await talk.redraw(html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
+    await talk.acknowledge()
 
 
-async def send_over(
-    query: CallbackQuery, callback_data: SendTo, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def send_over(talk: Talk, callback_data: SendTo) -> None:
     """A base for the document: it is there as it was read, nothing is read again."""
-    bases = [each for each in await _writable(services, talk) if short_id(each.id) == callback_data.base]
-    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
-    if card is None or not bases or not await may_change(bot, talk, card):
-        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
-        return
+    bases = [each for each in await _writable(talk) if short_id(each.id) == callback_data.base]
+    card = await document_of(talk, callback_data.document)
+    if not bases or not await may_change(talk, card):
+        raise Refusal("document-gone")
     name = name_of_base(bases[0], talk.words)
     try:
-        await _copy_file(services, card, bases[0].id)
-        sent = await services.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
-    except NoRoom:
-        await acknowledge(query, talk.words.plain("send-no-room", name=name), alert=True)
-        return
-    await acknowledge(query)
+        await _copy_file(talk, card, bases[0].id)
+        sent = await talk.services.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
+    except NoRoom as full:
+        raise Refusal("send-no-room", name=name) from full
+    await talk.acknowledge()
     key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
     text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
-    await redraw(bot, shown, text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
+    await talk.redraw(text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
 
 
-async def _copy_file(services: Services, card: DocumentCard, to: BaseId) -> None:
+async def _copy_file(talk: Talk, card: DocumentCard, to: BaseId) -> None:
     """Its original for another base, where Baza keeps it. Without it the text goes there alone."""
-    copy = await services.bases.keep_copy(card.base_id, card.id, to) if card.kept_file else None
+    copy = await talk.services.bases.keep_copy(card.base_id, card.id, to) if card.kept_file else None
     if card.kept_file and copy:
         with suppress(IngestionError):
-            await services.kept_files.copy(card.base_id, card.kept_file, to, copy)
+            await talk.services.kept_files.copy(card.base_id, card.kept_file, to, copy)
 
 
 _Shown = tuple[str, InlineKeyboardMarkup | None]
 
 
-async def _list(services: Services, talk: Talk) -> _Shown:
-    bases = await services.bases.all(talk.state.user_id, thread=talk.state.thread)
+async def _list(talk: Talk) -> _Shown:
+    bases = await talk.services.bases.all(talk.state.user_id, thread=talk.state.thread)
     return list_html(bases, talk.words), list_keyboard(bases, talk.words)
 
 
-async def _writable(services: Services, talk: Talk) -> list[ListedBase]:
-    return [each for each in await services.bases.all(talk.state.user_id) if each.role in (Role.OWNER, Role.WRITER)]
+async def _writable(talk: Talk) -> list[ListedBase]:
+    bases = await talk.services.bases.all(talk.state.user_id)
+    return [each for each in bases if each.role in (Role.OWNER, Role.WRITER)]
 
 
-async def _listed(services: Services, talk: Talk, base: BaseId) -> ListedBase | None:
-    bases = await services.bases.all(talk.state.user_id, thread=talk.state.thread)
+async def base_of(talk: Talk, base: str) -> ListedBase:
+    """The base of a button. Raises BaseClosed."""
+    found = await talk.services.bases.show(BaseId(base))
+    if found is None:
+        raise BaseClosed
+    return found
+
+
+async def go_home(talk: Talk, left: BaseId) -> None:
+    """Where the open base is no longer theirs, their first one is open now: tell it."""
+    if left == talk.base_id:
+        (home, *_) = [each for each in await talk.services.bases.all(talk.state.user_id) if each.is_first]
+        await say_open(talk, home)
+
+
+async def _listed(talk: Talk, base: BaseId) -> ListedBase | None:
+    bases = await talk.services.bases.all(talk.state.user_id, thread=talk.state.thread)
     return next((each for each in bases if each.id == base), None)
 
 
-async def _is_theirs(bot: Bot, services: Services, talk: Talk, base: ListedBase) -> bool:
+async def _is_theirs(talk: Talk, base: ListedBase) -> bool:
     """Whether it is open to them: a group's, in a private chat, while Telegram says that they are in the group."""
     if base.group is None or not talk.place.is_private:
         return True
-    if not await is_in_group(bot, base.group, talk.person):
-        await services.bases.leave_group(base.group, talk.person)
+    if not await is_in_group(talk.bot, base.group, talk.person):
+        await talk.services.bases.leave_group(base.group, talk.person)
         return False
-    return await services.bases.confirm_member(talk.person, base.id)
+    return await talk.services.bases.confirm_member(talk.person, base.id)
 
 
-def _name(message: Message) -> str:
-    return " ".join((message.text or "").split())[:NAME_CHARACTERS]
+def _name(talk: Talk) -> str:
+    return " ".join((talk.message.text or "").split())[:NAME_CHARACTERS]

@@ -5,16 +5,14 @@ In: the command and buttons. Out: one message that turns from the question into 
 erased no mode is chosen, and it also shows the menu «Выберите режим работы:» (seed 1, section 4.1.1).
 """
 
-from aiogram import Bot, Router
+from aiogram import Router
 from aiogram.filters import Command
-from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.handlers.answering import Dialogues
 from bot.handlers.filters import has_message, may_tidy, own_words
 from bot.keyboards import Clean, button, mode_choice, rows
 from bot.replies.bases import open_name
-from bot.replies.sending import acknowledge, redraw, send
-from bot.services import Services, Talk
+from bot.services import Refusal, Talk
 from bot.texts import Words
 from domain.bases import Role
 
@@ -30,54 +28,45 @@ def build_router() -> Router:
     return router
 
 
-async def offer(message: Message, bot: Bot, talk: Talk) -> None:
+async def offer(talk: Talk) -> None:
     """Ask what to clear."""
     words = talk.words
     choices = [button(words.plain(f"button-clean-{what}"), Clean(what=what)) for what in (CHAT, BASE)]
     all_of_theirs = [button(words.plain("button-clean-all"), Clean(what=ALL))] if talk.place.is_private else []
-    await send(bot, talk.place, words("clean-what"), rows(choices, all_of_theirs, [_no(words)]))
+    await talk.tell("clean-what", rows(choices, all_of_theirs, [_no(words)]))
 
 
-async def clean(
-    query: CallbackQuery,
-    callback_data: Clean,
-    shown: Message,
-    bot: Bot,
-    services: Services,
-    talk: Talk,
-    dialogues: Dialogues,
-) -> None:
+async def clean(talk: Talk, callback_data: Clean) -> None:
     """Confirm, clear and report, all in the same message."""
-    if callback_data.what != NOTHING and not await may_tidy(bot, talk):
-        await acknowledge(query, talk.words.plain("only-administrators"), alert=True)
-        return
+    if callback_data.what != NOTHING and not await may_tidy(talk):
+        raise Refusal("only-administrators")
     steps = {CHAT: (_ask_chat, _do_chat), BASE: (_ask_base, _do_base)}
     if talk.place.is_private:
         steps[ALL] = (_ask_all, _do_all)
     step = steps.get(callback_data.what, (_leave, _leave))[callback_data.sure]
-    html, keyboard = await step(services, talk, dialogues)
-    await redraw(bot, shown, html, keyboard)
-    await acknowledge(query)
+    html, keyboard = await step(talk)
+    await talk.redraw(html, keyboard)
+    await talk.acknowledge()
 
 
 _Shown = tuple[str, InlineKeyboardMarkup | None]
 
 
-async def _ask_chat(_: Services, talk: Talk, __: Dialogues) -> _Shown:
+async def _ask_chat(talk: Talk) -> _Shown:
     return talk.words("clean-chat-sure"), _sure_or_no(CHAT, talk.words)
 
 
-async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Shown:
+async def _do_chat(talk: Talk) -> _Shown:
     """Erase the conversation. A running turn is ended first: its answer would be remembered afterwards."""
-    async with dialogues.at_rest(talk.room):
-        removed = await services.people.clean_chat(talk.state.user_id, base=talk.base_id)
-        await services.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
+    async with talk.services.turns.at_rest(talk.room):
+        removed = await talk.services.people.clean_chat(talk.state.user_id, base=talk.base_id)
+        await talk.services.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
     report = talk.words("clean-chat-done", messages=removed.messages)
     return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None, base=open_name(talk.state))
 
 
-async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
-    held = await services.library.count(talk.base_id)
+async def _ask_base(talk: Talk) -> _Shown:
+    held = await talk.services.library.count(talk.base_id)
     others = held.others
     if not (held.documents or others):
         return talk.words("clean-base-empty"), None
@@ -86,27 +75,27 @@ async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     return f"{sure}{unread}", _sure_or_no(BASE, talk.words)
 
 
-async def _do_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
-    removed = await services.library.clean_base(talk.base_id)
-    services.wake()  # live messages of documents that were being read show their removal
+async def _do_base(talk: Talk) -> _Shown:
+    removed = await talk.services.library.clean_base(talk.base_id)
+    talk.services.wake()  # live messages of documents that were being read show their removal
     return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
 
 
-async def _ask_all(services: Services, talk: Talk, _: Dialogues) -> _Shown:
-    own = [each for each in await services.bases.all(talk.person) if each.role is Role.OWNER]
+async def _ask_all(talk: Talk) -> _Shown:
+    own = [each for each in await talk.services.bases.all(talk.person) if each.role is Role.OWNER]
     documents, others = sum(each.documents for each in own), sum(each.others for each in own)
     sure = talk.words("clean-all-sure", bases=len(own), documents=documents, others=others)
     return sure, _sure_or_no(ALL, talk.words)
 
 
-async def _do_all(services: Services, talk: Talk, dialogues: Dialogues) -> _Shown:
-    async with dialogues.at_rest(talk.room):
-        bases, documents = await services.people.forget(talk.person)
-    services.wake()
+async def _do_all(talk: Talk) -> _Shown:
+    async with talk.services.turns.at_rest(talk.room):
+        bases, documents = await talk.services.people.forget(talk.person)
+    talk.services.wake()
     return talk.words("clean-all-done", bases=bases, documents=documents), None
 
 
-async def _leave(_: Services, talk: Talk, __: Dialogues) -> _Shown:
+async def _leave(talk: Talk) -> _Shown:
     return talk.words("clean-cancelled"), None
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from aiogram import Bot, Router
 from aiogram.exceptions import TelegramBadRequest, TelegramNetworkError
-from aiogram.types import BufferedInputFile, CallbackQuery, InputFile, Message
+from aiogram.types import BufferedInputFile, InputFile
 
 from bot.handlers.base import DAY_S
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_tidy
@@ -36,8 +36,8 @@ from bot.keyboards import (
 from bot.replies.library import TextPage, card_html, card_keyboard, text_page, versions_html
 from bot.replies.names import shortened
 from bot.replies.readings import TITLE_CHARACTERS
-from bot.replies.sending import acknowledge, place_at, redraw, send
-from bot.services import Services, Talk
+from bot.replies.sending import place_at
+from bot.services import Refusal, Talk
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BatchId, ChatId, DocumentId, FileId, MessageId
 from domain.people import Mode
@@ -72,74 +72,60 @@ def build_router() -> Router:
     return router
 
 
-async def send_original(
-    query: CallbackQuery, callback_data: ShowOriginal, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def send_original(talk: Talk, callback_data: ShowOriginal) -> None:
     """Copy the message that brought the document, or send the file that Baza keeps; without either, the text as a
     file."""
-    card = await document_of(callback_data.document, query, services, talk)
-    if card is None:
-        return
-    await acknowledge(query)
-    if not (await _copy(bot, card, talk) or await _send_kept_file(bot, card, services, talk)):
-        await _send_text_file(bot, card, services, talk)
+    card = await document_of(talk, callback_data.document)
+    await talk.acknowledge()
+    if not (await _copy(talk, card) or await _send_kept_file(talk, card)):
+        await _send_text_file(talk, card)
 
 
-async def read_text(
-    query: CallbackQuery, callback_data: ReadDocument, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def read_text(talk: Talk, callback_data: ReadDocument) -> None:
     """Show the text that was read from the document, page by page."""
-    card = await document_of(callback_data.document, query, services, talk)
-    if card is None:
-        return
-    blocks = await services.text.blocks(talk.base_id, card.id)
+    card = await document_of(talk, callback_data.document)
+    blocks = await talk.services.text.blocks(talk.base_id, card.id)
     page: TextPage = text_page(card, blocks, talk.words, part=callback_data.part)
-    await redraw(bot, shown, page.html, page.keyboard)
-    await acknowledge(query)
+    await talk.redraw(page.html, page.keyboard)
+    await talk.acknowledge()
 
 
-async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, services: Services, talk: Talk) -> None:
+async def ask_for_name(talk: Talk, callback_data: Rename) -> None:
     """Ask for the new name: «Как назвать?»."""
-    card = await changeable(callback_data.document, query, bot, services, talk)
-    if card is None:
-        return
-    await acknowledge(query)
+    card = await changeable(talk, callback_data.document)
+    await talk.acknowledge()
     question = talk.words("rename-question", title=card.name)
-    await ask(bot, services, talk, question, about=RENAME, subject=card.id)
+    await ask(talk, question, about=RENAME, subject=card.id)
 
 
-async def rename(message: Message, subject: str, bot: Bot, services: Services, talk: Talk) -> None:
+async def rename(talk: Talk, subject: str) -> None:
     """Take the answer to «Как назвать?». A name that nobody could read or find is asked for again."""
-    name = " ".join((message.text or "").split())[:NAME_CHARACTERS]
+    name = " ".join((talk.message.text or "").split())[:NAME_CHARACTERS]
     if not _is_readable(name):
-        await ask(bot, services, talk, talk.words("rename-unreadable"), about=RENAME, subject=subject)
+        await ask(talk, talk.words("rename-unreadable"), about=RENAME, subject=subject)
         return
-    terms = services.count_terms(name)
-    renamed = await services.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)
+    terms = talk.services.count_terms(name)
+    renamed = await talk.services.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)
     text = talk.words("renamed", title=name) if renamed else talk.words("document-gone")
     back = rows([button(talk.words.plain("button-open"), OpenDocument(document=subject))]) if renamed else None
-    await send(bot, talk.place, text, back)
+    await talk.say(text, back)
 
 
-async def show_versions(
-    query: CallbackQuery, callback_data: ShowVersions, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def show_versions(talk: Talk, callback_data: ShowVersions) -> None:
     """A line for each version, the newest first."""
-    card = await document_of(callback_data.document, query, services, talk)
-    if card is None:
-        return
-    versions = await services.library.versions(talk.base_id, card.id)
-    await acknowledge(query)
-    await send(bot, talk.place, versions_html(versions, talk.words))
+    card = await document_of(talk, callback_data.document)
+    versions = await talk.services.library.versions(talk.base_id, card.id)
+    await talk.acknowledge()
+    await talk.say(versions_html(versions, talk.words))
 
 
-async def _copy(bot: Bot, card: DocumentCard, talk: Talk) -> bool:
+async def _copy(talk: Talk, card: DocumentCard) -> bool:
     """A copy of the message, in reply to it; False when it is not in this chat, or gone."""
     if card.message_id is None or card.chat_id != talk.place.chat:
         return False
     place = place_at(talk.place, card.message_id)
     try:
-        await bot.copy_message(
+        await talk.bot.copy_message(
             place.chat, from_chat_id=card.chat_id, message_id=card.message_id, message_thread_id=place.thread
         )
     except TelegramBadRequest:
@@ -160,27 +146,27 @@ class _KeptFile(InputFile):
             yield piece
 
 
-async def _send_kept_file(bot: Bot, card: DocumentCard, services: Services, talk: Talk) -> bool:
+async def _send_kept_file(talk: Talk, card: DocumentCard) -> bool:
     """The file as it came over HTTP; False when it is not kept, or larger than a bot may send."""
     if card.kept_file is None or (card.size_bytes or 0) > SENT_BYTES:
         return False
-    file = _KeptFile(services.kept_files, card, card.kept_file)
+    file = _KeptFile(talk.services.kept_files, card, card.kept_file)
     try:
-        await bot.send_document(talk.place.chat, file, message_thread_id=talk.place.thread)
+        await talk.bot.send_document(talk.place.chat, file, message_thread_id=talk.place.thread)
     except (IngestionError, TelegramBadRequest, TelegramNetworkError):
         return False
     return True
 
 
-async def _send_text_file(bot: Bot, card: DocumentCard, services: Services, talk: Talk) -> None:
+async def _send_text_file(talk: Talk, card: DocumentCard) -> None:
     """The document's text as a file; it exists as long as the document does."""
-    blocks = await services.text.blocks(talk.base_id, card.id)
+    blocks = await talk.services.text.blocks(talk.base_id, card.id)
     if not blocks:
-        await send(bot, talk.place, talk.words("original-gone"))
+        await talk.tell("original-gone")
         return
     text = "\n\n".join(block.text for block in blocks)
     file = BufferedInputFile(text.encode(), filename=f"{card.name}.txt")
-    await bot.send_document(
+    await talk.bot.send_document(
         talk.place.chat, file, message_thread_id=talk.place.thread, caption=talk.words("original-text")
     )
 
@@ -195,135 +181,108 @@ def original_here(card: DocumentCard, chat: ChatId) -> MessageId | None:
     return card.message_id if card.chat_id == chat else None
 
 
-async def cancel(query: CallbackQuery, callback_data: CancelDocument, bot: Bot, services: Services, talk: Talk) -> None:
+async def cancel(talk: Talk, callback_data: CancelDocument) -> None:
     """«Отменить» on a live message."""
-    if await changeable(callback_data.document, query, bot, services, talk) is None:
-        return
-    stopped = await services.library.cancel(talk.base_id, DocumentId(callback_data.document))
-    await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
-    services.wake()
+    await changeable(talk, callback_data.document)
+    stopped = await talk.services.library.cancel(talk.base_id, DocumentId(callback_data.document))
+    await talk.acknowledge("cancelled" if stopped else "cancelled-too-late")
+    talk.services.wake()
 
 
-async def cancel_batch(
-    query: CallbackQuery, callback_data: CancelBatch, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def cancel_batch(talk: Talk, callback_data: CancelBatch) -> None:
     """«Отменить всё»."""
-    if not await _may_change_batch(callback_data.batch, query, bot, services, talk):
-        return
-    stopped = await services.library.cancel_batch(talk.base_id, BatchId(callback_data.batch))
-    await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
-    services.wake()
+    await _require_batch(talk, callback_data.batch)
+    stopped = await talk.services.library.cancel_batch(talk.base_id, BatchId(callback_data.batch))
+    await talk.acknowledge("cancelled" if stopped else "cancelled-too-late")
+    talk.services.wake()
 
 
-async def choose_version(
-    query: CallbackQuery, callback_data: ChooseVersion, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def choose_version(talk: Talk, callback_data: ChooseVersion) -> None:
     """«Заменить / Оставить оба / Пропустить» under the live message or on the document's card."""
     document = DocumentId(callback_data.document)
-    if await changeable(document, query, bot, services, talk) is None:
-        return
-    chosen = await services.library.choose(talk.base_id, document, callback_data.choice)
-    await acknowledge(query, talk.words.plain("choice-made" if chosen else "choice-too-late"), alert=not chosen)
-    services.wake()
+    await changeable(talk, document)
+    chosen = await talk.services.library.choose(talk.base_id, document, callback_data.choice)
+    await talk.acknowledge("choice-made" if chosen else "choice-too-late", alert=not chosen)
+    talk.services.wake()
 
 
-async def add_section(
-    query: CallbackQuery, callback_data: AddSection, shown: Message, services: Services, talk: Talk
-) -> None:
+async def add_section(talk: Talk, callback_data: AddSection) -> None:
     """«Добавить весь раздел»: add the section as one more document with its own live message. The section of a
     temporary page is temporary, too."""
-    card = await _link_of(callback_data.document, query, services, talk)
-    if card is None:
-        return
-    batch = _batch((section_of(card.source_identifier),), shown, talk)
-    begun = await services.intake.enqueue(replace(batch, ttl_s=DAY_S if card.expires_at else None))
+    card = await _link_of(talk, callback_data.document)
+    batch = _batch(talk, section_of(card.source_identifier))
+    begun = await talk.services.intake.enqueue(replace(batch, ttl_s=DAY_S if card.expires_at else None))
     is_new = any(document.created for document in begun)
-    await acknowledge(query, talk.words.plain("section-begun" if is_new else "section-known"), alert=not is_new)
-    services.wake()
+    await talk.acknowledge("section-begun" if is_new else "section-known", alert=not is_new)
+    talk.services.wake()
 
 
-async def refresh(
-    query: CallbackQuery, callback_data: Refresh, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def refresh(talk: Talk, callback_data: Refresh) -> None:
     """«Обновить»: fetch the link again; changed content becomes a new version. A failed document is tried again."""
-    card = await _link_of(callback_data.document, query, services, talk)
-    if card is None or await changeable(card.id, query, bot, services, talk) is None:
-        return
-    begun = await services.intake.refresh(_batch((), shown, talk), card.id)
-    await acknowledge(query, talk.words.plain("refresh-begun" if begun else "document-gone"), alert=not begun)
-    services.wake()
+    card = await _link_of(talk, callback_data.document)
+    await changeable(talk, card.id)
+    begun = await talk.services.intake.refresh(_batch(talk), card.id)
+    await talk.acknowledge("refresh-begun" if begun else "document-gone", alert=not begun)
+    talk.services.wake()
 
 
-async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, services: Services, talk: Talk) -> None:
+async def ask_about(talk: Talk, callback_data: AskAbout) -> None:
     """«Спросить о нём» on a receipt or card: switch to Чат, and ask of this document alone until that is taken off."""
-    card = await document_of(callback_data.document, query, services, talk)
-    if card is None:
-        return
-    await services.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
-    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=card.id, thread=talk.state.thread)
-    await acknowledge(query, talk.words.plain("mode-set-chat"))
+    card = await document_of(talk, callback_data.document)
+    await talk.services.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
+    await talk.ask_only(card.id)
+    await talk.acknowledge("mode-set-chat")
     text = talk.words("ask-about", title=shortened(card.name, TITLE_CHARACTERS))
-    await send(bot, talk.place, text, mode_sign(talk, Mode.CHAT))
+    await talk.say(text, mode_sign(talk, Mode.CHAT))
 
 
-async def keep_document(
-    query: CallbackQuery, callback_data: KeepDocument, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def keep_document(talk: Talk, callback_data: KeepDocument) -> None:
     """«Оставить в базе»: the notice loop updates the live message; the card is updated at once."""
     document = DocumentId(callback_data.document)
-    if await changeable(document, query, bot, services, talk) is None:
-        return
-    kept = await services.library.keep(talk.base_id, document)
-    await acknowledge(query, talk.words.plain("stays-now" if kept else "document-gone"), alert=not kept)
-    services.wake()
-    card = await services.library.card(talk.base_id, document) if callback_data.page is not None else None
+    await changeable(talk, document)
+    kept = await talk.services.library.keep(talk.base_id, document)
+    await talk.acknowledge("stays-now" if kept else "document-gone", alert=not kept)
+    talk.services.wake()
+    card = await talk.services.library.card(talk.base_id, document) if callback_data.page is not None else None
     if card is not None and callback_data.page is not None:
         keyboard = card_keyboard(card, talk.words, page=callback_data.page)
-        await redraw(bot, shown, card_html(card, talk.words), keyboard)
+        await talk.redraw(card_html(card, talk.words), keyboard)
 
 
-async def keep_batch(query: CallbackQuery, callback_data: KeepBatch, bot: Bot, services: Services, talk: Talk) -> None:
+async def keep_batch(talk: Talk, callback_data: KeepBatch) -> None:
     """«Оставить в базе» under a live message of several documents."""
-    if not await _may_change_batch(callback_data.batch, query, bot, services, talk):
-        return
-    kept = await services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
-    await acknowledge(query, talk.words.plain("stays-now" if kept else "documents-gone"), alert=not kept)
-    services.wake()
+    await _require_batch(talk, callback_data.batch)
+    kept = await talk.services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
+    await talk.acknowledge("stays-now" if kept else "documents-gone", alert=not kept)
+    talk.services.wake()
 
 
-async def take_back(
-    query: CallbackQuery, callback_data: TakeBack, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def take_back(talk: Talk, callback_data: TakeBack) -> None:
     """«Убрать» under a receipt: the document leaves at once, since whoever sent it by mistake wants no question."""
-    card = await changeable(callback_data.document, query, bot, services, talk)
-    if card is None:
-        return
-    await services.library.delete(talk.base_id, card.id)
-    await acknowledge(query, talk.words.plain("taken-back"))
-    services.wake()
-    if shown.reply_markup and len(shown.reply_markup.inline_keyboard) == 1:
+    card = await changeable(talk, callback_data.document)
+    await talk.services.library.delete(talk.base_id, card.id)
+    await talk.acknowledge("taken-back")
+    talk.services.wake()
+    if talk.message.reply_markup and len(talk.message.reply_markup.inline_keyboard) == 1:
         text = talk.words("deleted", title=shortened(card.name, TITLE_CHARACTERS))
-        await redraw(bot, shown, text)
+        await talk.redraw(text)
 
 
-async def _may_change_batch(batch: str, query: CallbackQuery, bot: Bot, services: Services, talk: Talk) -> bool:
-    """Whether this person sent the documents of the batch, or is an administrator; otherwise they are told."""
-    sender = await services.library.sender_of_batch(talk.base_id, BatchId(batch))
-    if sender in (None, talk.person) or await may_tidy(bot, talk):
-        return True
-    await acknowledge(query, talk.words.plain("only-sender-or-administrators"), alert=True)
-    return False
+async def _require_batch(talk: Talk, batch: str) -> None:
+    """Raises Refusal where this person neither sent the documents of the batch, nor is an administrator."""
+    sender = await talk.services.library.sender_of_batch(talk.base_id, BatchId(batch))
+    if sender not in (None, talk.person) and not await may_tidy(talk):
+        raise Refusal("only-sender-or-administrators")
 
 
-async def _link_of(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:
-    card = await services.library.card(talk.base_id, DocumentId(document))
-    if card is None or card.source_type not in REFRESHABLE:
-        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
-        return None
+async def _link_of(talk: Talk, document: str) -> DocumentCard:
+    card = await document_of(talk, document)
+    if card.source_type not in REFRESHABLE:
+        raise Refusal("document-gone")
     return card
 
 
-def _batch(sources: tuple[Source, ...], shown: Message, talk: Talk) -> Batch:
+def _batch(talk: Talk, *sources: Source) -> Batch:
     """A batch for what a button asked for. Its live message replies to the message with the button, and a second press
     of the same button is the same batch."""
     return Batch(
@@ -332,6 +291,6 @@ def _batch(sources: tuple[Source, ...], shown: Message, talk: Talk) -> Batch:
         language=talk.words.language,
         chat_id=talk.place.chat,
         thread_id=talk.place.thread,
-        message_id=MessageId(shown.message_id),
+        message_id=MessageId(talk.message.message_id),
         sources=sources,
     )

@@ -6,9 +6,9 @@ In a private chat everything is the person's own; what a group has collected, wh
 Questions of the bot that the person's next message answers (a new name, a part of a name to search for) have a kind
 (`about`) and a subject. A handler of a new kind takes three lines:
 
-    await ask(bot, services, talk, talk.words("rename-question"), about="name", subject=card.id)  # a button's handler
+    await ask(talk, talk.words("rename-question"), about="name", subject=card.id)  # a button's handler
     router.message.register(rename, answers("name"))  # its router comes before those of the modes in `bot.dispatcher`
-    async def rename(message: Message, subject: str, ...) -> None: ...  # gets the words, and what they are about
+    async def rename(talk: Talk, subject: str, ...) -> None: ...  # gets the words, and what they are about
 
 The question is stored for some minutes per chat and person, so it survives a restart, a dismissed reply panel and
 clients that know none. The person's next update takes it (`bot.middlewares`): words answer it; a command, a
@@ -24,8 +24,8 @@ from aiogram.exceptions import TelegramAPIError
 from aiogram.types import CallbackQuery, ForceReply, Message, ResultChatMemberUnion
 
 from bot.keyboards import BEFORE_BASE, NEVER_MIND, button, rows
-from bot.replies.sending import NO_PREVIEW, acknowledge, take_away
-from bot.services import Services, Talk
+from bot.replies.sending import NO_PREVIEW, take_away
+from bot.services import Refusal, Talk
 from domain.documents import DocumentCard
 from domain.ids import ChatId, DocumentId, UserId
 from domain.people import Mode, PendingQuestion
@@ -89,21 +89,21 @@ def is_command(message: Message) -> bool:
     return own_words(message) and (message.text or "").startswith("/")
 
 
-def has_message(query: CallbackQuery) -> bool | dict[str, Message]:
-    """Matches buttons whose message Telegram still delivers; the handler gets it as `shown`."""
-    return {"shown": query.message} if isinstance(query.message, Message) else False
+def has_message(query: CallbackQuery) -> bool:
+    """Matches buttons whose message Telegram still delivers."""
+    return isinstance(query.message, Message)
 
 
 _OUTSIDE = frozenset({ChatMemberStatus.LEFT, ChatMemberStatus.KICKED})
 _TIDY = frozenset({ChatMemberStatus.CREATOR, ChatMemberStatus.ADMINISTRATOR})
 
 
-async def may_tidy(bot: Bot, talk: Talk) -> bool:
+async def may_tidy(talk: Talk) -> bool:
     """Whether the person is an administrator of the group; False when Telegram does not answer, as deleting cannot be
     undone."""
     if talk.place.is_private:
         return True
-    return await is_administrator(bot, talk.place.chat, talk.person)
+    return await is_administrator(talk.bot, talk.place.chat, talk.person)
 
 
 async def is_administrator(bot: Bot, group: ChatId, person: UserId) -> bool:
@@ -129,28 +129,25 @@ def is_inside(member: ResultChatMemberUnion) -> bool:
     return member.status not in _OUTSIDE and getattr(member, "is_member", True)
 
 
-async def may_change(bot: Bot, talk: Talk, card: DocumentCard) -> bool:
+async def may_change(talk: Talk, card: DocumentCard) -> bool:
     """Whether the person may delete, rename, replace or cancel a document: whoever sent it, and administrators."""
-    return card.sent_by == talk.person or await may_tidy(bot, talk)
+    return card.sent_by == talk.person or await may_tidy(talk)
 
 
-async def document_of(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:
-    """The document of a button; where it is gone, the person is told."""
-    card = await services.library.card(talk.base_id, DocumentId(document))
+async def document_of(talk: Talk, document: str) -> DocumentCard:
+    """The document of a button. Raises Refusal where it is gone."""
+    card = await talk.services.library.card(talk.base_id, DocumentId(document))
     if card is None:
-        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+        raise Refusal("document-gone")
     return card
 
 
-async def changeable(
-    document: str, query: CallbackQuery, bot: Bot, services: Services, talk: Talk
-) -> DocumentCard | None:
-    """The same, if this person may change it; otherwise they are told why not."""
-    card = await document_of(document, query, services, talk)
-    if card is None or await may_change(bot, talk, card):
-        return card
-    await acknowledge(query, talk.words.plain("only-sender-or-administrators"), alert=True)
-    return None
+async def changeable(talk: Talk, document: str) -> DocumentCard:
+    """The same. Raises Refusal where this person may not change it."""
+    card = await document_of(talk, document)
+    if not await may_change(talk, card):
+        raise Refusal("only-sender-or-administrators")
+    return card
 
 
 WAITS_S = 15 * 60
@@ -164,12 +161,12 @@ def build_router() -> Router:
     return router
 
 
-async def ask(bot: Bot, services: Services, talk: Talk, html: str, *, about: str, subject: str = "") -> None:
+async def ask(talk: Talk, html: str, *, about: str, subject: str = "") -> None:
     """Ask the person for a text; the handler registered with `answers(about)` gets it together with `subject`."""
-    await expect(services, talk, about=about, subject=subject)
+    await expect(talk, about=about, subject=subject)
     person = f'<a href="tg://user?id={talk.person}">{_MARK}</a>'  # the panel opens for them alone (`selective`)
     panel = ForceReply(selective=True, input_field_placeholder=talk.words.plain("write-here"))
-    await bot.send_message(
+    await talk.bot.send_message(
         talk.place.chat,
         html if talk.place.is_private else person + html,
         message_thread_id=talk.place.thread,
@@ -178,10 +175,10 @@ async def ask(bot: Bot, services: Services, talk: Talk, html: str, *, about: str
     )
 
 
-async def expect(services: Services, talk: Talk, *, about: str, subject: str = "") -> None:
+async def expect(talk: Talk, *, about: str, subject: str = "") -> None:
     """Take the person's next words as the answer to a question that is shown already."""
     question = PendingQuestion(about=about, subject=subject)
-    await services.people.put_question(
+    await talk.services.people.put_question(
         talk.place.chat, thread=talk.place.thread, person=talk.person, question=question, seconds=WAITS_S
     )
 
@@ -197,7 +194,7 @@ def answers(about: str) -> Callable[[Message, Talk], bool | dict[str, str]]:
     return matches
 
 
-async def cancel(query: CallbackQuery, shown: Message, talk: Talk) -> None:
+async def cancel(talk: Talk) -> None:
     """«Отмена»: any press has cancelled the question already; this one takes it off the screen, too."""
-    await acknowledge(query, talk.words.plain("cancelled"))
-    await take_away(shown)
+    await talk.acknowledge("cancelled")
+    await take_away(talk.message)

@@ -7,7 +7,7 @@ table as a file; a resumed dialogue.
 import asyncio
 import contextlib
 
-from aiogram import Bot, F, Router
+from aiogram import F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
@@ -16,12 +16,11 @@ from aiogram.types import (
     CallbackQuery,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
-    Message,
     MessageGenerationStopped,
 )
 
 from adapters.spreadsheet import file_name, spreadsheet
-from bot.handlers.answering import CLARIFIED, WHICH, Answering, Dialogues, answer_question
+from bot.handlers.answering import CLARIFIED, WHICH, answer_question
 from bot.handlers.filters import answers, has_message, may_tidy, own_words
 from bot.keyboards import (
     BUTTON_CHARACTERS,
@@ -38,8 +37,7 @@ from bot.keyboards import (
     rows,
 )
 from bot.replies.names import shortened
-from bot.replies.sending import acknowledge, redraw, send
-from bot.services import Services, Talk
+from bot.services import Refusal, Services, Talk
 from domain.ids import DocumentId, SessionId, ThreadId, UserId
 from rag.dialogue import KEPT_MESSAGES
 from rag.records import DocumentChoice
@@ -68,117 +66,106 @@ def build_router() -> Router:
     return router
 
 
-async def pick_choice(query: CallbackQuery, callback_data: PickChoice, shown: Message, answering: Answering) -> None:
+async def pick_choice(talk: Talk, callback_data: PickChoice) -> None:
     """The pressed choice is the person's answer to a clarifying question."""
-    label = _label(shown.reply_markup, callback_data)
-    await acknowledge(query)
+    label = _label(talk.message.reply_markup, callback_data)
+    await talk.acknowledge()
     if label is None:
         return
-    await _take_buttons_away(shown)
-    await answer_question(label, answering)
+    await _take_buttons_away(talk)
+    await answer_question(talk, label)
 
 
-async def clarify(message: Message, subject: str, answering: Answering) -> None:
+async def clarify(talk: Talk, subject: str) -> None:
     """The same in the person's own words, also in mode База. Where it was asked which document is meant, they belong to
     the question (`subject` is its key), unless they ask something themselves."""
-    services, talk = answering.services, answering.talk
-    text = message.text or ""
-    if subject and "?" not in text and (question := await _asked(subject, services, talk)):
+    text = talk.message.text or ""
+    if subject and "?" not in text and (question := await _asked(talk, subject)):
         text = f"{question} {text}"
-    await answer_question(text, answering)
+    await answer_question(talk, text)
 
 
-async def pick_document(
-    query: CallbackQuery, callback_data: PickDocument, shown: Message, answering: Answering
-) -> None:
+async def pick_document(talk: Talk, callback_data: PickDocument) -> None:
     """The same question once more, answered from the document on the button. The buttons stay: another may be next."""
-    services, talk = answering.services, answering.talk
-    label, question = _label(shown.reply_markup, callback_data), await _asked(callback_data.asked, services, talk)
+    label, question = _label(talk.message.reply_markup, callback_data), await _asked(talk, callback_data.asked)
     if label is None or question is None:
-        await acknowledge(query, talk.words.plain("question-gone"), alert=True)
-        return
-    await acknowledge(query)
+        raise Refusal("question-gone")
+    await talk.acknowledge()
     chosen = DocumentChoice(id=DocumentId(callback_data.document), label=label)
-    await answer_question(question, answering, chosen=chosen)
+    await answer_question(talk, question, chosen=chosen)
 
 
-async def ask_again(query: CallbackQuery, shown: Message, answering: Answering) -> None:
+async def ask_again(talk: Talk) -> None:
     """«Показать ещё» and «По всем документам»: asked like any other question, in the language of the interface."""
-    talk = answering.talk
-    await acknowledge(query)
-    await answer_question(talk.words.plain(ASKED_BY[query.data or ""]), answering)
+    await talk.acknowledge()
+    pressed = talk.event.data if isinstance(talk.event, CallbackQuery) else None
+    await answer_question(talk, talk.words.plain(ASKED_BY[pressed or ""]))
 
 
-async def ask_of_everything(query: CallbackQuery, shown: Message, services: Services, talk: Talk) -> None:
+async def ask_of_everything(talk: Talk) -> None:
     """«Только: … ✕»: questions are asked of all documents again; the other buttons of the answer stay."""
-    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None, thread=talk.state.thread)
-    await acknowledge(query, talk.words.plain("only-ended"))
-    keyboard = shown.reply_markup.inline_keyboard if shown.reply_markup else []
+    await talk.ask_only(None)
+    await talk.acknowledge("only-ended")
+    keyboard = talk.message.reply_markup.inline_keyboard if talk.message.reply_markup else []
     with contextlib.suppress(TelegramBadRequest):  # pressed twice
-        await shown.edit_reply_markup(
+        await talk.message.edit_reply_markup(
             reply_markup=rows(*([each for each in line if each.callback_data != EVERYTHING] for line in keyboard))
         )
 
 
-async def stop_turn(query: CallbackQuery, bot: Bot, talk: Talk, dialogues: Dialogues) -> None:
+async def stop_turn(talk: Talk) -> None:
     """«Остановить» on a live list or a growing answer: the turn ends with the facts found so far. In a group whoever
     asked, and administrators, may stop it."""
-    if dialogues.asker(talk.room) not in (None, talk.person) and not await may_tidy(bot, talk):
-        await acknowledge(query, talk.words.plain("only-asker-or-administrators"), alert=True)
-        return
-    stopped = dialogues.stop(talk.room)
-    await acknowledge(query, talk.words.plain("enough-heard" if stopped else "enough-too-late"))
+    turns = talk.services.turns
+    if turns.asker(talk.room) not in (None, talk.person) and not await may_tidy(talk):
+        raise Refusal("only-asker-or-administrators")
+    stopped = turns.stop(talk.room)
+    await talk.acknowledge("enough-heard" if stopped else "enough-too-late")
 
 
-async def stop_draft(event: MessageGenerationStopped, dialogues: Dialogues) -> None:
+async def stop_draft(event: MessageGenerationStopped, services: Services) -> None:
     """Telegram's own stop button on a draft. The event names no sender, but drafts exist only in private chats, whose
     id is the person's. It can only stop that person's own turn, so no access check is needed."""
     thread = event.message_thread_id
-    dialogues.stop((UserId(event.chat.id), ThreadId(thread) if thread else None))
+    services.turns.stop((UserId(event.chat.id), ThreadId(thread) if thread else None))
 
 
-async def send_table(
-    query: CallbackQuery, callback_data: SendTable, shown: Message, services: Services, talk: Talk
-) -> None:
+async def send_table(talk: Talk, callback_data: SendTable) -> None:
     """«Таблица XLSX»: the rows of the answer with their sources, as a file."""
-    table = await services.answer_tables.read_table(talk.base_id, callback_data.table)
+    table = await talk.services.answer_tables.read_table(talk.base_id, callback_data.table)
     if table is None:
-        await acknowledge(query, talk.words.plain("table-gone"), alert=True)
-        return
-    await acknowledge(query)
+        raise Refusal("table-gone")
+    await talk.acknowledge()
     content = await asyncio.to_thread(spreadsheet, table)
-    await shown.reply_document(BufferedInputFile(content, file_name(table)))
+    await talk.message.reply_document(BufferedInputFile(content, file_name(table)))
 
 
-async def list_dialogues(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def list_dialogues(talk: Talk) -> None:
     """/dialogs: list earlier dialogues by their first questions, the latest first."""
-    past = await services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
+    past = await talk.services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
     others = [each for each in past if each.id != talk.state.session_id]
     if not others:
-        await send(bot, talk.place, talk.words("dialogs-none"))
+        await talk.tell("dialogs-none")
         return
     lines = [[button(shortened(each.title, BUTTON_CHARACTERS * 2), ResumeDialogue(session=each.id))] for each in others]
-    await send(bot, talk.place, talk.words("dialogs-choose"), rows(*lines))
+    await talk.tell("dialogs-choose", rows(*lines))
 
 
-async def resume_dialogue(
-    query: CallbackQuery, callback_data: ResumeDialogue, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def resume_dialogue(talk: Talk, callback_data: ResumeDialogue) -> None:
     """Make an earlier dialogue the current one, which answers remember."""
     session = SessionId(callback_data.session)
-    past = await services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
+    past = await talk.services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
     title = next((each.title for each in past if each.id == session), "")
-    if not await services.dialogues.resume(talk.state.user_id, session, thread=talk.state.thread):
-        await acknowledge(query, talk.words.plain("dialog-gone"), alert=True)
-        return
-    await acknowledge(query)
+    if not await talk.services.dialogues.resume(talk.state.user_id, session, thread=talk.state.thread):
+        raise Refusal("dialog-gone")
+    await talk.acknowledge()
     text = talk.words("dialog-resumed", title=shortened(title, TITLE_CHARACTERS))
-    await redraw(bot, shown, text)
+    await talk.redraw(text)
 
 
-async def _asked(key: str, services: Services, talk: Talk) -> str | None:
+async def _asked(talk: Talk, key: str) -> str | None:
     """The question of the dialogue that has this key; None where the dialogue does not hold it any more."""
-    said = await services.dialogues.recollect(
+    said = await talk.services.dialogues.recollect(
         talk.state.user_id, talk.state.session_id, pairs=KEPT_MESSAGES // 2, terms=(), recalled=0
     )
     return next((each.question for each in reversed(said.window) if question_key(each.question) == key), None)
@@ -190,7 +177,7 @@ def _label(markup: InlineKeyboardMarkup | None, pressed: CallbackData) -> str | 
     return next((each.text for each in buttons if each.callback_data == pressed.pack()), None)
 
 
-async def _take_buttons_away(shown: Message) -> None:
+async def _take_buttons_away(talk: Talk) -> None:
     """Remove the buttons: a choice is made only once."""
     with contextlib.suppress(TelegramBadRequest):  # pressed twice, or the message is gone
-        await shown.edit_reply_markup(reply_markup=None)
+        await talk.message.edit_reply_markup(reply_markup=None)

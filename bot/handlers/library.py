@@ -4,9 +4,9 @@ In: /docs, «🗂 Документы» and buttons. Out: one message that is edi
 document are in `document`.
 """
 
-from aiogram import Bot, F, Router
+from aiogram import F, Router
 from aiogram.filters import Command, CommandObject
-from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+from aiogram.types import InlineKeyboardMarkup
 
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, own_words
 from bot.keyboards import (
@@ -21,8 +21,7 @@ from bot.keyboards import (
     rows,
 )
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
-from bot.replies.sending import acknowledge, redraw, send
-from bot.services import Services, Talk
+from bot.services import Talk
 from bot.texts import Texts
 from domain.bases import Role
 from domain.documents import DocumentStatus
@@ -48,80 +47,68 @@ def build_router(texts: Texts) -> Router:
     return router
 
 
-async def show_list(
-    message: Message, bot: Bot, services: Services, talk: Talk, command: CommandObject | None = None
-) -> None:
+async def show_list(talk: Talk, command: CommandObject | None = None) -> None:
     """Show the first page; `/docs договор` lists the documents with that word in their names."""
-    html, keyboard = await _page(services, talk, 0, name=_wanted(command.args if command else None))
-    await send(bot, talk.place, html, keyboard)
+    html, keyboard = await _page(talk, 0, name=_wanted(command.args if command else None))
+    await talk.say(html, keyboard)
 
 
-async def ask_for_name(query: CallbackQuery, bot: Bot, services: Services, talk: Talk) -> None:
+async def ask_for_name(talk: Talk) -> None:
     """🔍: ask for a part of a name."""
-    await acknowledge(query)
-    await ask(bot, services, talk, talk.words("library-search"), about=SEARCH)
+    await talk.acknowledge()
+    await ask(talk, talk.words("library-search"), about=SEARCH)
 
 
-async def show_found(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def show_found(talk: Talk) -> None:
     """List what the answer to 🔍 searches for."""
-    html, keyboard = await _page(services, talk, 0, name=_wanted(message.text))
-    await send(bot, talk.place, html, keyboard)
+    html, keyboard = await _page(talk, 0, name=_wanted(talk.message.text))
+    await talk.say(html, keyboard)
 
 
-async def turn_page(
-    query: CallbackQuery, callback_data: ListPage, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def turn_page(talk: Talk, callback_data: ListPage) -> None:
     """‹ and ›."""
-    html, keyboard = await _page(services, talk, callback_data.page, name=callback_data.name or None)
-    await redraw(bot, shown, html, keyboard)
-    await acknowledge(query)
+    html, keyboard = await _page(talk, callback_data.page, name=callback_data.name or None)
+    await talk.redraw(html, keyboard)
+    await talk.acknowledge()
 
 
-async def open_document(
-    query: CallbackQuery, callback_data: OpenDocument, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def open_document(talk: Talk, callback_data: OpenDocument) -> None:
     """Show a document's card in place of the list."""
-    card = await document_of(callback_data.document, query, services, talk)
-    if card is None:
-        return
+    card = await document_of(talk, callback_data.document)
     keyboard = card_keyboard(card, talk.words, page=callback_data.page)
     only_reads = talk.state.role is Role.READER
-    await redraw(bot, shown, card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
-    await acknowledge(query)
+    await talk.redraw(card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
+    await talk.acknowledge()
 
 
-async def delete(
-    query: CallbackQuery, callback_data: DeleteDocument, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def delete(talk: Talk, callback_data: DeleteDocument) -> None:
     """Ask for confirmation; with `sure`, delete."""
-    words, card = talk.words, await changeable(callback_data.document, query, bot, services, talk)
-    if card is None:
-        return
+    words, card = talk.words, await changeable(talk, callback_data.document)
     if not callback_data.sure:
         page = callback_data.page
         sure = button(words.plain("button-delete-sure"), DeleteDocument(document=card.id, page=page, sure=True))
         no = button(words.plain("button-no"), OpenDocument(document=card.id, page=page))
-        await redraw(bot, shown, words("delete-sure", title=card.name), rows([sure, no]))
-    elif await services.library.delete(talk.base_id, card.id):
-        services.wake()  # the live message of a document that was being read shows its removal
+        await talk.redraw(words("delete-sure", title=card.name), rows([sure, no]))
+    elif await talk.services.library.delete(talk.base_id, card.id):
+        talk.services.wake()  # the live message of a document that was being read shows its removal
         back = button(words.plain("button-back"), ListPage(page=callback_data.page))
-        await redraw(bot, shown, words("deleted", title=card.name), rows([back]))
-    await acknowledge(query)
+        await talk.redraw(words("deleted", title=card.name), rows([back]))
+    await talk.acknowledge()
 
 
-async def dismiss(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def dismiss(talk: Talk) -> None:
     """«Убрать непрочитанные»: in a group, those that the person may change."""
     failed = [
         card
-        for card in await services.library.documents(talk.base_id, limit=MOST_FAILED)
-        if card.status is DocumentStatus.FAILED and await may_change(bot, talk, card)
+        for card in await talk.services.library.documents(talk.base_id, limit=MOST_FAILED)
+        if card.status is DocumentStatus.FAILED and await may_change(talk, card)
     ]
     for card in failed:
-        await services.library.delete(talk.base_id, card.id)
-    services.wake()
-    html, keyboard = await _page(services, talk, 0, name=None)
-    await redraw(bot, shown, html, keyboard)
-    await acknowledge(query, talk.words.plain("taken-back" if failed else "only-sender-or-administrators"))
+        await talk.services.library.delete(talk.base_id, card.id)
+    talk.services.wake()
+    html, keyboard = await _page(talk, 0, name=None)
+    await talk.redraw(html, keyboard)
+    await talk.acknowledge("taken-back" if failed else "only-sender-or-administrators")
 
 
 def _wanted(text: str | None) -> str | None:
@@ -132,13 +119,11 @@ def _wanted(text: str | None) -> str | None:
     return wanted.strip() or None
 
 
-async def _page(
-    services: Services, talk: Talk, page: int, *, name: str | None
-) -> tuple[str, InlineKeyboardMarkup | None]:
-    held = await services.library.count(talk.base_id, name_contains=name)
+async def _page(talk: Talk, page: int, *, name: str | None) -> tuple[str, InlineKeyboardMarkup | None]:
+    held = await talk.services.library.count(talk.base_id, name_contains=name)
     total = held.documents + held.others
     page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last document of the last page may have been deleted
-    documents = await services.library.documents(
+    documents = await talk.services.library.documents(
         talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name
     )
     shown = LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")

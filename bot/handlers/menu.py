@@ -6,17 +6,15 @@ which depends on whether the base has anything to answer from, and the keyboard 
 
 from enum import StrEnum
 
-from aiogram import Bot, F, Router
+from aiogram import F, Router
 from aiogram.filters import Command, CommandObject, CommandStart
-from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message, ReplyKeyboardMarkup
+from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
 
 from bot.handlers.filters import names_mode, own_words
 from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice, mode_keyboard
 from bot.replies.bases import open_name
-from bot.replies.sending import acknowledge, send
-from bot.services import Services, Talk
+from bot.services import Refusal, Talk
 from bot.texts import LANGUAGES, Texts, Words
-from domain.ids import BaseId
 from domain.people import Mode
 
 _COMMANDS = {"chat": Mode.CHAT, "base": Mode.DOCUMENTS}
@@ -42,78 +40,75 @@ def build_router(texts: Texts) -> Router:
     return router
 
 
-async def start(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
+async def start(talk: Talk, command: CommandObject) -> None:
     """Greet and ask for a mode; a deep link may name the mode already."""
     if mode := _DEEP_LINKS.get(command.args or ""):
-        await switch_mode(bot, services, talk, mode)
+        await switch_mode(talk, mode)
         return
-    await greet(message, bot, services, talk)
+    await greet(talk)
 
 
-async def greet(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def greet(talk: Talk) -> None:
     """Greet. Also used for a bare mention in a group: whoever calls the bot wants to know what it can do."""
-    text = f"{talk.words('hello', hears=services.hears)}\n\n{talk.words('choose-mode')}"
-    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode, base=open_name(talk.state)))
+    text = f"{talk.words('hello', hears=talk.services.hears)}\n\n{talk.words('choose-mode')}"
+    await talk.say(text, mode_choice(talk.words, talk.state.mode, base=open_name(talk.state)))
 
 
-async def switch_by_command(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
+async def switch_by_command(talk: Talk, command: CommandObject) -> None:
     """/chat and /base."""
-    await switch_mode(bot, services, talk, _COMMANDS[command.command])
+    await switch_mode(talk, _COMMANDS[command.command])
 
 
-async def switch_by_label(message: Message, mode: Mode, bot: Bot, services: Services, talk: Talk) -> None:
+async def switch_by_label(talk: Talk, mode: Mode) -> None:
     """The mode buttons of the reply keyboard."""
-    await switch_mode(bot, services, talk, mode)
+    await switch_mode(talk, mode)
 
 
-async def switch_by_button(query: CallbackQuery, mode: Mode, bot: Bot, services: Services, talk: Talk) -> None:
+async def switch_by_button(talk: Talk, mode: Mode) -> None:
     """The two buttons of «Выберите режим работы:»."""
-    await acknowledge(query, talk.words.plain(f"mode-set-{mode.value}"))
-    await switch_mode(bot, services, talk, mode)
+    await talk.acknowledge(f"mode-set-{mode.value}")
+    await switch_mode(talk, mode)
 
 
-async def help_(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def help_(talk: Talk) -> None:
     """/help: what works on this installation."""
-    await send(bot, talk.place, talk.words("help", hears=services.hears))
+    await talk.tell("help", hears=talk.services.hears)
 
 
-async def say_what_is_stored(message: Message, bot: Bot, talk: Talk) -> None:
+async def say_what_is_stored(talk: Talk) -> None:
     """/privacy."""
-    await send(bot, talk.place, talk.words("privacy"))
+    await talk.tell("privacy")
 
 
-async def begin_dialogue(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def begin_dialogue(talk: Talk) -> None:
     """/new: begin a new dialogue; the old one is stored but no longer used. Before the first question there is none."""
-    await services.people.new_session(talk.state.user_id, thread=talk.state.thread)
-    past = await services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=1)
-    await send(bot, talk.place, talk.words("new-dialogue" if past else "new-dialogue-first"))
+    await talk.services.people.new_session(talk.state.user_id, thread=talk.state.thread)
+    past = await talk.services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=1)
+    await talk.tell("new-dialogue" if past else "new-dialogue-first")
 
 
-async def offer_languages(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def offer_languages(talk: Talk) -> None:
     """/language."""
-    await send(bot, talk.place, talk.words("language-choose"), language_choice(services.texts))
+    await talk.tell("language-choose", language_choice(talk.services.texts))
 
 
-async def choose_language(
-    query: CallbackQuery, callback_data: ChooseLanguage, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
     """Switch the language; the reply and the keyboard use it at once."""
     if callback_data.language not in LANGUAGES:
-        await acknowledge(query, talk.words.plain("unknown-button"), alert=True)
-        return
-    await services.people.set_language(talk.state.user_id, callback_data.language)
-    services.languages.note(talk.place.chat, callback_data.language)
-    chosen = services.texts.for_language(callback_data.language)
-    await acknowledge(query)
-    await send(bot, talk.place, chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
+        raise Refusal("unknown-button")
+    await talk.services.people.set_language(talk.state.user_id, callback_data.language)
+    talk.services.languages.note(talk.place.chat, callback_data.language)
+    chosen = talk.services.texts.for_language(callback_data.language)
+    await talk.acknowledge()
+    await talk.say(chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
 
 
-async def switch_mode(bot: Bot, services: Services, talk: Talk, mode: Mode) -> None:
+async def switch_mode(talk: Talk, mode: Mode) -> None:
     """Store the mode and say what it means."""
-    await services.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
-    hint = await _hint(services, talk, mode)
-    promised = {"hears": services.hears} if hint == "documents-hint" else {}
-    await send(bot, talk.place, talk.words(hint, **promised), mode_sign(talk, mode))
+    await talk.services.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
+    hint = await _hint(talk, mode)
+    promised = {"hears": talk.services.hears} if hint == "documents-hint" else {}
+    await talk.tell(hint, mode_sign(talk, mode), **promised)
 
 
 def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
@@ -123,16 +118,16 @@ def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> Repl
     return show(words or talk.words, mode, base=open_name(talk.state))
 
 
-async def _hint(services: Services, talk: Talk, mode: Mode) -> str:
+async def _hint(talk: Talk, mode: Mode) -> str:
     suffix = "" if talk.place.is_private else "-group"
     if mode is Mode.DOCUMENTS:
         return f"documents-hint{suffix}"
-    lack = await lack_of(services, talk.base_id)
+    lack = await lack_of(talk)
     if lack is None:
         return f"chat-hint{suffix}"
     if lack is Lack.READING:
         return "chat-hint-reading"
-    return "chat-hint-empty" if services.answers_generally else "chat-hint-empty-strict"
+    return "chat-hint-empty" if talk.services.answers_generally else "chat-hint-empty-strict"
 
 
 class Lack(StrEnum):
@@ -142,9 +137,9 @@ class Lack(StrEnum):
     READING = "reading"  # the first documents have come, and none of them can be searched yet
 
 
-async def lack_of(services: Services, base: BaseId) -> Lack | None:
+async def lack_of(talk: Talk) -> Lack | None:
     """None when the base has searchable documents. Raises DatabaseAway."""
-    if await services.passages.holds_documents(base):
+    if await talk.services.passages.holds_documents(talk.base_id):
         return None
-    newest = await services.library.documents(base, limit=NEWEST)
+    newest = await talk.services.library.documents(talk.base_id, limit=NEWEST)
     return Lack.EMPTY if all(card.status.is_final for card in newest) else Lack.READING

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from aiogram import Bot
 from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import (
     Audio,
@@ -28,7 +27,7 @@ from aiogram.types import (
 )
 
 from bot.middlewares import without_mention
-from bot.services import Talk
+from bot.services import Refusal, Talk
 from bot.texts import Words
 from domain.ids import MessageId
 from ingestion.intake import AttachedFile, IncomingMessage, MessageLink, one_line, sources_of, words_of
@@ -95,10 +94,11 @@ def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch
     )
 
 
-async def original_of(shown: Message, bot: Bot) -> Message | None:
-    """The message that the bot's question `shown` replies to, without a mention of the bot."""
-    original = shown.reply_to_message
-    return without_mention(original, await bot.me()) if original else None
+async def original_of(talk: Talk) -> Message:
+    """The message that the bot's question replies to, without a mention of the bot. Raises Refusal where it is gone."""
+    if (original := talk.message.reply_to_message) is None:
+        raise Refusal("original-gone")
+    return without_mention(original, await talk.bot.me())
 
 
 def _has_own_words(message: Message) -> bool:

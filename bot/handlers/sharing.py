@@ -8,9 +8,9 @@ from aiogram import Bot, F, Router
 from aiogram.enums import ChatType
 from aiogram.exceptions import TelegramAPIError
 from aiogram.filters import CommandObject, CommandStart
-from aiogram.types import CallbackQuery, ChatMemberUpdated, Message
+from aiogram.types import ChatMemberUpdated
 
-from bot.handlers.bases import say_open
+from bot.handlers.bases import base_of, go_home, say_open
 from bot.handlers.filters import has_message, is_administrator, is_inside
 from bot.keyboards import button, rows
 from bot.replies.bases import (
@@ -28,10 +28,9 @@ from bot.replies.bases import (
     short_id,
     sure_keyboard,
 )
-from bot.replies.sending import Place, acknowledge, redraw, send
-from bot.services import Services, Talk
+from bot.replies.sending import Place, send
+from bot.services import Refusal, Services, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
-from domain.errors import BaseClosed
 from domain.ids import BaseId, ChatId, UserId
 from domain.people import token_hash
 
@@ -58,109 +57,93 @@ def build_router() -> Router:
     return router
 
 
-async def join(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
+async def join(talk: Talk, command: CommandObject) -> None:
     """A link was followed: the person joins, sees whose base it is, and it is open."""
     secret = (command.args or "").removeprefix(JOIN)
-    name = message.from_user.full_name if message.from_user else ""
-    joined = await services.bases.accept(talk.person, token_hash(secret), name=name)
+    person = talk.message.from_user
+    joined = await talk.services.bases.accept(talk.person, token_hash(secret), name=person.full_name if person else "")
     if joined is None or not talk.place.is_private:
-        await send(bot, talk.place, talk.words("share-gone"))
+        await talk.tell("share-gone")
         return
     base = ListedBase(id=joined.base, name=joined.name, role=joined.role, owner_name=joined.owner_name)
-    await services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
+    await talk.services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     name = name_of_base(base, talk.words)
     if joined.role is Role.OWNER:
         text = talk.words("share-own", name=name)
     else:
         text = talk.words(f"share-joined-{joined.role}", name=name, owner=joined.owner_name or "")
     leave_it = button(talk.words.plain("button-leave-base"), BaseAction(base=base.id, what="leave"))
-    await send(bot, talk.place, text, rows([] if joined.role is Role.OWNER else [leave_it]))
-    await say_open(bot, services, talk, base)
+    await talk.say(text, rows([] if joined.role is Role.OWNER else [leave_it]))
+    await say_open(talk, base)
 
 
-async def begin_sharing(
-    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def begin_sharing(talk: Talk, callback_data: BaseAction) -> None:
     """«Поделиться»: what the link is to allow."""
-    await _show_choice(shown, bot, services, talk, ShareBase(base=callback_data.base))
-    await acknowledge(query)
+    await _show_choice(talk, ShareBase(base=callback_data.base))
+    await talk.acknowledge()
 
 
-async def share(
-    query: CallbackQuery, callback_data: ShareBase, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def share(talk: Talk, callback_data: ShareBase) -> None:
     """A choice, or «Создать ссылку»."""
-    await acknowledge(query)
+    await talk.acknowledge()
     if not callback_data.make:
-        await _show_choice(shown, bot, services, talk, callback_data)
+        await _show_choice(talk, callback_data)
         return
-    base, secret = await _own(services, callback_data.base), new_secret()
-    link = await services.bases.invite(
+    base, secret = await base_of(talk, callback_data.base), new_secret()
+    link = await talk.services.bases.invite(
         base.id,
         token_hash(secret),
         role=Role.WRITER if callback_data.writes else Role.READER,
         once=callback_data.once,
         days=callback_data.days or None,
     )
-    address = f"https://t.me/{(await bot.me()).username}?start={JOIN}{secret}"
+    address = f"https://t.me/{(await talk.bot.me()).username}?start={JOIN}{secret}"
     text = made_html(address, link, base, talk.words)
     revoke_it = button(talk.words.plain("button-revoke-this"), RevokeLink(base=base.id, link=link.id))
-    await redraw(bot, shown, text, rows([revoke_it], [button(talk.words.plain("button-back"), OpenBase(base=base.id))]))
+    await talk.redraw(text, rows([revoke_it], [button(talk.words.plain("button-back"), OpenBase(base=base.id))]))
 
 
-async def revoke(
-    query: CallbackQuery, callback_data: RevokeLink, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def revoke(talk: Talk, callback_data: RevokeLink) -> None:
     """«Отозвать»."""
-    revoked = await services.bases.revoke(BaseId(callback_data.base), callback_data.link)
-    await acknowledge(query, talk.words.plain("share-revoked" if revoked else "share-gone"))
-    await _show_choice(shown, bot, services, talk, ShareBase(base=callback_data.base))
+    revoked = await talk.services.bases.revoke(BaseId(callback_data.base), callback_data.link)
+    await talk.acknowledge("share-revoked" if revoked else "share-gone")
+    await _show_choice(talk, ShareBase(base=callback_data.base))
 
 
-async def show_members(
-    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def show_members(talk: Talk, callback_data: BaseAction) -> None:
     """«Участники»."""
-    await _show_members(shown, bot, services, talk, callback_data.base)
-    await acknowledge(query)
+    await _show_members(talk, callback_data.base)
+    await talk.acknowledge()
 
 
-async def take_off(
-    query: CallbackQuery, callback_data: TakeOff, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def take_off(talk: Talk, callback_data: TakeOff) -> None:
     """«Исключить»: from now on they see nothing of it."""
-    await services.bases.remove_member(BaseId(callback_data.base), UserId(callback_data.member))
-    await acknowledge(query, talk.words.plain("member-gone"))
-    await _show_members(shown, bot, services, talk, callback_data.base)
+    await talk.services.bases.remove_member(BaseId(callback_data.base), UserId(callback_data.member))
+    await talk.acknowledge("member-gone")
+    await _show_members(talk, callback_data.base)
 
 
-async def ask_before_leaving(
-    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def ask_before_leaving(talk: Talk, callback_data: BaseAction) -> None:
     """«Выйти из базы»."""
-    base = await _own(services, callback_data.base)
+    base = await base_of(talk, callback_data.base)
     text = talk.words("base-leave-sure", name=name_of_base(base, talk.words))
-    await redraw(bot, shown, text, sure_keyboard(base.id, "quit", talk.words))
-    await acknowledge(query)
+    await talk.redraw(text, sure_keyboard(base.id, "quit", talk.words))
+    await talk.acknowledge()
 
 
-async def leave(
-    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def leave(talk: Talk, callback_data: BaseAction) -> None:
     """The same once more."""
-    base = await _own(services, callback_data.base)
-    await services.bases.remove_member(base.id, talk.state.user_id)
-    await redraw(bot, shown, talk.words("base-quit", name=name_of_base(base, talk.words)))
-    await acknowledge(query)
-    if base.id == talk.base_id:
-        (home, *_) = [each for each in await services.bases.all(talk.state.user_id) if each.is_first]
-        await say_open(bot, services, talk, home)
+    base = await base_of(talk, callback_data.base)
+    await talk.services.bases.remove_member(base.id, talk.state.user_id)
+    await talk.redraw(talk.words("base-quit", name=name_of_base(base, talk.words)))
+    await talk.acknowledge()
+    await go_home(talk, base.id)
 
 
-async def left(message: Message, services: Services) -> None:
+async def left(talk: Talk) -> None:
     """Somebody left a group, or was taken out: its bases are closed to them."""
-    if message.left_chat_member:
-        await services.bases.leave_group(ChatId(message.chat.id), UserId(message.left_chat_member.id))
+    if gone := talk.message.left_chat_member:
+        await talk.services.bases.leave_group(talk.place.chat, UserId(gone.id))
 
 
 async def member_changed(event: ChatMemberUpdated, bot: Bot, services: Services) -> None:
@@ -171,65 +154,53 @@ async def member_changed(event: ChatMemberUpdated, bot: Bot, services: Services)
         await services.bases.leave_group(ChatId(event.chat.id), person)
 
 
-async def name_topic(message: Message, services: Services, talk: Talk) -> None:
+async def name_topic(talk: Talk) -> None:
     """A topic has another name, and so has its own base."""
-    name = (message.forum_topic_edited and message.forum_topic_edited.name) or ""
-    if talk.place.thread:
-        own = await services.people.open_base(talk.place.chat, thread=talk.place.thread, member=talk.person)
-        await services.bases.rename(own, name[:NAME_CHARACTERS])
+    edited = talk.message.forum_topic_edited
+    if talk.place.thread and edited:
+        own = await talk.services.people.open_base(talk.place.chat, thread=talk.place.thread, member=talk.person)
+        await talk.services.bases.rename(own, (edited.name or "")[:NAME_CHARACTERS])
 
 
-async def show_groups(
-    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def show_groups(talk: Talk, callback_data: BaseAction) -> None:
     """«Открыть в группе»: the groups where the person has talked to Baza."""
-    base = await _own(services, callback_data.base)
+    base = await base_of(talk, callback_data.base)
     lines = [
         [button(name_of_base(each, talk.words), BindBase(base=base.id, group=short_id(each.id)))]
-        for each in await _groups(services, talk)
+        for each in await _groups(talk)
     ]
     key = "base-groups" if lines else "base-groups-none"
     back = [button(talk.words.plain("button-back"), OpenBase(base=base.id))]
-    await redraw(bot, shown, talk.words(key, name=name_of_base(base, talk.words)), rows(*lines, back))
-    await acknowledge(query)
+    await talk.redraw(talk.words(key, name=name_of_base(base, talk.words)), rows(*lines, back))
+    await talk.acknowledge()
 
 
-async def bind(
-    query: CallbackQuery, callback_data: BindBase, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def bind(talk: Talk, callback_data: BindBase) -> None:
     """A group of that list: its administrators may open a base of their own there, for all who write in it."""
-    base = await _own(services, callback_data.base)
-    groups = [each for each in await _groups(services, talk) if short_id(each.id) == callback_data.group]
-    if not groups or groups[0].group is None or not await is_administrator(bot, groups[0].group, talk.person):
-        await acknowledge(query, talk.words.plain("only-administrators-bind"), alert=True)
-        return
+    base = await base_of(talk, callback_data.base)
+    groups = [each for each in await _groups(talk) if short_id(each.id) == callback_data.group]
+    if not groups or groups[0].group is None or not await is_administrator(talk.bot, groups[0].group, talk.person):
+        raise Refusal("only-administrators-bind")
     group, name = groups[0].group, name_of_base(base, talk.words)
-    await services.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
-    await acknowledge(query)
-    await redraw(bot, shown, talk.words("base-bound", name=name, group=groups[0].name or ""))
+    await talk.services.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
+    await talk.acknowledge()
+    await talk.redraw(talk.words("base-bound", name=name, group=groups[0].name or ""))
     try:
-        await send(bot, Place(chat=group, is_private=False), talk.words("base-bound-group", name=name))
+        await send(talk.bot, Place(chat=group, is_private=False), talk.words("base-bound-group", name=name))
     except TelegramAPIError:  # the bot may not write there; the base is open to those who ask it
         return
 
 
-async def _groups(services: Services, talk: Talk) -> list[ListedBase]:
-    return [each for each in await services.bases.all(talk.person) if each.group and each.is_first]
+async def _groups(talk: Talk) -> list[ListedBase]:
+    return [each for each in await talk.services.bases.all(talk.person) if each.group and each.is_first]
 
 
-async def _own(services: Services, base: str) -> ListedBase:
-    found = await services.bases.show(BaseId(base))
-    if found is None:
-        raise BaseClosed
-    return found
-
-
-async def _show_choice(shown: Message, bot: Bot, services: Services, talk: Talk, chosen: ShareBase) -> None:
-    base, links = await _own(services, chosen.base), await services.bases.invitations(BaseId(chosen.base))
+async def _show_choice(talk: Talk, chosen: ShareBase) -> None:
+    base, links = await base_of(talk, chosen.base), await talk.services.bases.invitations(BaseId(chosen.base))
     text = talk.words("share-choose", name=name_of_base(base, talk.words))
-    await redraw(bot, shown, text, share_keyboard(chosen, links, talk.words))
+    await talk.redraw(text, share_keyboard(chosen, links, talk.words))
 
 
-async def _show_members(shown: Message, bot: Bot, services: Services, talk: Talk, base: str) -> None:
-    members = await services.bases.members(BaseId(base))
-    await redraw(bot, shown, members_html(members, talk.words), members_keyboard(base, members, talk.words))
+async def _show_members(talk: Talk, base: str) -> None:
+    members = await talk.services.bases.members(BaseId(base))
+    await talk.redraw(members_html(members, talk.words), members_keyboard(base, members, talk.words))

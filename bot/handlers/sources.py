@@ -6,9 +6,9 @@ upload it comes from; a row of `answer_feedback` and a tick on the thumb.
 
 from collections.abc import Sequence
 
-from aiogram import Bot, Router
+from aiogram import Router
 from aiogram.exceptions import TelegramBadRequest
-from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.handlers.document import original_here
 from bot.handlers.filters import has_message
@@ -30,8 +30,8 @@ from bot.keyboards import (
 from bot.replies.citations import passage_quote, source_label
 from bot.replies.names import shortened
 from bot.replies.rich import split_rich, to_html
-from bot.replies.sending import Place, acknowledge, place_at, send
-from bot.services import Services, Talk
+from bot.replies.sending import Place, place_at, send
+from bot.services import Refusal, Talk
 from bot.texts import Words
 from domain.ids import ChatId, ChunkId, MessageId
 from rag.answering.quotes import MAX_QUOTES
@@ -113,41 +113,38 @@ def build_router() -> Router:
     return router
 
 
-async def show_source(
-    query: CallbackQuery, callback_data: ShowSource, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def show_source(talk: Talk, callback_data: ShowSource) -> None:
     """The passage, word for word; in bold what carries the answer."""
-    passage = await services.passages.passage(talk.base_id, ChunkId(callback_data.chunk))
+    passage = await talk.services.passages.passage(talk.base_id, ChunkId(callback_data.chunk))
     if passage is None:
-        await acknowledge(query, talk.words.plain("source-gone"), alert=True)
-        return
-    await acknowledge(query)
-    place = await _place_of(passage, services, talk)
+        raise Refusal("source-gone")
+    await talk.acknowledge()
+    place = await _place_of(talk, passage)
     for piece in split_rich(passage_quote(passage, talk.words, bold=callback_data.bold)):
-        await send(bot, place, to_html(piece))
+        await send(talk.bot, place, to_html(piece))
 
 
-async def rate(query: CallbackQuery, callback_data: Rate, shown: Message, services: Services, talk: Talk) -> None:
+async def rate(talk: Talk, callback_data: Rate) -> None:
     """Save the rating for the person who pressed; their last press counts."""
-    chat, message = ChatId(shown.chat.id), MessageId(shown.message_id)
+    chat, message = ChatId(talk.message.chat.id), MessageId(talk.message.message_id)
     rating = 1 if callback_data.rating > 0 else -1
-    await services.library.save_feedback(talk.person, talk.base_id, chat, message, rating=rating)
-    services.measures.answer_rated(rating)
-    await acknowledge(query, talk.words.plain("feedback-saved"))
-    if shown.reply_markup:
-        await _tick(shown, shown.reply_markup, rating, talk)
+    await talk.services.library.save_feedback(talk.person, talk.base_id, chat, message, rating=rating)
+    talk.services.measures.answer_rated(rating)
+    await talk.acknowledge("feedback-saved")
+    if talk.message.reply_markup:
+        await _tick(talk, talk.message.reply_markup, rating)
 
 
-async def _place_of(passage: Passage, services: Services, talk: Talk) -> Place:
-    card = await services.library.card(talk.base_id, passage.document_id)
+async def _place_of(talk: Talk, passage: Passage) -> Place:
+    card = await talk.services.library.card(talk.base_id, passage.document_id)
     original = original_here(card, talk.place.chat) if card else None
     return place_at(talk.place, original) if original is not None else talk.place
 
 
-async def _tick(shown: Message, markup: InlineKeyboardMarkup, rating: int, talk: Talk) -> None:
+async def _tick(talk: Talk, markup: InlineKeyboardMarkup, rating: int) -> None:
     ticked = [[_thumb(button, rating, talk) for button in line] for line in markup.inline_keyboard]
     try:
-        await shown.edit_reply_markup(reply_markup=InlineKeyboardMarkup(inline_keyboard=ticked))
+        await talk.message.edit_reply_markup(reply_markup=InlineKeyboardMarkup(inline_keyboard=ticked))
     except TelegramBadRequest:
         return  # pressed twice, or the message is gone; the rating is saved already
 

@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
-from aiogram import Bot, Router
+from aiogram import Router
 from aiogram.enums import ParseMode
 from aiogram.filters import Command
-from aiogram.types import BufferedInputFile, Message, ReplyParameters
+from aiogram.types import BufferedInputFile
 
 from bot.charts import KINDS, Row, everybody_chart, questions_chart, rows_of
 from bot.handlers.filters import own_words
-from bot.replies.sending import Place, send
-from bot.services import Bounds, Services, Talk
+from bot.replies.sending import answering
+from bot.services import Bounds, Talk
 from bot.texts import Words
 from domain.statistics import (
     ActionFigures,
@@ -44,49 +44,48 @@ def build_router() -> Router:
     return router
 
 
-async def show_statistics(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def show_statistics(talk: Talk) -> None:
     """Show the figures of the base; days are those of this machine's clock, as everywhere else."""
     now = datetime.now().astimezone()
     offset = now.utcoffset()
     minutes = round(offset.total_seconds() / MINUTE_S) if offset else 0
-    held = await services.statistics.of_base(talk.base_id, days=MONTH_DAYS, offset_minutes=minutes)
+    held = await talk.services.statistics.of_base(talk.base_id, days=MONTH_DAYS, offset_minutes=minutes)
     html = base_html(held, talk.words, today=now.date(), is_private=talk.place.is_private)
-    if talk.person not in services.admin_users:
-        html = "\n\n".join(filter(None, [html, await _bounds_html(services, talk, held)]))
+    if talk.person not in talk.services.admin_users:
+        html = "\n\n".join(filter(None, [html, await _bounds_html(talk, held)]))
     if held.days:
         picture = await asyncio.to_thread(questions_chart, held.days, last_day=now.date(), days=MONTH_DAYS)
-        await _send_photo(bot, talk.place, picture, html)
+        await _send_photo(talk, picture, html)
     else:
-        await send(bot, talk.place, html)
-    if talk.person in services.admin_users and talk.place.is_private:
-        await _show_everybody(bot, services, talk, today=now.date(), offset_minutes=minutes)
+        await talk.say(html)
+    if talk.person in talk.services.admin_users and talk.place.is_private:
+        await _show_everybody(talk, today=now.date(), offset_minutes=minutes)
 
 
-async def _bounds_html(services: Services, talk: Talk, held: BaseStatistics) -> str:
+async def _bounds_html(talk: Talk, held: BaseStatistics) -> str:
     """Use of the bounds. A group sees only the bound of its base: what a member has spent is private."""
-    bounds = services.bounds
-    spending = await bounds.spending(talk.person, services.library) if talk.place.is_private else None
+    bounds = talk.services.bounds
+    spending = await bounds.spending(talk.person, talk.services.library) if talk.place.is_private else None
     return bounds_html(held, spending, bounds, talk.words)
 
 
-async def _show_everybody(bot: Bot, services: Services, talk: Talk, *, today: date, offset_minutes: int) -> None:
+async def _show_everybody(talk: Talk, *, today: date, offset_minutes: int) -> None:
     """Send the figures as text first: together with the chart's legend they would be too long for a caption."""
-    held = await services.statistics.of_all(days=MONTH_DAYS, offset_minutes=offset_minutes)
-    await send(bot, talk.place, overall_html(held, talk.words))
+    held = await talk.services.statistics.of_all(days=MONTH_DAYS, offset_minutes=offset_minutes)
+    await talk.say(overall_html(held, talk.words))
     if rows := rows_of(held.days):
         picture = await asyncio.to_thread(everybody_chart, held.days, last_day=today, days=MONTH_DAYS)
-        await _send_photo(bot, talk.place, picture, rows_html(rows, talk.words))
+        await _send_photo(talk, picture, rows_html(rows, talk.words))
 
 
-async def _send_photo(bot: Bot, place: Place, picture: bytes, caption: str) -> None:
-    reply = ReplyParameters(message_id=place.reply_to, allow_sending_without_reply=True) if place.reply_to else None
-    await bot.send_photo(
-        place.chat,
+async def _send_photo(talk: Talk, picture: bytes, caption: str) -> None:
+    await talk.bot.send_photo(
+        talk.place.chat,
         BufferedInputFile(picture, "stats.png"),
         caption=caption,
         parse_mode=ParseMode.HTML,
-        message_thread_id=place.thread,
-        reply_parameters=reply,
+        message_thread_id=talk.place.thread,
+        reply_parameters=answering(talk.place),
     )
 
 

@@ -4,15 +4,14 @@ In: the command in the private chat, and its buttons. Out: the list, and a new t
 stored; a token may do no more than the person who made it.
 """
 
-from aiogram import Bot, F, Router
+from aiogram import F, Router
 from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
-from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+from aiogram.types import InlineKeyboardMarkup
 
 from bot.handlers.filters import has_message, own_words
 from bot.keyboards import button, rows
-from bot.replies.sending import acknowledge, redraw, send
-from bot.services import Services, Talk
+from bot.services import Refusal, Talk
 from bot.texts import Words
 from domain.bases import Role
 from domain.ids import UserId
@@ -43,39 +42,34 @@ def build_router() -> Router:
     return router
 
 
-async def show(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+async def show(talk: Talk) -> None:
     """/api."""
     if not talk.place.is_private:
-        await send(bot, talk.place, talk.words("tokens-private"))
+        await talk.tell("tokens-private")
         return
-    await send(bot, talk.place, *await _list(services, talk))
+    await talk.say(*await _list(talk))
 
 
-async def make(
-    query: CallbackQuery, callback_data: NewToken, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def make(talk: Talk, callback_data: NewToken) -> None:
     """A new token, in a message of its own, which the person may delete."""
-    if len(await services.tokens.all(None)) >= MOST_TOKENS:
-        await acknowledge(query, talk.words.plain("tokens-too-many"), alert=True)
-        return
+    if len(await talk.services.tokens.all(None)) >= MOST_TOKENS:
+        raise Refusal("tokens-too-many")
     token, base = new_token(), None if callback_data.everything else talk.base_id
-    await services.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
-    await acknowledge(query)
-    await redraw(bot, shown, *await _list(services, talk))
-    await send(bot, talk.place, talk.words("token-made", token=token))
+    await talk.services.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
+    await talk.acknowledge()
+    await talk.redraw(*await _list(talk))
+    await talk.tell("token-made", token=token)
 
 
-async def revoke(
-    query: CallbackQuery, callback_data: RevokeToken, shown: Message, bot: Bot, services: Services, talk: Talk
-) -> None:
+async def revoke(talk: Talk, callback_data: RevokeToken) -> None:
     """«Отозвать»."""
-    await services.tokens.revoke(None, UserId(callback_data.token))
-    await acknowledge(query, talk.words.plain("token-revoked"))
-    await redraw(bot, shown, *await _list(services, talk))
+    await talk.services.tokens.revoke(None, UserId(callback_data.token))
+    await talk.acknowledge("token-revoked")
+    await talk.redraw(*await _list(talk))
 
 
-async def _list(services: Services, talk: Talk) -> tuple[str, InlineKeyboardMarkup | None]:
-    words, tokens = talk.words, await services.tokens.all(None)
+async def _list(talk: Talk) -> tuple[str, InlineKeyboardMarkup | None]:
+    words, tokens = talk.words, await talk.services.tokens.all(None)
     lines = [words("token-line", number=at, what=_what(each, words)) for at, each in enumerate(tokens, start=1)]
     may_write = talk.state.role is not Role.READER
     new = [

@@ -26,6 +26,9 @@ POPUP_CHARACTERS = 200  # Telegram's limit for answerCallbackQuery
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
+Keyboard = InlineKeyboardMarkup | ReplyKeyboardMarkup
+
+
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """Where an answer goes."""
@@ -36,18 +39,20 @@ class Place:
     is_private: bool = True
 
 
-async def send(
-    bot: Bot, place: Place, html: str, keyboard: InlineKeyboardMarkup | ReplyKeyboardMarkup | None = None
-) -> MessageId:
+def answering(place: Place) -> ReplyParameters | None:
+    """What makes a message a reply to another, as long as that one is there."""
+    return ReplyParameters(message_id=place.reply_to, allow_sending_without_reply=True) if place.reply_to else None
+
+
+async def send(bot: Bot, place: Place, html: str, keyboard: Keyboard | None = None) -> MessageId:
     """Send `html`; when the message to reply to is gone, it is sent without the reply."""
-    reply = ReplyParameters(message_id=place.reply_to, allow_sending_without_reply=True) if place.reply_to else None
     sent = await bot.send_message(
         place.chat,
         html,
         message_thread_id=place.thread,
         parse_mode=ParseMode.HTML,
         link_preview_options=NO_PREVIEW,
-        reply_parameters=reply,
+        reply_parameters=answering(place),
         reply_markup=keyboard,
     )
     return MessageId(sent.message_id)
@@ -69,11 +74,6 @@ async def edit(
     except TelegramBadRequest as error:
         return _UNCHANGED in error.message
     return True
-
-
-async def redraw(bot: Bot, shown: Message, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
-    """Make the message of a pressed button show `html`."""
-    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
 
 
 def place_at(place: Place, message: MessageId) -> Place:

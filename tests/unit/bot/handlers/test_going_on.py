@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.handlers.answering import Dialogues
+from bot.services import Turns
 from domain.ids import DocumentId, ThreadId, UserId
 from domain.people import Mode
 from rag.records import Answered, AnswerKind, DocumentChoice
@@ -221,7 +221,7 @@ async def test_stopping_what_has_ended_is_said() -> None:
 
 
 async def test_topics_of_one_group_neither_wait_for_nor_stop_each_other() -> None:
-    dialogues, here, there = Dialogues(), (UserId(PERSON), ThreadId(7)), (UserId(PERSON), ThreadId(8))
+    dialogues, here, there = Turns(), (UserId(PERSON), ThreadId(7)), (UserId(PERSON), ThreadId(8))
     async with dialogues.order(here):
         with dialogues.stoppable(here, asker=UserId(PERSON)) as stop:
             assert not dialogues.order(there).locked()
@@ -230,7 +230,7 @@ async def test_topics_of_one_group_neither_wait_for_nor_stop_each_other() -> Non
 
 
 async def test_forgetting_the_conversation_ends_the_answer_that_is_being_written_first() -> None:
-    dialogues, order, room = Dialogues(), list[str](), (UserId(PERSON), None)
+    dialogues, order, room = Turns(), list[str](), (UserId(PERSON), None)
 
     async def turn() -> None:
         async with dialogues.order(room):
