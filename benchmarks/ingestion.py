@@ -30,7 +30,7 @@ from ingestion.chunking.passages import Passages, PassageSizes
 from ingestion.errors import SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import FileParser, ParseProcess
-from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.pipeline import IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
 from ingestion.records import Batch, Block, ClaimedDocument, Document, FetchedFile, Source, Vector, Window
@@ -89,10 +89,10 @@ class TimedParser(ParseProcess):
     inner: ParseProcess
     clock: Clock
 
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+    async def parse(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
         """As the real one."""
         with self.clock.stage("parse"):
-            return await self.inner.parse(file, progress)
+            return await self.inner.parse(file, progress, sizes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +150,10 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
     """Every file into one new base, in turn."""
     worker = settings.worker
     analyzer = RussianEnglishAnalyzer()
+    embedder = OfflineEmbedder(analyzer)
+    sizes = PassageSizes(
+        chunk_tokens=worker.chunk_tokens, overlap_tokens=worker.overlap_tokens, window_tokens=embedder.window_tokens
+    )
     limits = FetchLimits(file_bytes=worker.file_mb * 2**20, page_bytes=worker.page_mb * 2**20, page_s=worker.fetch_s)
     async with (
         open_transport(settings) as transport,
@@ -159,12 +163,14 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
         stores = Stores(TimedTransport(inner=transport, clock=clock))
         pipeline = IngestionPipeline(
             fetchers=TimedFetchers(inner=fetchers, clock=clock),
-            reader=FileReader(parser=TimedParser(inner=parser, clock=clock), pictures=None, recordings=None),
+            reader=FileReader(
+                parser=TimedParser(inner=parser, clock=clock), pictures=None, recordings=None, sizes=sizes
+            ),
             cutter=TimedCutter(inner=parser, clock=clock),
-            embedder=TimedEmbedder(inner=OfflineEmbedder(analyzer), clock=clock),
+            embedder=TimedEmbedder(inner=embedder, clock=clock),
             analyzer=analyzer,
             queue=stores.work,
-            limits=ChunkLimits(chunk_tokens=worker.chunk_tokens, overlap_tokens=worker.overlap_tokens),
+            sizes=sizes,
             scratch=settings.home / "scratch",
         )
         base = await stores.people.open_named_base("benchmark")

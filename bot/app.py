@@ -28,12 +28,13 @@ from bot.measures import Measures, build_measures
 from bot.models import Fusion, TextEmbedder, open_pictures, open_search_models, open_transcriber, video_fetcher
 from bot.reading_costs import MeteredPipeline, Purse
 from bot.settings import ModelSettings, Settings, WorkerSettings
+from ingestion.chunking.passages import PassageSizes
 from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.fetch.guard import AddressGuard
 from ingestion.parsers.process import ParseProcess
-from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import TelegramFiles, Transcriber
 from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.reader import FileReader, RecordingReader
@@ -121,6 +122,11 @@ class Parts:
     async def open_worker(self, *, files: TelegramFiles | None = None) -> AsyncIterator[Worker]:
         """A worker with its crawler and its parsing process. `files` is None where there is no bot."""
         settings = self.settings.worker
+        sizes = PassageSizes(
+            chunk_tokens=settings.chunk_tokens,
+            overlap_tokens=settings.overlap_tokens,
+            window_tokens=self.embedder.window_tokens,
+        )
         async with (
             open_fetchers(
                 _fetch_limits(settings), files=files, kept=self.kept_files, video=video_fetcher(self.settings)
@@ -135,12 +141,13 @@ class Parts:
                     archives=ArchiveReader(unpacker=parser),
                     pictures=await open_pictures(self.settings, parser, stack, self.measures),
                     recordings=RecordingReader(self.transcriber) if self.transcriber else None,
+                    sizes=sizes,
                 ),
                 cutter=parser,
                 embedder=self.embedder,
                 analyzer=self.analyzer,
                 queue=self.stores.work,
-                limits=ChunkLimits(chunk_tokens=settings.chunk_tokens, overlap_tokens=settings.overlap_tokens),
+                sizes=sizes,
                 scratch=self.settings.home / "scratch",
                 meter=self.measures,
             )

@@ -6,7 +6,7 @@ before the next one is made, so a large document stops within its day, and a wor
 `rag.reservations` is about questions.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ import structlog
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, DocumentId
 from ingestion.errors import FailureCode, ServiceError
-from ingestion.records import ClaimedDocument
+from ingestion.records import ClaimedDocument, Failure
 from ingestion.worker import Pipeline
 from rag.metering import Usage, metering_step, needing
 
@@ -45,7 +45,7 @@ class MeteredPipeline:
         async with charged(self._purse, document.base_id, [document.id]):
             await self._pipeline.run(document)
 
-    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
+    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
         """As the pipeline does."""
         async with charged(self._purse, documents[0].base_id, [document.id for document in documents]):
             return await self._pipeline.run_together(documents)

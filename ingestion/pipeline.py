@@ -9,7 +9,7 @@ small after all, is done alone.
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -18,14 +18,14 @@ from urllib.parse import urlsplit
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_page, read_note, with_about, with_source
-from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
+from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError, Unchanged
 from ingestion.fetch.download import HTML_TYPE
 from ingestion.fetch.fetchers import Fetchers
 from ingestion.files import SITE_TYPE, document_folder
 from ingestion.indexing import CHUNKS_A_BATCH, SHORT_CHARS, Indexer, compute
 from ingestion.parsers.outline import choose_title
-from ingestion.parsers.process import FileParser, ParseProcess
+from ingestion.parsers.process import REFUSALS, FileParser, ParseProcess
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, Unmetered, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
@@ -33,6 +33,7 @@ from ingestion.records import (
     Block,
     ClaimedDocument,
     Document,
+    Failure,
     FetchedFile,
     PublishedDocument,
     Source,
@@ -49,18 +50,11 @@ _SILENT = {
 }
 """Failure codes of files that are kept for their caption alone -> the medium of such a file."""
 
+_UNREADABLE = REFUSALS | {FailureCode.FILE_NEEDS_RECOGNITION}
 _WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN})
 _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChunkLimits:
-    """Sizes of passages, in tokens."""
-
-    chunk_tokens: int
-    overlap_tokens: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,26 +78,23 @@ class IngestionPipeline:
         embedder: Embedder,
         analyzer: TermAnalyzer,
         queue: WorkQueue,
-        limits: ChunkLimits,
+        sizes: PassageSizes,
         scratch: Path,
         meter: WorkMeter | None = None,
     ) -> None:
         self._fetchers = fetchers
         self._reader = reader
         self._cutter = cutter
-        self._sizes = PassageSizes(
-            chunk_tokens=limits.chunk_tokens,
-            overlap_tokens=limits.overlap_tokens,
-            window_tokens=embedder.window_tokens,
-        )
+        self._sizes = sizes
         self._indexer = Indexer(embedder=embedder, analyzer=analyzer, queue=queue)
         self._queue = queue
         self._scratch = scratch
         self._meter = meter or Unmetered()
 
-    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
-        """Run all stages on small documents of one claim at once; returns those that have ended. The others are to be
-        run alone. Raises ServiceError, DatabaseAway."""
+    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
+        """Run all stages on small documents of one claim at once; returns those that have ended, and those that cannot
+        be read with the reason, for the caller to store. The others are to be run alone. Raises ServiceError,
+        DatabaseAway."""
         able = [each for each in documents if each.attempt == 1 and not each.is_known and each.full_at is None]
         with document_folder(self._scratch.absolute()) as folder:
             fetched = await self._fetch_all(able, folder)
@@ -112,11 +103,13 @@ class IngestionPipeline:
             async with self._cutter.shared(folder) as parser:
                 notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
                 files = [(each, file) for each, file in fetched if each.id in going_on]
-                cut = [done for each, file in (*notes, *files) if (done := await self._read_small(each, file, parser))]
+                read = {each.id: await self._read_small(each, file, parser) for each, file in (*notes, *files)}
+            cut = [done for done in read.values() if isinstance(done, _Cut)]
             ended |= await self._queue.publish_together(await self._index_all(cut))
         for is_ready in ended.values():
             self._meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
-        return ended.keys()
+        refused = {document: done for document, done in read.items() if isinstance(done, Failure)}
+        return dict.fromkeys(ended) | refused
 
     async def run(self, document: ClaimedDocument) -> None:
         """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
@@ -239,7 +232,9 @@ class IngestionPipeline:
         except (SourceError, ServiceError, HoldsLink, Unchanged):
             return None
 
-    async def _read_small(self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser) -> _Cut | None:
+    async def _read_small(
+        self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser
+    ) -> _Cut | Failure | None:
         """None when that is not so simple."""
         try:
             if file is None:
@@ -251,7 +246,10 @@ class IngestionPipeline:
                 return None
             parsed = with_source(parsed, document.source)
             passages = await _cut(parsed.blocks, self._sizes, parser, self._scratch)
-        except (SourceError, ServiceError):
+        except SourceError as error:
+            is_kept = error.code in _SILENT and document.source.text
+            return error.failure if error.code in _UNREADABLE and not is_kept else None
+        except ServiceError:
             return None
         is_small = 0 < len(passages.chunks) <= CHUNKS_A_BATCH
         return _Cut(document=document, parsed=parsed, passages=passages) if is_small else None
@@ -276,7 +274,10 @@ class IngestionPipeline:
 
 
 async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser, folder: Path) -> Passages:
-    """A note is cut here; a long text elsewhere, where neither its length nor what is written in it can stop us."""
+    """A file's text has mostly been cut where it was read. A note is cut here; a long text elsewhere, where neither its
+    length nor what is written in it can stop us."""
+    if isinstance(blocks, CutBlocks) and blocks.sizes == sizes:
+        return blocks.passages
     beginning = islice(blocks, SHORT_CHARS)  # no block is empty
     if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
         return cut_passages(blocks, sizes, folder=folder)

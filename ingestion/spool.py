@@ -218,9 +218,10 @@ class Joined(Sequence[T], Generic[T]):
 def joined(*parts: Sequence[T]) -> Sequence[T]:
     """The parts one after the other: a tuple if all are tuples."""
     filled = [part for part in parts if part]
-    if all(isinstance(part, tuple) for part in filled):
-        return tuple(chain.from_iterable(filled))
-    return filled[0] if len(filled) == 1 else Joined(filled)
+    if len(filled) == 1:
+        return filled[0]
+    are_tuples = all(isinstance(part, tuple) for part in filled)
+    return tuple(chain.from_iterable(filled)) if are_tuples else Joined(filled)
 
 
 def _open_nameless(folder: Path) -> int:

@@ -10,6 +10,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Protocol
 
@@ -107,9 +108,9 @@ class Pipeline(Protocol):
         """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         ...
 
-    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
-        """Run them on small documents at once; those that are not returned are to be run alone. Raises ServiceError,
-        DatabaseAway."""
+    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
+        """Run them on small documents at once; returned are those that have ended, and those that cannot be read with
+        the reason. The others are to be run alone. Raises ServiceError, DatabaseAway."""
         ...
 
 
@@ -288,6 +289,8 @@ class Worker:
         started = monotonic()
         try:
             ended = await self._pipeline.run_together(documents)
+            for document, failure in [(each, ended.get(each.id)) for each in documents]:
+                await self._fail_if_held(document, failure)
         except (ServiceError, DatabaseAway) as error:
             log.warning("batch_interrupted", documents=len(documents), reason=str(error))
             return ()
@@ -345,6 +348,11 @@ class Worker:
                 cause = type(error).__name__  # its message may quote the document
             await asyncio.sleep(UNEXPECTED_PAUSE_S * trial)
         raise SourceError(FailureCode.INTERNAL, detail=cause)
+
+    async def _fail_if_held(self, document: ClaimedDocument, failure: Failure | None) -> None:
+        with suppress(LeaseLost):
+            if failure is not None:
+                await self._fail(document, failure)
 
     async def _fail(self, document: ClaimedDocument, failure: Failure) -> None:
         # The detail is not logged: a parser's message may quote the document. The database keeps it (`error_detail`).

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from domain.documents import opening_line
 from domain.locator import Locator
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
 from ingestion.records import Block, Chunk, Span, Window
-from ingestion.spool import Spool, Writing, in_portions
+from ingestion.spool import Joined, Spool, Writing, in_portions
 
 BATCH_CHUNKS = 64  # about 70 kB at the default chunk size: a millisecond to read
 
@@ -45,6 +48,16 @@ class PassageSizes:
     chunk_tokens: int
     overlap_tokens: int
     window_tokens: int
+
+
+class CutBlocks(Joined[Block]):
+    """Blocks of a document with the passages of these sizes that the process which read it has cut them into. Whoever
+    makes other blocks of them has no passages."""
+
+    def __init__(self, blocks: Sequence[Block], passages: Passages, sizes: PassageSizes) -> None:
+        super().__init__((blocks,))
+        self.passages = passages
+        self.sizes = sizes
 
 
 def gather_passages(chunks: Iterable[Chunk], *, window_tokens: int, folder: Path) -> Passages:
@@ -117,14 +130,24 @@ def _is_whole(places: Sequence[WindowPlace], count: int) -> bool:
 
 def _write(chunks: Sequence[Chunk]) -> bytes:
     rows = [[chunk.ordinal, chunk.text, chunk.span.start, chunk.span.end, chunk.locator.to_json()] for chunk in chunks]
-    return json.dumps(rows, ensure_ascii=False).encode(errors="surrogatepass")
+    try:
+        return orjson.dumps(rows)
+    except TypeError:  # a lone surrogate
+        return json.dumps(rows, ensure_ascii=False).encode(errors="surrogatepass")
 
 
 def _read(written: bytes) -> list[Chunk]:
     return [
         Chunk(ordinal=ordinal, text=text, span=Span(start=start, end=end), locator=Locator.from_json(locator))
-        for ordinal, text, start, end, locator in json.loads(written.decode(errors="surrogatepass"))
+        for ordinal, text, start, end, locator in _rows(written)
     ]
+
+
+def _rows(written: bytes) -> Any:
+    try:
+        return orjson.loads(written)
+    except ValueError:
+        return json.loads(written.decode(errors="surrogatepass"))
 
 
 WRITING = Writing(write=_write, read=_read)

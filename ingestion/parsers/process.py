@@ -18,7 +18,7 @@ from typing import TypeVar
 import structlog
 
 from domain.documents import DocumentStatus
-from ingestion.chunking.passages import PassageLines, Passages, PassageSizes
+from ingestion.chunking.passages import CutBlocks, PassageLines, Passages, PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import (
     LARGEST_MEMBER_BYTES,
@@ -58,20 +58,34 @@ Result = TypeVar("Result")
 class FileParser(ABC):
     """Reads files and cuts texts in a confined process."""
 
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """Parse the file, reporting pages as PARSING where the format has them.
+    async def parse(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
+        """Parse the file, reporting pages as PARSING where the format has them. With `sizes` the same process cuts a
+        text of usual length, too: the blocks are `CutBlocks`, unless that fails.
 
         Raises SourceError: the parser's, or FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed). Raises
         PoolDied when no process can be started. Cancelling kills the process.
         """
+        folder = file.path.parent
+        document: Document | None = None
 
         async def receive(child: _Child) -> Document:
-            return await _receive_document(child, progress, file.path.parent)
+            nonlocal document
+            document = await _receive_document(child, progress, folder)
+            passages = await _receive_passages(child, folder) if sizes else None
+            if sizes and passages and passages.chunks:
+                document = replace(document, blocks=CutBlocks(document.blocks, passages, sizes))
+            return document
 
+        request = _request(file, Task.PARSE)
         started = time.monotonic()
-        document = await self._ask(_request(file, Task.PARSE), receive)
+        try:
+            parsed = await self._ask(_with_sizes(request, sizes) if sizes else request, receive)
+        except SourceError:
+            if document is None:
+                raise
+            parsed = document  # whoever needs its passages has it cut once more, in a process for that alone
         log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
-        return document
+        return parsed
 
     async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
         """Cut a text into passages, as `parse` reads a file; many passages are spooled to `folder`."""
@@ -84,16 +98,8 @@ class FileParser(ABC):
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
 
-        request = Request(
-            task=Task.CUT,
-            path="",
-            name="",
-            output_bytes=CUT_LIMIT_BYTES,
-            chunk_tokens=sizes.chunk_tokens,
-            overlap_tokens=sizes.overlap_tokens,
-            window_tokens=sizes.window_tokens,
-        )
-        return await self._ask(request, receive)
+        request = Request(task=Task.CUT, path="", name="", output_bytes=CUT_LIMIT_BYTES)
+        return await self._ask(_with_sizes(request, sizes), receive)
 
     @abstractmethod
     async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
@@ -178,7 +184,7 @@ class SharedProcess(FileParser):
     """Reads and cuts small files, one after the other and within SMALL_S, in a process that can open no others.
 
     Starting a process costs more than reading a small file. The files are of one base, so that a file that took the
-    process over could only lie about those of its own base. After any failure, and once it has worked for a while, the
+    process over could only lie about those of its own base. After a failure, and once it has worked for a while, the
     process is replaced: one file does not spend the limits of others. Whatever fails here is to be tried alone.
     """
 
@@ -208,12 +214,25 @@ class SharedProcess(FileParser):
         except TimeoutError as error:
             self.drop()
             raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=math.ceil(SMALL_S)) from error
-        except BaseException:
-            self.drop()
+        except BaseException as error:
+            if not (isinstance(error, SourceError) and error.code in REFUSALS):
+                self.drop()
             raise
         finally:
             self._spent_s += time.monotonic() - started
 
+
+REFUSALS = frozenset(
+    {
+        FailureCode.FILE_UNSUPPORTED,
+        FailureCode.FILE_EMPTY,
+        FailureCode.FILE_ENCRYPTED,
+        FailureCode.FILE_WITHOUT_TEXT,
+        FailureCode.FILE_NEEDS_SCRIPT,
+        FailureCode.FILE_NEEDS_LOGIN,
+    }
+)
+"""What a reader says of a file in its own words: the process is as good as before."""
 
 _SMALL = Request(task=Task.PARSE, path="", name="", output_bytes=OUTPUT_LIMIT_BYTES)
 
@@ -226,6 +245,15 @@ def _request(file: FetchedFile, task: Task, *, page: int = 0) -> Request:
         media_type=file.media_type,
         page=page,
         output_bytes=OUTPUT_LIMIT_BYTES,
+    )
+
+
+def _with_sizes(request: Request, sizes: PassageSizes) -> Request:
+    return replace(
+        request,
+        chunk_tokens=sizes.chunk_tokens,
+        overlap_tokens=sizes.overlap_tokens,
+        window_tokens=sizes.window_tokens,
     )
 
 

@@ -47,7 +47,7 @@ from ingestion.parsers.codec import Request, Task, Tell, reported_to
 from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.kinds import FileInfo, FileKind, inspect_file
 from ingestion.parsers.unpack import unpack
-from ingestion.records import Document
+from ingestion.records import Block, Document
 from sandbox.confinement import Layer, allow_reporting
 from sandbox.records import LINE_BYTES, from_line, to_line
 
@@ -152,9 +152,14 @@ def _reason(error: BaseException, request: Request) -> bytes:
             return _failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])
 
 
-def _parse_file(request: Request, _: BufferedReader) -> Iterable[bytes]:
+def _parse_file(request: Request, _: BufferedReader) -> Iterator[bytes]:
+    """A document, and its passages if their sizes are given: none of a book, which is cut under limits of its own, or
+    of pages that are still to be read."""
     document = parse_file(Path(request.path), name=request.name, media_type=request.media_type)
-    return codec.encode_document(document)
+    yield from codec.encode_document(document)
+    if request.chunk_tokens:
+        is_text = isinstance(document.blocks, tuple) and not document.pages_without_text
+        yield from _passages(document.blocks if is_text else (), request)
 
 
 def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
@@ -178,7 +183,10 @@ def _unpack(request: Request, _: BufferedReader) -> Iterable[bytes]:
 
 def _cut(request: Request, stream: BufferedReader) -> Iterable[bytes]:
     """Passages go out while blocks come in."""
-    blocks = (block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line))
+    return _passages((block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line)), request)
+
+
+def _passages(blocks: Iterable[Block], request: Request) -> Iterator[bytes]:
     chunks = cut_chunks(blocks, chunk_tokens=request.chunk_tokens, overlap_tokens=request.overlap_tokens)
     return passage_lines(chunks, window_tokens=request.window_tokens)
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from time import monotonic
 
 from domain.documents import DocumentStatus, Medium, UnreadPart
+from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.parsers.kinds import FileKind, glance
@@ -120,9 +121,12 @@ class FileReader:
         pictures: PictureReader | None,
         recordings: RecordingReader | None,
         archives: ArchiveReader | None = None,
+        sizes: PassageSizes | None = None,
     ) -> None:
-        """`pictures` and `recordings` are None where no model is set up; without `archives` no archive is opened."""
+        """`pictures` and `recordings` are None where no model is set up; without `archives` no archive is opened. With
+        `sizes` texts come cut into passages, if the whole text of a file is theirs (`CutBlocks`)."""
         self._parser = parser
+        self._sizes = sizes
         self._archives = archives
         self._pictures = pictures
         self._recordings = recordings
@@ -131,7 +135,8 @@ class FileReader:
         """`allowance` is what may still be unpacked, for a file that was inside another. Raises SourceError,
         ServiceError, LeaseLost."""
         if file.attached:
-            return await read_section(file, progress, read_pages=self._read_text, read=self.read)
+            return await read_section(file, progress, read_pages=self._read_text, read=self._read_part)
+        sizes = self._sizes if allowance is None else None
         allowance = allowance or Allowance.of(file)
         match await asyncio.to_thread(glance, file.path):  # the directory of a ZIP archive may take most of a second
             case FileKind.ARCHIVE if self._archives is not None:
@@ -144,15 +149,18 @@ class FileReader:
             case FileKind.MEDIA:
                 return await self._read_recording(file, progress)
             case _:
-                return await self._read_text(file, progress)
+                return await self._read_text(file, progress, sizes)
+
+    async def _read_part(self, file: FetchedFile, progress: Progress) -> Document:
+        return await self.read(file, progress, Allowance.of(file))
 
     async def read_plain(self, file: FetchedFile, progress: Progress, parser: FileParser) -> Document | None:
         """The text of a small file that `parser` alone can read; None where `read` would ask others, too. Raises
-        SourceError."""
+        SourceError as `read` does."""
         if glance(file.path) is not None:
             return None
-        parsed = await parser.parse(file, progress)
-        return parsed if parsed.blocks and not parsed.pages_without_text else None
+        parsed = await parser.parse(file, progress, self._sizes)
+        return None if parsed.pages_without_text and self._pictures is not None else self._with_text(parsed, file)
 
     async def _read_picture(self, file: FetchedFile, progress: Progress) -> Document:
         if self._pictures is None:
@@ -164,10 +172,13 @@ class FileReader:
             raise SourceError(FailureCode.FILE_NEEDS_HEARING, name=file.name)
         return await self._recordings.read_recording(file, progress)
 
-    async def _read_text(self, file: FetchedFile, progress: Progress) -> Document:
-        parsed = await self._parser.parse(file, progress)
+    async def _read_text(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
+        parsed = await self._parser.parse(file, progress, sizes)
         if parsed.pages_without_text and self._pictures is not None:
             parsed = await self._pictures.fill_pages(file, parsed, progress)
+        return self._with_text(parsed, file)
+
+    def _with_text(self, parsed: Document, file: FetchedFile) -> Document:
         if not parsed.blocks:
             raise SourceError(self._why_silent(parsed), name=file.name)
         return parsed

@@ -303,6 +303,13 @@ class FakeEmbedder:
         return [[[float(chunk.ordinal)] for chunk in window.own] for window in windows]
 
 
+_TROUBLE = {
+    "БОМБА": FailureCode.FILE_DAMAGED,
+    "ШИФР": FailureCode.FILE_ENCRYPTED,
+    "БИНАР": FailureCode.FILE_UNSUPPORTED,
+}
+
+
 class CutHere(ParseProcess):
     """Cuts texts of any length in this process, and stands for a shared process."""
 
@@ -314,11 +321,12 @@ class CutHere(ParseProcess):
         """Itself."""
         yield self
 
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """A paragraph; a file that says «БОМБА» is damaged."""
+    async def parse(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
+        """A paragraph; a file that says one of _TROUBLE's words cannot be read."""
         text = file.path.read_text(encoding="utf-8")
-        if "БОМБА" in text:
-            raise SourceError(FailureCode.FILE_DAMAGED, name=file.name)
+        for word, code in _TROUBLE.items():
+            if word in text:
+                raise SourceError(code, name=file.name)
         return Document(title=file.name, blocks=(Block(kind=BlockKind.PARAGRAPH, text=text),))
 
     async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
@@ -365,11 +373,13 @@ class ScriptedPipeline:
         self.done: list[DocumentId] = []
         self.together: list[list[DocumentId]] = []
         self.smooth: Callable[[DocumentId], bool] = bool  # whether a document can be worked together with others
+        self.refused: dict[DocumentId, Failure | None] = {}
 
-    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
-        """The smooth ones."""
+    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
+        """The smooth ones, and what is in their way."""
         self.together.append([document.id for document in documents])
-        return [document.id for document in documents if self.smooth(document.id)]
+        smooth = [document.id for document in documents if self.smooth(document.id)]
+        return dict.fromkeys(smooth) | self.refused
 
     async def run(self, document: ClaimedDocument) -> None:
         """One run."""

@@ -17,10 +17,11 @@ from adapters.database.postgres import open_postgres
 from adapters.database.stores.work import WorkStore
 from adapters.tesseract import TesseractRecognizer, find_tesseract
 from domain.ids import DocumentId
+from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
-from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import Transcript
 from ingestion.progress import Progress
 from ingestion.reading.archives import ArchiveReader
@@ -45,7 +46,7 @@ STORM_LEASE_S = 1  # with a HOST: the next worker waits for its end
 WINDOW_TOKENS = 1000
 PARSE_S, PARSE_MB = 300, 1024
 SPEECH = "Арендатор вносит плату не позднее пятого числа. " * 20
-CHUNKS = ChunkLimits(chunk_tokens=100, overlap_tokens=20)
+SIZES = PassageSizes(chunk_tokens=100, overlap_tokens=20, window_tokens=WINDOW_TOKENS)
 AWAY = "away"  # the file that makes the embedding service not answer
 UP = "up"  # the file that says that SIGTERM is heard
 FETCHING, PARSING, EMBEDDING, PUBLISHING, NONE = "fetching", "parsing", "embedding", "publishing", "none"
@@ -86,9 +87,9 @@ class HangingParser(ParseProcess):
         self._parser = parser
         self._fault = fault
 
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+    async def parse(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
         """As the real one."""
-        document = await self._parser.parse(file, progress)
+        document = await self._parser.parse(file, progress, sizes)
         await self._fault.at(PARSING)
         return document
 
@@ -151,6 +152,7 @@ async def _reader(parser: ParseProcess, fault: Fault, stack: AsyncExitStack) -> 
         archives=ArchiveReader(unpacker=parser),
         pictures=PictureReader(parser, recognizer, limits) if recognizer else None,
         recordings=RecordingReader(FakeTranscriber(heard)),
+        sizes=SIZES,
     )
 
 
@@ -172,7 +174,7 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
             embedder=HangingEmbedder(fault, folder / "embedded"),
             analyzer=WordAnalyzer(),
             queue=queue,
-            limits=CHUNKS,
+            sizes=SIZES,
             scratch=folder / "scratch",
         )
         lease_s = STORM_LEASE_S if hosts else LEASE_S

@@ -14,7 +14,7 @@ import pytest
 
 from domain.documents import DocumentStatus
 from ingestion import progress
-from ingestion.chunking.passages import PassageSizes, cut_passages
+from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
@@ -30,6 +30,7 @@ from tests.waiting import until
 
 PAGES = 800  # a second or two
 LARGE_MARKDOWN_CHARS = 12_000_000  # takes far longer than any of these tests waits
+SIZES = PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=2_000)
 
 
 @pytest.fixture
@@ -241,10 +242,35 @@ async def test_a_text_is_cut_as_it_would_be_here(parser: ParseProcess, tmp_path:
         Block(kind=BlockKind.PARAGRAPH, text=f"Абзац номер {number} большого документа. " * 20)
         for number in range(3_000)
     )
-    sizes = PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=2_000)
-    passages = await parser.cut(blocks, sizes, tmp_path)
-    here = cut_passages(blocks, sizes, folder=tmp_path)
+    passages = await parser.cut(blocks, SIZES, tmp_path)
+    here = cut_passages(blocks, SIZES, folder=tmp_path)
     assert (list(passages.chunks), passages.windows) == (list(here.chunks), here.windows)
+
+
+async def test_a_file_is_cut_where_it_is_read(parser: ParseProcess, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(
+        "\n\n".join(f"# Глава {n}\n\nАбзац номер {n}. Плата вносится." for n in range(300)), encoding="utf-8"
+    )
+    plain = await parser.parse(_fetched(path), progress_of(FakeQueue()))
+    cut = await parser.parse(_fetched(path), progress_of(FakeQueue()), SIZES)
+    assert isinstance(cut.blocks, CutBlocks)
+    here = cut_passages(plain.blocks, SIZES, folder=tmp_path)
+    assert (list(cut.blocks), cut.blocks.passages, cut.blocks.sizes) == (list(plain.blocks), here, SIZES)
+
+
+async def test_a_text_that_cannot_be_cut_where_it_is_read_is_read(
+    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("Абзац.", encoding="utf-8")
+    monkeypatch.setattr(process, "_receive_passages", _too_slow)
+    document = await parser.parse(_fetched(path), progress_of(FakeQueue()), SIZES)
+    assert (list(document.blocks), isinstance(document.blocks, CutBlocks)) != ([], True)
+
+
+async def _too_slow(*_: object) -> Passages:
+    raise SourceError(FailureCode.FILE_TOO_SLOW, name="a.md")
 
 
 async def test_a_text_that_takes_too_long_to_cut_ends_with_a_reason(
@@ -252,10 +278,9 @@ async def test_a_text_that_takes_too_long_to_cut_ends_with_a_reason(
 ) -> None:
     monkeypatch.setattr(process, "CUT_PATIENCE", 1)
     blocks = [Block(kind=BlockKind.PARAGRAPH, text="Да. " * 10_000)] * 2_000
-    sizes = PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=2_000)
     async with ParseProcess(timeout_s=1, memory_mb=1024) as parser:
         with pytest.raises(SourceError) as caught:
-            await parser.cut(blocks, sizes, tmp_path)
+            await parser.cut(blocks, SIZES, tmp_path)
     assert caught.value.code is FailureCode.FILE_TOO_SLOW
 
 
@@ -279,15 +304,15 @@ async def test_small_files_share_a_process_until_one_of_them_breaks_it(
         return await start(pool, confinement)
 
     monkeypatch.setattr(Pool, "start", counted)
-    files = [_small(tmp_path / name) for name in ("a", "b", "c", "d")]
+    files = [_small(tmp_path / name) for name in ("a", "b", "c", "d", "refused")]
+    files[4].path.write_bytes(b"\n \n")
     files[1].path.write_bytes(b"%PDF-1.7\n" + bytes(500))
     async with parser.shared(tmp_path) as shared:
         assert (await shared.parse(files[0], progress_of(FakeQueue()))).blocks
+        assert await _code(shared.parse(files[4], progress_of(FakeQueue()))) is FailureCode.FILE_EMPTY
         assert await _code(shared.parse(files[1], progress_of(FakeQueue()))) is FailureCode.FILE_DAMAGED
-        read = [await shared.parse(file, progress_of(FakeQueue())) for file in files[2:]]
-        cut = await shared.cut(
-            read[0].blocks, PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=2000), tmp_path
-        )
+        read = [await shared.parse(file, progress_of(FakeQueue())) for file in files[2:4]]
+        cut = await shared.cut(read[0].blocks, SIZES, tmp_path)
     assert [document.blocks == read[0].blocks for document in read] == [True, True]
     assert cut.chunks
     assert [confinement.reads for confinement in started] == [(str(tmp_path),)] * 2

@@ -12,9 +12,10 @@ import pytest
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_words
+from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
 from ingestion.fetch.fetchers import Fetchers, SourceFetcher
-from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.pipeline import IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.records import About, Block, BlockKind, Document, Edition, FetchedFile, Source
 from ingestion.worker import Worker
@@ -69,6 +70,7 @@ class PageFetcher:
         )
 
 
+SIZES = PassageSizes(chunk_tokens=60, overlap_tokens=0, window_tokens=1000)
 FETCHERS: Mapping[SourceType, SourceFetcher] = {
     SourceType.LINK: PageFetcher(),
     SourceType.FILE: FileFetcher(),
@@ -93,7 +95,7 @@ def make_pipeline(
         embedder=embedder or FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,
-        limits=ChunkLimits(chunk_tokens=60, overlap_tokens=0),
+        sizes=SIZES,
         scratch=scratch,
     )
 
@@ -362,7 +364,7 @@ def pipeline_of(queue: FakeQueue, meter: HeardMeter, scratch: Path) -> Ingestion
         embedder=FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,
-        limits=ChunkLimits(chunk_tokens=60, overlap_tokens=0),
+        sizes=SIZES,
         scratch=scratch,
         meter=meter,
     )

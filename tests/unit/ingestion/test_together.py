@@ -23,7 +23,8 @@ def file(text: str, *, document: str) -> ClaimedDocument:
 
 
 async def run(queue: FakeQueue, scratch: Path, documents: Sequence[ClaimedDocument]) -> set[DocumentId]:
-    return set(await make_pipeline(queue, scratch, fetcher=FileFetcher()).run_together(documents))
+    outcomes = await make_pipeline(queue, scratch, fetcher=FileFetcher()).run_together(documents)
+    return {document for document, failure in outcomes.items() if failure is None}
 
 
 async def test_notes_and_files_are_published_in_one_call(tmp_path: Path) -> None:
@@ -51,6 +52,19 @@ async def test_what_is_not_smooth_is_left_and_holds_up_no_other(odd: ClaimedDocu
     queue = FakeQueue()
     assert await run(queue, tmp_path, [odd, file(WORDS, document="plain")]) == {"plain"}
     assert queue.together == [["plain"]]
+
+
+async def test_what_cannot_be_read_is_told_with_the_reason_and_read_no_second_time(tmp_path: Path) -> None:
+    sent = [file(WORDS, document="plain"), file("ШИФР", document="locked"), claimed(note(" "), document="blank")]
+    outcomes = await make_pipeline(FakeQueue(), tmp_path, fetcher=FileFetcher()).run_together(sent)
+    codes = {document: failure and failure.code for document, failure in outcomes.items()}
+    assert codes == {"plain": None, "locked": FailureCode.FILE_ENCRYPTED, "blank": FailureCode.FILE_EMPTY}
+
+
+async def test_a_file_that_may_be_kept_for_its_caption_is_left(tmp_path: Path) -> None:
+    captioned = replace(file("БИНАР", document="a").source, text="Подпись.")
+    pair = [claimed(captioned, document="a"), file(WORDS, document="b")]
+    assert set(await make_pipeline(FakeQueue(), tmp_path, fetcher=FileFetcher()).run_together(pair)) == {"b"}
 
 
 async def test_what_the_base_holds_has_ended_unread(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion import worker as worker_module
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
-from ingestion.records import Source
+from ingestion.records import Failure, Source
 from ingestion.worker import JITTER, LONGEST_S, REFUSED_S, Worker, next_attempt_in_s
 from tests.fakes.ingestion import FakeQueue, ScriptedPipeline, claimed, note
 from tests.waiting import until
@@ -239,6 +239,15 @@ async def test_small_documents_are_worked_together_and_what_is_not_smooth_alone(
     async with _running(_worker(queue, pipeline)):
         await until(lambda: pipeline.done)
     assert (pipeline.together, pipeline.done, queue.failed) == ([["a", "b", "c"]], ["b"], [])
+
+
+async def test_a_small_document_that_cannot_be_read_fails_with_its_reason_and_is_not_tried_alone() -> None:
+    queue, pipeline = _small("a", "b"), ScriptedPipeline(None)
+    pipeline.smooth = lambda document: document == "a"
+    pipeline.refused = {DocumentId("b"): Failure(code="file-encrypted")}
+    async with _running(_worker(queue, pipeline)):
+        await until(lambda: queue.failed)
+    assert (pipeline.done, queue.failed) == ([], [Failure(code="file-encrypted")])
 
 
 async def test_small_documents_that_are_asked_for_are_worked_to_their_end() -> None:

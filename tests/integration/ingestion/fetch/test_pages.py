@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from domain.documents import SourceType
+from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
-from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.pipeline import IngestionPipeline
 from ingestion.reading.reader import FileReader
 from ingestion.records import Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, WordAnalyzer, claimed, progress_of
@@ -22,6 +23,7 @@ from tests.unit.ingestion.parsers.files import p, write_docx
 DATA = Path(__file__).parents[5] / "shared/data/html"
 WANTED_SHARE = 0.94  # of all 56 pages 164 of 170 sentences when this was written; trafilatura alone 162
 UNWANTED_SHARE = 0.08  # 10 of 167; trafilatura alone 15
+SIZES = PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=1000)
 PARAGRAPH = "<p>Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды.</p>"
 
 
@@ -50,12 +52,12 @@ async def parser() -> AsyncIterator[ParseProcess]:
 def _pipeline(fetchers: Fetchers, parser: ParseProcess, queue: FakeQueue, scratch: Path) -> IngestionPipeline:
     return IngestionPipeline(
         fetchers=fetchers,
-        reader=FileReader(parser=parser, pictures=None, recordings=None),
+        reader=FileReader(parser=parser, pictures=None, recordings=None, sizes=SIZES),
         cutter=parser,
         embedder=FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,
-        limits=ChunkLimits(chunk_tokens=300, overlap_tokens=40),
+        sizes=SIZES,
         scratch=scratch,
     )
 

@@ -8,6 +8,7 @@ import pytest
 
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
+from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.files import SITE_TYPE
 from ingestion.parsers.process import ParseProcess
@@ -46,7 +47,7 @@ class Ways(ParseProcess, PictureReader, RecordingReader):
         self._parsed = parsed
         self._filled = filled or parsed
 
-    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+    async def parse(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
         """As scripted."""
         return self._parsed
 
