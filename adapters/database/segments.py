@@ -106,10 +106,14 @@ class SegmentMirror:
         self._size = size
         self._copies: dict[BaseId, _Copy] = {}
 
+    def has_copy(self, base: BaseId, model: str | None) -> bool:
+        """Whether there is a complete copy for this model."""
+        return self._complete_copy(base, model) is not None
+
     async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
         """Candidates for the nearest `limit`; None where there is no complete copy for this model."""
-        copy = self._copies.get(base)
-        if copy is None or copy.segment.model != model or copy.last_row < copy.segment.last_row:
+        copy = self._complete_copy(base, model)
+        if copy is None:
             return None
         if len(copy.quantised) <= AT_ONCE:
             return copy.near(vector, limit)
@@ -141,6 +145,10 @@ class SegmentMirror:
             except Exception:  # the top of this work: nothing in it may stop the bot
                 log.exception("segments_not_copied")
             await asyncio.sleep(REFRESH_S)
+
+    def _complete_copy(self, base: BaseId, model: str | None) -> _Copy | None:
+        copy = self._copies.get(base)
+        return copy if copy and copy.segment.model == model and copy.last_row >= copy.segment.last_row else None
 
     async def _copy_of(self, segment: Segment) -> _Copy:
         """The present copy, if it can be continued, or an empty one."""

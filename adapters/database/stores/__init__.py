@@ -21,13 +21,13 @@ class Stores:
     def __init__(
         self,
         transport: Transport,
-        proposals: SegmentMirror | None = None,
+        copies: SegmentMirror | None = None,
         *,
         base_passages: int | None = None,
         most_waiting: int | None = None,
         kept_bytes: int | None = None,
     ) -> None:
-        """A search in a large base asks `proposals` for candidates first. `base_passages` is how many passages a base
+        """A search in a large base asks `copies` for candidates. `base_passages` is how many passages a base
         of a person or group may hold, `most_waiting` how many documents one person may have waiting, `kept_bytes` how
         much of files is kept for a base; None: any number."""
         self.people = PeopleStore(transport)
@@ -37,7 +37,7 @@ class Stores:
         self.text = TextStore(transport)
         self.library = LibraryStore(transport)
         self.notices = NoticeStore(transport)
-        self.search = SearchStore(transport, proposals)
+        self.search = SearchStore(transport, copies)
         self.dialogue = DialogueStore(transport)
         self.inbox = InboxStore(transport)
         self.passages = PassageStore(transport)

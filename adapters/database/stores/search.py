@@ -4,8 +4,9 @@ In: a base, a query, vectors, documents. Out: candidates, passages in order, old
 another model. Fusing, reranking and embedding are done elsewhere.
 """
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, storable, vector_text, vectors_in_line
@@ -24,16 +25,40 @@ VECTORS_A_CALL = 64  # about 0.7 MB as JSON
 SWITCH_S = 30 * 60  # a base of half a million passages is rewritten in some minutes
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    candidates: list[Candidate]
+    as_of: JsonValue = None  # the state of the base that the call saw
+
+
 class SearchStore:
     """Meets `rag.ports.PassageSearch` and `rag.ports.DocumentScores`."""
 
-    def __init__(self, transport: Transport, proposals: SegmentMirror | None = None) -> None:
+    def __init__(self, transport: Transport, copies: SegmentMirror | None = None) -> None:
         self._transport = transport
-        self._proposals = proposals
+        self._copies = copies
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
-        """Up to `query.limit` candidates of each leg, each passage once, in one call of the database."""
-        near = await self._near(query)
+        """Up to `query.limit` candidates of each leg, each passage once, of one state of the base.
+
+        In one call of the database; where a copy of a segment proposes passages, words and vector are searched by two
+        calls at the same time, and again by one where documents came or left between them.
+        """
+        copies = self._copies if query.only is None else None  # a filter leaves other passages nearest
+        if query.vector is None or copies is None or not copies.has_copy(query.base_id, query.model):
+            return (await self._call(query)).candidates
+        legs = await asyncio.gather(self._call(query, by_vector=False), self._nearest(query, query.vector, copies))
+        if len({leg.as_of for leg in legs if leg.candidates}) > 1:
+            return (await self._call(query)).candidates
+        return [*{each.passage.chunk_id: each for leg in reversed(legs) for each in leg.candidates}.values()]
+
+    async def _nearest(self, query: SearchQuery, vector: Sequence[float], copies: SegmentMirror) -> _Found:
+        near = await copies.near(query.base_id, query.model, vector, limit=query.limit)
+        return await self._call(replace(query, terms=(), spellings=()), near)
+
+    async def _call(self, query: SearchQuery, near: Near | None = None, *, by_vector: bool = True) -> _Found:
+        if not (query.terms or by_vector):
+            return _Found(candidates=[])
         found = await self._transport.call(
             "search",
             p_base=query.base_id,
@@ -46,8 +71,9 @@ class SearchStore:
             p_near=None if near is None else _numbers_text(near.passages),
             p_near_segment=None if near is None else near.segment,
             p_near_row=None if near is None else near.last_row,
+            p_by_vector=by_vector,
         )
-        return rows.candidates(found)
+        return _Found(candidates=rows.candidates(found), as_of=found[0]["as_of"] if found else None)
 
     async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
         """Up to `query.limit` documents that the terms choose, best first."""
@@ -82,12 +108,6 @@ class SearchStore:
         """Whether the base has any searchable passage."""
         found = await self._transport.call("holds_documents", p_base=base)
         return any(row["holds"] for row in found)
-
-    async def _near(self, query: SearchQuery) -> Near | None:
-        """None under a filter, which leaves other passages nearest."""
-        if self._proposals is None or query.vector is None or query.only is not None:
-            return None
-        return await self._proposals.near(query.base_id, query.model, query.vector, limit=query.limit)
 
     async def ensure_index(self) -> bool:
         """Make what large bases need: segments of vectors and of postings, counts of words; True when any was made now.

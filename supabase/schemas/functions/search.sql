@@ -54,16 +54,17 @@ comment on function baza_internal.matching_documents is
 create or replace function search(p_base text, p_embedding real[], p_model text, p_terms text[], p_spellings text,
   p_filter text,
   p_limit int, p_near bigint[] default null, p_near_segment text default null, p_near_row bigint default null,
-  p_person bigint default null)
+  p_by_vector boolean default true, p_person bigint default null)
 returns table (chunk_id bigint, document_id uuid, ordinal int, title text, source_type text, source_identifier text,
   text text, locator jsonb, published_at timestamptz, url text, author text, sender text,
   document_status text, searchable int, progress_total int, similarity double precision, bm25 double precision,
-  rarities double precision[], inherited double precision[], opening text)
+  rarities double precision[], inherited double precision[], opening text, as_of text)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
+  as_of constant text := (select b.xmin::text from bases b where b.id = p_base::uuid);
   within constant uuid[] := case when p_filter is not null then matching_documents(p_base::uuid, p_filter::jsonb) end;
   query_vector constant halfvec := p_embedding::halfvec(1024);
 begin
@@ -74,7 +75,8 @@ begin
   return query
   with found as (
     select chunk_id, near.distance, words.score, words.rarities, words.inherited
-    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit, p_near, p_near_segment, p_near_row) near
+    from search_vectors(p_base::uuid, case when p_by_vector then query_vector end, p_model, within, p_limit, p_near,
+      p_near_segment, p_near_row) near
     full join (
       select * from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, within, p_limit)
       where cardinality(p_terms) > 0) words using (chunk_id) -- without terms it is not even called
@@ -83,7 +85,7 @@ begin
     d.source_url, d.author, d.sender, d.status, d.chunks, d.progress_total,
     case when c.model = p_model then -- NaN: a vector of zeros
       nullif(1 - coalesce(found.distance, c.embedding <=> query_vector), 'NaN') end,
-    found.score, found.rarities, found.inherited, case when c.ordinal > 0 then head.opening end
+    found.score, found.rarities, found.inherited, case when c.ordinal > 0 then head.opening end, as_of
   from found
   -- "offset 0": each row is looked up by key. Without statistics the planner expects one row and would read the whole
   -- base again, which takes longer than the search did; the same with a few hundred documents.
@@ -98,8 +100,10 @@ comment on function search is
   'Up to `p_limit` passages of each leg (vector, words), each passage once. `similarity` (cosine) is there for all '
   'that the vector can be compared with, `bm25` for those that the words found, with the weight of each term of the '
   'question in `rarities` and what it is `inherited` (see `search_chosen`), `opening` how the document of a later '
-  'passage begins. A leg without vector or terms is left out. `p_near` are candidates from a copy of the segment '
-  '`p_near_segment` up to its place `p_near_row`; like all others they are looked up in this base alone.';
+  'passage begins. A leg without vector or terms is left out, that of the vector also where it serves `similarity` '
+  'alone (not `p_by_vector`). Calls with the same `as_of` see the same documents: who adds or removes any changes the '
+  'counts of its base. `p_near` are candidates from a copy of the segment `p_near_segment` up to its place '
+  '`p_near_row`; like all others they are looked up in this base alone.';
 
 create or replace function passage(p_base text, p_chunk bigint, p_person bigint default null)
 returns setof passages

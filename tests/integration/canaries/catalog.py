@@ -70,6 +70,7 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_allowed": lambda canary: [canary.chunk],
     "p_chunks": lambda canary: [canary.chunk],
     "p_near": lambda canary: [canary.chunk],
+    "p_by_vector": lambda _: True,
     "p_beginnings": lambda canary: [canary.word[0]],
     "p_pattern": lambda _: ".",
     "p_spellings": lambda canary: json.dumps([{"term": "нет такого", "beginnings": [canary.word[0]], "pattern": "."}]),

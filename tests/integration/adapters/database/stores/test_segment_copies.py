@@ -1,5 +1,7 @@
 """Copies of segments over both transports: with one a search finds what it finds without, and never anything else."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from random import Random
 
 import psycopg
@@ -8,7 +10,7 @@ import pytest
 from adapters.database.segments import Near, SegmentMirror, SegmentStore
 from adapters.database.stores import Stores
 from adapters.database.stores.search import SearchStore
-from adapters.database.transport import Transport
+from adapters.database.transport import Argument, Row, Transport
 from domain.ids import BaseId, DocumentId
 from rag.records import SearchFilter, SearchQuery
 from tests.integration.adapters.database.stores.material import (
@@ -77,6 +79,25 @@ class Copied:
             assert len(expected) == NEAREST
 
 
+class Interrupted:
+    """A transport over which something happens after the first search."""
+
+    def __init__(self, transport: Transport, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        self._transport = transport
+        self._meanwhile = meanwhile
+        self._first = asyncio.Lock()
+        self.searches = 0
+
+    async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
+        self.searches += 1
+        is_first = self.searches == 1
+        async with self._first:
+            found = await self._transport.call(function, timeout_s=timeout_s, **arguments)
+            if is_first:
+                await self._meanwhile()
+            return found
+
+
 @pytest.fixture
 async def copied(transport: Transport) -> Copied:
     copied = Copied(transport)
@@ -95,6 +116,43 @@ async def test_a_search_finds_the_same_with_a_copy(copied: Copied) -> None:
     assert len(near.passages) == 60
     await copied.finds_the_same()
     await copied.finds_the_same(only=SearchFilter(documents=tuple(copied.documents[:3])))
+
+
+def asked(copied: Copied) -> SearchQuery:
+    """By a word of two documents and a vector, with more of either than fit."""
+    return SearchQuery(
+        base_id=copied.base,
+        vector=some_vector(),
+        model=MODEL,
+        terms=("документ1", "документ2"),
+        limit=NEAREST,
+    )
+
+
+@pytest.mark.over_rest
+async def test_words_and_vector_searched_at_once_find_what_one_call_finds(copied: Copied, transport: Transport) -> None:
+    for _ in range(5):
+        query = asked(copied)
+        expected = {each.passage.chunk_id: each for each in await copied.without.search(query)}
+        found = await copied.with_copy.search(query)
+        assert {each.passage.chunk_id: each for each in found} == expected
+        assert len(found) == len(expected) > NEAREST
+
+
+async def test_two_calls_that_see_two_states_of_the_base_are_followed_by_one(
+    copied: Copied, transport: Transport
+) -> None:
+    async def removed() -> None:
+        await copied.stores.library.delete(copied.base, copied.documents[1])
+
+    interrupted = Interrupted(transport, removed)
+    found = await SearchStore(interrupted, copied.mirror).search(asked(copied))
+    assert interrupted.searches == 3
+    assert copied.documents[1] not in {each.passage.document_id for each in found}
+    assert copied.documents[2] in {each.passage.document_id for each in found}
+    interrupted.searches = 1  # nothing happens any more
+    await SearchStore(interrupted, copied.mirror).search(asked(copied))
+    assert interrupted.searches == 3
 
 
 async def test_the_copy_proposes_by_the_same_bits(copied: Copied, database_url: str) -> None:
