@@ -84,7 +84,7 @@ class PassageSearch(Protocol):
     """Finds candidates in one base."""
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
-        """Up to `query.limit` candidates of each leg, each passage once, in one call of the database."""
+        """Up to `query.limit` candidates of each leg, each passage once, of one state of the base."""
         ...
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
