@@ -9,7 +9,7 @@ import unicodedata
 from functools import lru_cache
 
 from adapters.morphology import dictionary
-from domain.names import NameWord
+from domain.names import LEGAL_FORMS, NameWord
 
 _LETTERS = str.maketrans("абвгдезийклмнопрстуфхцыэё", "abvgdezijklmnoprstufhcyee")
 _PAIRS = str.maketrans({"ж": "zh", "ч": "ch", "ш": "sh", "щ": "sch", "ъ": "", "ь": "", "ю": "yu", "я": "ya"})
@@ -24,8 +24,6 @@ _OPENING = frozenset("«„“\"'")
 _ENDS_SENTENCE = frozenset(".!?…:")
 _CYRILLIC = re.compile("[а-яё]", re.IGNORECASE)
 _LATIN = re.compile("[a-z]", re.IGNORECASE)
-_LEGAL = "ооо оао зао пао ао нко ано ип тоо llc ltd inc corp gmbh plc llp co"
-_LEGAL_FORMS = frozenset(_LEGAL.split())
 _NAME_SIGNS = frozenset({"Name", "Surn", "Patr", "Geox", "Orgn", "Trad", "Abbr", "Init"})
 _FUNCTION_WORDS = frozenset({"PREP", "CONJ", "PRCL", "NPRO"})
 # Case endings of Russian nouns, for words that no dictionary has: «в Алоре», «Астоном».
@@ -124,7 +122,7 @@ class NameForms:
     def _word(self, text: str, match: re.Match[str], *, is_russian: bool) -> NameWord | None:
         form = match.group()
         lower = _POSSESSIVE.sub("", form.lower())
-        if lower in _LEGAL_FORMS:
+        if lower in LEGAL_FORMS:
             return None
         keys, is_ordinary = self._read_word(lower)
         return NameWord(

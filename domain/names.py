@@ -8,6 +8,10 @@ they can be matched; the kinds of facts, which documents give and questions ask 
 from dataclasses import dataclass
 from enum import StrEnum
 
+_LEGAL = "ооо оао зао пао ао нко ано ип тоо llc ltd inc corp gmbh plc llp co corporation incorporated limited"
+LEGAL_FORMS = frozenset(_LEGAL.split())
+"""Of companies, in small letters: a firm is called the same without them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NameWord:

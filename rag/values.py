@@ -12,6 +12,7 @@ from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 
+from domain.names import LEGAL_FORMS
 from rag.words import plain
 
 REMEMBERED = 4096  # cached cells: while documents are read, the table is built again and again
@@ -60,7 +61,6 @@ _CENTURY = 2000  # added to a year of two digits
 _NAMED_MONTH = re.compile(r"(?<!\d)(?P<year>20\d{2})[-.](?P<month>0[1-9]|1[0-2])(?!\d)")  # «Прайс 2025-03»
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?(?:\s*(?:г\.?|год\w*))?")
 _OF_YEAR = frozenset({"г", "год", "года", "году"})
-_LEGAL_FORMS = frozenset({"ооо", "ао", "пао", "зао", "оао", "ип", "llc", "ltd", "inc", "gmbh"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +135,7 @@ def period(text: str) -> tuple[date, date] | None:
 def name_words(text: str) -> tuple[str, ...]:
     """The words of a name, without the legal form where it has others: «ООО «Ромашка»» is «Ромашка»."""
     words = tuple(plain(text).split())
-    return tuple(word for word in words if word not in _LEGAL_FORMS) or words
+    return tuple(word for word in words if word not in LEGAL_FORMS) or words
 
 
 def is_only_amount(text: str) -> bool:

@@ -80,7 +80,7 @@ def raise_close(
         given = (inherited or {}).get(each.passage.chunk_id, ())
         left = worths(given, FLOOR)
         of_all.append(each.score + weight * _best(masks, worths(given, 0.0)) / whole)
-        of_left.append(each.score + weight * _best(masks, left) / (sum(worth for _, worth in left) or 1.0))
+        of_left.append(each.score + weight * _best(masks, left) / max(sum(worth for _, worth in left), FLOOR))
     among, inside = _highest(looked_into, of_all), _highest(looked_into, of_left)
     raised = [
         RankedPassage(

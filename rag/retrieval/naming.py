@@ -9,12 +9,13 @@ another's part stands in how the document begins and what it is called. Pure.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import pairwise
 from math import log
 
 from domain.ids import ChunkId, DocumentId
+from domain.names import LEGAL_FORMS
 from rag.records import DocumentMatch, Passage, RankedPassage
 from rag.retrieval.alike import opening_of
 from rag.retrieval.closeness import LOOKED_INTO, TermsOf
@@ -56,12 +57,21 @@ def widened_to_names(
 
 
 def _widened(asked: Sequence[str], given: Sequence[float], beside: Set[tuple[str, str]]) -> tuple[float, ...]:
-    """From the first term to the last, and back: «ООО торговый дом "Вектор"»."""
+    """From the first term to the last, and back: «ООО торговый дом "Вектор"». In either order: "July 9" is "9 July"."""
     shares, rights = list(given), range(1, len(given)) if beside else ()
+    for part, whole in _parts(asked) if beside else ():
+        shares[part] = max(shares[part], shares[whole])
     for right in (*rights, *reversed(rights)):
-        if (asked[right - 1], asked[right]) in beside:
+        if {(asked[right - 1], asked[right]), (asked[right], asked[right - 1])} & beside:
             shares[right - 1] = shares[right] = max(shares[right - 1 : right + 1])
     return tuple(shares)
+
+
+def _parts(asked: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of each number and of the one that it is a part of: 162 of №162, 2016 of 765/2016."""
+    places = {term: place for place, term in enumerate(asked)}
+    for term, whole in places.items():
+        yield from ((places[part], whole) for part in _WORD.findall(term) if part != term and part in places)
 
 
 def lower_half_named(
@@ -116,19 +126,25 @@ def _is_word(begun: Sequence[str]) -> bool:
 def _said(
     names: Mapping[DocumentId, Sequence[Name]], asked: frozenset[str]
 ) -> Mapping[DocumentId, Mapping[str, float]]:
-    """For each document the asked words in its names: of the name that is said most, the share that is. A word of a
-    name weighs as much as it is rare among these documents: "Inc." tells little, «РЕЗЮМЕ» nothing."""
+    """For each document the asked words in its names: of the name that is said most, the share that is, or the share of
+    a longer name that is said («Вектор» where «Вектор 2» is asked for and there). A word of a name weighs as much as it
+    is rare among these documents: «РЕЗЮМЕ» tells nothing."""
     count = Counter(word for each in names.values() for word in {word for name in each for word in name})
     worth = {word: log((len(names) + 1) / (1 if word in asked else times)) for word, times in count.items()}
+    whole = {frozenset(name) for each in names.values() for name in each if asked.issuperset(name)}
     said: dict[DocumentId, dict[str, float]] = {}
     for document, each in names.items():
         shares = said[document] = {}
         for name in each:
-            share = sum(worth[word] for word in name if word in asked) / sum(worth[word] for word in name)
-            shares.update({word: max(share, shares.get(word, 0.0)) for word in name if word in asked})
+            held = asked.intersection(name)
+            longer = max((each for each in whole if held <= each), key=len, default=held) if held else held
+            share = sum(worth[word] for word in held) / sum(worth[word] for word in longer.union(name))
+            shares.update({word: max(share, shares.get(word, 0.0)) for word in held})
     return said
 
 
 def _names(passage: Passage, stem: Callable[[str], str]) -> list[Name]:
     texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name
-    return [[stem(word) for word in _WORD.findall(name)] for text in texts for name in _NAME.findall(text)]
+    split = (_WORD.findall(name) for text in texts for name in _NAME.findall(text))
+    names = ([stem(word) for word in words if word.lower() not in LEGAL_FORMS] for words in split)
+    return [name for name in names if name]

@@ -26,6 +26,12 @@ comment on function baza_internal.told_by_terms is
   'names; most for a term that few documents have, all of them in that place. `telling`: 0 for one that all documents '
   'say there and nowhere else, as where a clause of the form stands in the first passage.';
 
+create or replace function baza_internal.telling_postings() returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 10000 $$;
+comment on function baza_internal.telling_postings is
+  'So many postings are read to choose documents, those of the rarest terms first; a more frequent one tells few apart.';
+
 create or replace function baza_internal.telling_terms(p_base uuid, p_words weighed_term[])
 returns table (place int, chunk_id bigint, share double precision, score double precision)
 language plpgsql stable rows 100 set search_path = public, baza_internal, extensions, pg_temp set jit = off
@@ -33,7 +39,6 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  readable constant bigint := 10000; -- postings, the rarest terms first; a more frequent one tells few documents apart
   half_at constant double precision := half_per_term(p_base);
 begin
   return query
@@ -41,7 +46,7 @@ begin
     select u.* from (
       select w.*, sum(w.postings) over (order by w.ordinality) as so_far
       from unnest(p_words) with ordinality w where w.firsts > 0) u
-    where u.so_far <= readable
+    where u.so_far <= telling_postings()
   ), placed as (
     select r.place, x.chunk_id, t.share * t.telling as share, t.score, case when x.frequency > 0::"char"
       then t.share * (case when x.term = r.term then r.own else 0 end + r.wide)
@@ -58,6 +63,21 @@ end $$;
 comment on function baza_internal.telling_terms is
   'Which first passages have a term in their text or in the names of their document, and what that is worth: the '
   '`score` of `told_by_terms`, and what others inherit of it.';
+
+create or replace function baza_internal.unread_terms(p_base uuid, p_words weighed_term[], p_read int[], p_chunks bigint[])
+returns table (place int, chunk_id bigint, share double precision)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select w.place, x.chunk_id, l.share * l.telling
+  from unnest(p_words) w join told_by_terms(p_base, p_words) l using (place) cross join lateral (
+    select x.chunk_id from chunk_terms x
+    where x.base_id = p_base and x.term = w.term collate "C" and x.chunk_id = any (p_chunks)
+      and x.frequency > 0::"char" offset 0) x
+  where w.firsts > 0 and w.place <> all (p_read)
+$$;
+comment on function baza_internal.unread_terms is
+  'As `telling_terms`, of the terms that it has not read, in these passages alone: «договор поставки» of 4,000 preambles '
+  'tells no documents apart, but in each of them the preamble from the clauses.';
 
 create or replace function baza_internal.search_chosen(p_base uuid, p_asked int, p_words weighed_term[], p_limit int)
 returns table (chunk_id bigint, score double precision, inherited double precision[])
@@ -92,12 +112,16 @@ begin
     from ranked r
     where r.score > coalesce((select last.score from ranked last order by last.score desc offset most), 0)
     window best as (order by r.score desc, r.chunk_id)
+  ), given as materialized (
+    select t.place, t.chunk_id, t.share from told t
+    union all
+    select * from unread_terms(p_base, p_words, array(select t.place from told t), array(select c.chunk_id from chosen c))
   )
   select array_agg(c.id order by c.nth), array_agg(c.score order by c.nth),
     array(
       select case when o.chunks > 1 then coalesce(t.share, 0) else 0 end
       from chosen o cross join generate_series(1, p_asked) g (place)
-      left join told t on t.chunk_id = o.chunk_id and t.place = g.place
+      left join given t on t.chunk_id = o.chunk_id and t.place = g.place
       where o.nth = 1 or o.passages <= most_passages order by o.nth, g.place),
     array(
       select (1 - l.share) * case when t.place is null or u.term !~ '^[0-9]' then 1 else decided end

@@ -132,3 +132,11 @@ def LEMMAS(word: str) -> tuple[str, ...]:  # noqa: N802
 def test_a_short_word_is_found_in_its_other_forms(text: str, is_found: bool) -> None:
     (raised,) = raise_close([scored(text)], {"день": 1.0}, terms_of=LEMMAS, weight=1.0)
     assert (raised.score > 1.0) is is_found
+
+
+def test_what_is_left_of_a_name_by_rounding_is_no_clause() -> None:
+    """«В каком городе учился Иван?»: no passage says «город», and the name in the preamble does not raise it."""
+    preamble, clause = scored("Резюме: Иван", number=1), scored("Окончил университет, Казань", number=2)
+    inherited = {each.passage.chunk_id: (0.0, 1.0 - 1e-9) for each in (preamble, clause)}
+    raised = raise_close([preamble, clause], {"город": 6.0, "иван": 3.0}, inherited)
+    assert [each.score for each in raised] == pytest.approx([1.0, 1.0])

@@ -34,8 +34,10 @@ def document(number: int, opening: str, *, score: float = 1.0) -> RankedPassage:
         (("РЕЗЮМЕ Соколова Мария Почта", "РЕЗЮМЕ Соколова Анна Почта"), ("соколова", "анна")),
         (("Резюме Орлова Анна. Коллега", "РЕЗЮМЕ Соколова Анна Почта"), ("соколова", "анна")),
         (("Акт сдачи, принял анна", "Акт: Анна"), ("анна",)),
+        (("Vector Media and Buyer", "Vector Corporation and Buyer"), ("vector",)),
+        (("ООО «Вектор» и Заказчик", "ООО «Вектор 2» и Заказчик"), ("вектор", "2")),
     ],
-    ids=["a part of a compound", "a part of a name", "a namesake", "another family", "a mention"],
+    ids=["part of a compound", "part of a name", "namesake", "family", "mention", "legal form", "longer name"],
 )
 def test_the_document_of_the_whole_name_comes_first(openings: tuple[str, str], asked: tuple[str, ...]) -> None:
     ranked = [document(1, openings[0], score=1.0), document(2, openings[1], score=0.95)]
@@ -56,6 +58,7 @@ def test_what_no_document_has_given_changes_nothing(given: dict[int, tuple[float
     [
         ("ООО «Вектор» и Заказчик", (0.0, 1.0, 1.0)),  # the preamble says «ООО» of it, and no clause does
         ("Вектор. Наше ООО", (0.0, 0.0, 1.0)),
+        ("Заказчик и Вектор ООО", (0.0, 1.0, 1.0)),  # "July 9" is "9 July"
     ],
 )
 def test_what_stands_beside_a_name_belongs_to_it(opening: str, shares: tuple[float, ...]) -> None:
@@ -65,6 +68,14 @@ def test_what_stands_beside_a_name_belongs_to_it(opening: str, shares: tuple[flo
         [found], asked, given, terms_of=lambda text: [lemmas(word)[0] for word in WORD.findall(text)]
     )
     assert named == {found.passage.chunk_id: shares}
+
+
+def test_the_parts_of_a_number_that_names_the_document_are_of_the_name() -> None:
+    found = document(1, "Протокол")
+    named = widened_to_names(
+        [found], ("бюджет", "162", "№162"), {found.passage.chunk_id: (0.0, 0.3, 1.0)}, terms_of=lambda _: ["a", "b"]
+    )
+    assert named == {found.passage.chunk_id: (0.0, 1.0, 1.0)}
 
 
 @pytest.mark.parametrize(

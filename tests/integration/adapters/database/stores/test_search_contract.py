@@ -24,6 +24,7 @@ from tests.integration.adapters.database.stores.material import (
     parsed,
     publish,
 )
+from tests.integration.adapters.database.stores.test_functions import set_number
 
 NORTH_EAST = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
 HALF_PRECISION = 1e-3
@@ -332,6 +333,19 @@ async def test_a_name_is_not_confused_with_a_word_that_begins_alike(stores: Stor
     best = max(found.values(), key=lambda each: each.bm25 or 0)
     assert best.passage.text == "неустойка 0 процент"
     assert best.inherited[1] > 0.9
+
+
+async def test_a_word_too_frequent_to_choose_documents_still_tells_the_clause_from_the_preamble(
+    stores: Stores, database_url: str
+) -> None:
+    """«договор поставки» of each of 4,000 preambles is no answer to «срок поставки»."""
+    set_number(database_url, "telling_postings", 3)
+    base = await open_base(stores)
+    for place, party in enumerate(("лазурит", "вектор", "гранит", "сапфир")):
+        clauses = (f"поставка за {place} дня", f"прочие условия {place}")
+        await publish(stores, base, f"договор поставка сторона {party}", *clauses, name=f"scan {place}")
+    found = await find(stores, base, "поставка лазурит")
+    assert found["поставка за 0 дня"].inherited == pytest.approx((0.6, 1.0), abs=0.01)
 
 
 async def test_a_number_that_names_the_document_does_not_choose_its_clause(stores: Stores) -> None:
