@@ -27,7 +27,7 @@ from ingestion.entities.enricher import Enricher, Readers
 from ingestion.entities.records import EntityName, EntityType, Extract, Mention, NameReader, Statement
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
-from prompts.loader import EntitiesPart, Prompts, load_prompts
+from prompts.loader import Prompts, load_prompts
 from rag.metering import ask_leave
 from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
@@ -199,12 +199,10 @@ class ModelFactReader:
         """One call of the model. Raises ServiceError."""
         text, start = BLOCK_SEPARATOR.join(block.text for block, _ in blocks), blocks[0][1]
         shown = BLOCK_SEPARATOR.join(_shown(block) for block, _ in blocks)
-        filled = EntitiesPart(known="; ".join(known) or "none", title=title, fence=fence("part", shown), part=shown)
+        filled = self._part.fill(known="; ".join(known) or "none", title=title, fence=fence("part", shown), part=shown)
         await ask_leave()
         try:
-            answer = await self._model.structured(
-                (self._rules, ChatMessage(role="user", content=self._part.fill(filled))), ReadPart
-            )
+            answer = await self._model.structured((self._rules, ChatMessage(role="user", content=filled)), ReadPart)
         except ModelError as exc:
             raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
         readable = await asyncio.to_thread(ReadableText, text, self._names)

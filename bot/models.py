@@ -183,7 +183,7 @@ async def _open_vision(
 
     settings = VisionSettings(
         model=recognition.vision_model,
-        prompt=load_prompts().transcribe.text,
+        prompt=load_prompts().transcribe,
         no_text=NO_TEXT,
         timeout_s=recognition.page_s,
     )

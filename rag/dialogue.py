@@ -15,7 +15,7 @@ import structlog
 
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
-from prompts.loader import Prompts, SummaryExchanges, SummaryRules
+from prompts.loader import Prompts
 from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer, Unsummarised
 from rag.records import ChatMessage, Exchange, Question
 from rag.words import estimate_tokens, fence, held, rarity, sentences, stems
@@ -129,7 +129,7 @@ class Summariser:
     def __init__(self, store: DialogueStore, model: ChatModel, prompts: Prompts) -> None:
         self._store = store
         self._model = model
-        self._rules = ChatMessage(role="system", content=prompts.summary.fill(SummaryRules(words=WORDS)))
+        self._rules = ChatMessage(role="system", content=prompts.summary.fill(words=WORDS))
         self._exchanges = prompts.summary_exchanges
         self._running: dict[SessionId, asyncio.Task[None]] = {}
 
@@ -160,10 +160,10 @@ class Summariser:
 
     def _messages(self, pending: Unsummarised) -> tuple[ChatMessage, ...]:
         told = "\n\n".join(f"Person: {each.question}\nBaza: {each.answer}" for each in pending.exchanges)
-        filled = SummaryExchanges(
+        filled = self._exchanges.fill(
             fence=fence("memory", pending.summary, told), summary=pending.summary or "Nothing.", exchanges=told
         )
-        return (self._rules, ChatMessage(role="user", content=self._exchanges.fill(filled)))
+        return (self._rules, ChatMessage(role="user", content=filled))
 
 
 def _is_due(exchanges: Sequence[Exchange]) -> bool:

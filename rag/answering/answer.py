@@ -17,7 +17,7 @@ from functools import cached_property
 import structlog
 
 from domain.visible import visible
-from prompts.loader import Prompts, Stricter
+from prompts.loader import Prompts
 from rag.answering.citations import citations_of, sober, understood, with_sides, without_references
 from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
 from rag.answering.language import quotes_in_another_language, wanted_language
@@ -351,7 +351,7 @@ class AnswerWriter:
 
     async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
         """The model's second try; empty when the model fails, which is judged like any other empty answer."""
-        stricter = self._prompts.stricter.fill(Stricter(remarks=as_remarks(remarks)))
+        stricter = self._prompts.stricter.fill(remarks=as_remarks(remarks))
         said = (ChatMessage(role="assistant", content=raw),) if raw.strip() else ()  # servers refuse an empty one
         asked = (*said, ChatMessage(role="user", content=stricter))
         try:

@@ -18,7 +18,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
 from domain.visible import visible
-from prompts.loader import Prompts, SupportTask
+from prompts.loader import Prompts
 from rag.answering.statements import Statement
 from rag.excerpts import find, near
 from rag.metering import Usage, metering_step
@@ -172,14 +172,14 @@ class SupportCheck:
         long = {number: visible(text) for number, text in sources.items() if text.strip()}
         shown = _shown(long, asked, told)
         tag = fence("text", *shown.values(), told)
-        task = SupportTask(
+        task = self._task.fill(
             fence=tag,
             sources="\n".join(f"<{tag} source={n}>\n{text.strip()}\n</{tag}>" for n, text in shown.items()),
             today=today.isoformat(),
             question=question,
             statements=_numbered(statements, asked, sources),
         )
-        return (self._rules, ChatMessage(role="user", content=self._task.fill(task)))
+        return (self._rules, ChatMessage(role="user", content=task))
 
 
 def _shown(sources: Mapping[int, str], asked: Sequence[Statement], told: str) -> dict[int, str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from prompts.loader import MoreItems, Prompts
+from prompts.loader import Prompts
 from prompts.wordings import language_of
 from rag.answering.citations import cite
 from rag.answering.prompt import Assignment
@@ -253,7 +253,7 @@ class PlainAnswers:
         is_english = self._language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
         language = "en" if is_english and self._language != "ru" else "ru"
         total = assignment.limits.skip + listed + left
-        return self._prompts.more[language].fill(MoreItems(left=left, total=total))
+        return self._prompts.more[language].fill(left=left, total=total)
 
 
 def listed_items(text: str) -> int:

@@ -8,15 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
-from prompts.loader import (
-    AnswerRules,
-    Earlier,
-    MoreItems,
-    Prompts,
-    QuestionAlone,
-    QuestionFromDialogue,
-    QuestionWithMaterials,
-)
+from prompts.loader import Prompts
 from rag.dialogue import excerpt, fit_window, likest, size_of
 from rag.execution.facts import Fact, FactsPayload
 from rag.execution.facts_block import FactsBlock, build_block
@@ -88,7 +80,7 @@ class AnswerPrompt:
 def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSettings, today: date) -> AnswerPrompt:
     """Messages within `settings.prompt_tokens`, provided that rules and question alone fit."""
     rules = prompts.answer.fill(
-        AnswerRules(language=prompts.languages[settings.language], outside=prompts.outside[settings.general_knowledge])
+        language=prompts.languages[settings.language], outside=prompts.outside[settings.general_knowledge]
     )
     asked = _asked(assignment)
     frame = sum(map(estimate_tokens, (rules, prompts.question.text, asked, _form(assignment, prompts))))
@@ -165,31 +157,26 @@ def _earlier(parts: Sequence[str], prompts: Prompts, *, tokens: int) -> str:
         if (size := estimate_tokens(part) + 1) <= left:
             kept.append(part)
             left -= size
-    return prompts.earlier.fill(Earlier(earlier=without_headings("\n\n".join(kept)))) + "\n\n" if kept else ""
+    return prompts.earlier.fill(earlier=without_headings("\n\n".join(kept))) + "\n\n" if kept else ""
 
 
 def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompts, today: date) -> str:
     day = today.isoformat()
     if block.facts:
         form = _form(assignment, prompts)
-        return prompts.question.fill(
-            QuestionWithMaterials(fence=block.fence, materials=block.text, today=day, question=asked, form=form)
-        )
+        return prompts.question.fill(fence=block.fence, materials=block.text, today=day, question=asked, form=form)
     if assignment.searched:
-        return prompts.question_alone.fill(QuestionAlone(today=day, question=asked))
-    return prompts.question_dialogue.fill(QuestionFromDialogue(today=day, question=asked))
+        return prompts.question_alone.fill(today=day, question=asked)
+    return prompts.question_dialogue.fill(today=day, question=asked)
 
 
 def _form(assignment: Assignment, prompts: Prompts) -> str:
     """The form with the plan's limits in it."""
-    form, limits = prompts.forms[assignment.style.value], assignment.limits
-    for name, value in (
-        ("items", limits.max_items),
-        ("groups", limits.max_groups),
-        ("paragraphs", limits.max_paragraphs),
-    ):
-        form = form.replace(f"{{{name}}}", str(value))
+    limits = assignment.limits
+    form = prompts.forms[assignment.style.value].format(
+        items=limits.max_items, groups=limits.max_groups, paragraphs=limits.max_paragraphs
+    )
     if left := assignment.facts.left_out:
         total = limits.skip + assignment.facts.listed + left
-        form += " " + prompts.left_out.fill(MoreItems(left=left, total=total))
+        form += " " + prompts.left_out.fill(left=left, total=total)
     return form

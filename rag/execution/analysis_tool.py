@@ -10,7 +10,7 @@ from typing import Annotated
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
-from prompts.loader import AnalysisTask, Prompts
+from prompts.loader import Prompts
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.facts_block import FactsBlock, build_block
 from rag.execution.tools import Allowance, StepFailed, StepStopped, Tool, ToolContext, ask
@@ -74,7 +74,14 @@ class Analyze(Tool[AnalyzeArguments]):
         if not context.materials:
             return FactsPayload()
         block = self._block(arguments, context)
-        task = self._prompts.analyze_task.fill(_task(arguments, context, block))
+        task = self._prompts.analyze_task.fill(
+            fence=block.fence,
+            materials=block.text,
+            background=context.background or "Nothing.",
+            today=context.today.isoformat(),
+            question=context.question,
+            task=arguments.task,
+        )
         messages = asking(self._prompts.analyze, task)
         try:
             analysis = await ask(self._model, messages, Analysis, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
@@ -90,17 +97,6 @@ class Analyze(Tool[AnalyzeArguments]):
         others = (self._prompts.analyze, self._prompts.analyze_task.text, arguments.task, context.background)
         left = self._prompt_tokens - sum(map(estimate_tokens, (*others, context.question)))
         return build_block(context.materials, tokens=left, about=f"{context.question}\n{arguments.task}")
-
-
-def _task(arguments: AnalyzeArguments, context: ToolContext, block: FactsBlock) -> AnalysisTask:
-    return AnalysisTask(
-        fence=block.fence,
-        materials=block.text,
-        background=context.background or "Nothing.",
-        today=context.today.isoformat(),
-        question=context.question,
-        task=arguments.task,
-    )
 
 
 def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayload:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from prompts.loader import Prompts, StepsSoFar, StepsSoFarRules
+from prompts.loader import Prompts
 from rag.execution.facts import Fact, FactKind, FactsPayload, merge, weighed
 from rag.execution.tools import Allowance, Run, size_of
 from rag.numbers import numbers
@@ -196,8 +196,8 @@ class StepSummariser:
         return written if is_sound else ""
 
     def _messages(self, source: Summary, question: str, *, words: int) -> tuple[ChatMessage, ...]:
-        filled = StepsSoFar(fence=fence("steps", question, source.text), question=question, steps=source.text)
-        return asking(self._rules.fill(StepsSoFarRules(words=words)), self._task.fill(filled))
+        filled = self._task.fill(fence=fence("steps", question, source.text), question=question, steps=source.text)
+        return asking(self._rules.fill(words=words), filled)
 
 
 def _source(steps: Sequence[Finished]) -> Summary:

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 import structlog
 
-from prompts.loader import PlannerQuestion, PlannerRules, Prompts
+from prompts.loader import Prompts
 from prompts.wordings import GENERAL, Intent
 from rag.dialogue import likest
 from rag.entities import RegistryResolver
@@ -244,13 +244,13 @@ class PlannerPrompt:
         dialogue_tokens: int,
     ) -> None:
         """`policy` is a value of SEARCH_POLICY; the dialogue takes at most `dialogue_tokens`."""
-        rules = PlannerRules(
+        rules = prompts.planner.fill(
             max_calls=max_calls,
             threshold=threshold,
             policy=prompts.policies[policy],
             tools="\n\n".join(f"{tool.name}: {tool.about}" for tool in tools if tool.is_offered),
         )
-        self._rules = ChatMessage(role="system", content=prompts.planner.fill(rules))
+        self._rules = ChatMessage(role="system", content=rules)
         self._question = prompts.planner_question
         self._dialogue_tokens = dialogue_tokens
 
@@ -269,8 +269,8 @@ class PlannerPrompt:
         told = "".join(
             f"<{tag} {name}>\n{without_headings(text)}\n</{tag}>\n\n" for name, text in parts.items() if text
         )
-        filled = PlannerQuestion(known=told, today=today.isoformat(), fence=tag, question=question)
-        return (self._rules, ChatMessage(role="user", content=self._question.fill(filled)))
+        filled = self._question.fill(known=told, today=today.isoformat(), fence=tag, question=question)
+        return (self._rules, ChatMessage(role="user", content=filled))
 
 
 def _document_line(place: int, match: DocumentMatch, label: str) -> str:

@@ -1,4 +1,4 @@
-"""Prompt files and their records."""
+"""Prompt files and their placeholders."""
 
 import shutil
 from importlib.resources import files
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from prompts.loader import PromptError, QuestionAlone, Template, load_prompts
+from prompts.loader import PromptError, Template, load_prompts
 
-FILLED = QuestionAlone(today="2026-01-01", question="Что в {today}? {unknown}")
+FILLED = {"today": "2026-01-01", "question": "Что в {today}? {unknown}"}
 
 
 @pytest.fixture
@@ -48,15 +48,22 @@ def test_a_missing_file_is_named(folder: Path) -> None:
 
 
 def test_what_is_filled_in_is_not_a_template() -> None:
-    template = Template("t", "{today}: {question}", QuestionAlone)
+    template = Template("t", "{today}: {question}", frozenset(FILLED))
 
-    assert template.fill(FILLED) == "2026-01-01: Что в {today}? {unknown}"
+    assert template.fill(**FILLED) == "2026-01-01: Что в {today}? {unknown}"
+
+
+def test_a_prompt_is_filled_whole_and_with_nothing_else() -> None:
+    template = Template("t", "{today}: {question}", frozenset(FILLED))
+
+    with pytest.raises(PromptError, match="filled with mood, today"):
+        template.fill(today="2026-01-01", mood="good")
 
 
 def test_other_braces_stay() -> None:
-    template = Template("t", '{"a": {}} {today}{question}', QuestionAlone)
+    template = Template("t", '{"a": {}} {today}{question}', frozenset(FILLED))
 
-    assert template.fill(FILLED).startswith('{"a": {}} 2026')
+    assert template.fill(**FILLED).startswith('{"a": {}} 2026')
 
 
 def test_the_version_follows_the_content(folder: Path) -> None:

@@ -21,7 +21,7 @@ from tests.servers.llm import NO_SUCH_MODEL, PAYMENT_REQUIRED, UNAUTHORIZED, Llm
 from tests.servers.scripted import BROKEN_JSON, HANG, Scripted, refusal
 
 JPEG = b"\xff\xd8\xff\xe0 a picture"
-PROMPT = load_prompts().transcribe.text
+PROMPT = load_prompts().transcribe
 SETTINGS = VisionSettings(model="seer", prompt=PROMPT, no_text=NO_TEXT, timeout_s=60)
 LIMITED = refusal(429, {"error": {"message": "Rate limit"}}, ("retry-after-ms", "5"))
 GONE = Scripted(status=503, headers=(("retry-after-ms", "5"),))
