@@ -5,6 +5,8 @@ long document is read as a person reads it: its contents are made by code (`cont
 and these are read. It searches no texts.
 """
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -29,12 +31,16 @@ PAGE = 500  # passages of one call of the database
 MOST_PASSAGES = 6_000  # of a document whose contents are made
 MOST_CHOSEN = 5  # sections
 CONTENTS_TOKENS = 5_000
+CONTENTS_CHARS = 12_000  # of all titles: they leave room for numbers and pages
 REPLY_TOKENS = 200
 
 log = structlog.get_logger()
-PART = 12  # passages of a part where there are no headings: some four pages
-TITLE_CHARS = 90
-MOST_SECTIONS = 160  # of contents that a model is shown; deeper headings are folded into those above them
+PART = 12  # passages of a part of a long section: some four pages
+TITLE_CHARS = range(80, 301)  # the fewer sections, the more of each
+MOST_SECTIONS = 160  # of contents that a model is shown
+MANY = 0.4  # share of the sections; a name that more of them have is the document's or a running head
+# A line that stands alone, or the lines above a table.
+_ALONE = re.compile(r"(?:^|\n\n)(?:([^\n|]{3,80})(?=\n\n)|((?:[^\n|]{3,100}\n){1,3})(?=\|))")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,15 +162,20 @@ def _payload(read: Sequence[Passage], remarks: tuple[str, ...]) -> FactsPayload:
 
 
 def contents_of(passages: Sequence[Passage]) -> tuple[Section, ...]:
-    """In reading order, each passage in exactly one section; as many levels of headings as give MOST_SECTIONS."""
-    deepest = max((len(each.locator.headings) for each in passages), default=0)
-    if not deepest:
-        return _parts(passages)
-    for depth in range(deepest, 0, -1):
-        sections = _by_headings(passages, depth)
-        if len(sections) <= MOST_SECTIONS:
-            return sections
-    return _parts(passages)
+    """In reading order, each passage in exactly one section, at most MOST_SECTIONS: the runs under one heading, a long
+    one in parts, and short ones together where there are too many. A section is told by its headings, and a run that
+    has none of its own by the short lines that stand alone in it; what stands in many sections tells of none."""
+    most = max(PART, 2 * len(passages) // MOST_SECTIONS)
+    runs = [run[at : at + most] for run in _runs(passages) for at in range(0, len(run), most)]
+    joined = next(found for width in range(len(passages) + 1) if len(found := _joined(runs, width)) <= MOST_SECTIONS)
+    names = [_names(passages, run) for run in joined]
+    often = Counter(name for each in names for name in each)
+    common = {name for name, count in often.items() if count > max(1, len(joined) * MANY)}
+    chars = min(max(CONTENTS_CHARS // max(len(joined), 1), TITLE_CHARS.start), TITLE_CHARS[-1])
+    return tuple(
+        _section(passages, run, "; ".join(name for name in own if name not in common)[:chars])
+        for run, own in zip(joined, names, strict=True)
+    )
 
 
 def contents_text(sections: Sequence[Section], *, tokens: int) -> str:
@@ -179,20 +190,42 @@ def contents_text(sections: Sequence[Section], *, tokens: int) -> str:
     return "\n".join(lines)
 
 
-def _by_headings(passages: Sequence[Passage], depth: int) -> tuple[Section, ...]:
-    places = range(len(passages))
-    runs = [list(run) for _, run in groupby(places, key=lambda place: passages[place].locator.headings[:depth])]
-    return tuple(_section(passages, run, " > ".join(passages[run[0]].locator.headings[:depth])) for run in runs)
+def _runs(passages: Sequence[Passage]) -> list[range]:
+    """Places of passages that follow each other under the same headings."""
+    found, places = list[range](), range(len(passages))
+    for _, run in groupby(places, key=lambda place: passages[place].locator.headings):
+        first, *others = run
+        found.append(range(first, (others or [first])[-1] + 1))
+    return found
 
 
-def _parts(passages: Sequence[Passage]) -> tuple[Section, ...]:
-    places = range(len(passages))
-    return tuple(_section(passages, places[start : start + PART], "") for start in range(0, len(passages), PART))
+def _joined(runs: Sequence[range], width: int) -> list[range]:
+    """Neighbours as one while they have at most `width` passages together."""
+    joined: list[range] = []
+    for run in runs:
+        if joined and run.stop - joined[-1].start <= width:
+            joined[-1] = range(joined[-1].start, run.stop)
+        else:
+            joined.append(run)
+    return joined
 
 
-def _section(passages: Sequence[Passage], places: Sequence[int], title: str) -> Section:
-    first, last = passages[places[0]], passages[places[-1]]
+def _names(passages: Sequence[Passage], run: range) -> list[str]:
+    """All that the section could be called by, in reading order."""
+    own = [passages[place] for place in run]
+    lines = (line for each in own for found in _ALONE.finditer(each.text) for line in found[0].strip().splitlines())
+    return list(dict.fromkeys((*(name for each in own for name in each.locator.headings), *filter(_is_name, lines))))
+
+
+def _is_name(line: str) -> bool:
+    """Whether a line could be a heading that the parser did not take for one."""
+    begins = line[0].isupper() or line[0].isdigit()
+    return begins and line[-1] not in ".,;:" and sum(map(str.isalpha, line)) * 2 > len(line)
+
+
+def _section(passages: Sequence[Passage], run: range, title: str) -> Section:
+    first, last = passages[run[0]], passages[run[-1]]
     begins, ends = first.locator.page, last.locator.page_end or last.locator.page
     pages = "" if begins is None else f"{begins}-{ends}" if ends and ends != begins else f"{begins}"
-    told = " ".join((title or first.text).split())[:TITLE_CHARS]
-    return Section(title=told, first=places[0], last=places[-1], pages=pages)
+    told = " ".join((title or first.text[: TITLE_CHARS.start]).split())
+    return Section(title=told, first=run[0], last=run[-1], pages=pages)

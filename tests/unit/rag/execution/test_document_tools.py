@@ -17,7 +17,7 @@ from prompts.loader import load_prompts
 from rag.execution.documents import PAGE
 from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
-from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument, contents_of
+from rag.execution.reading_tool import MOST_SECTIONS, PART, PASSAGES, ReadArguments, ReadDocument, contents_of
 from rag.records import DocumentMatch, Passage
 from rag.retrieval.search import DocumentSearch
 from tests.fakes.cards import card, ready
@@ -207,7 +207,7 @@ async def test_of_a_long_document_the_sections_are_read_that_a_model_chooses_by_
     tool = ReadDocument(REPORT, LongShelf(held), model, load_prompts())
     payload = await tool.run(ReadArguments(document="Отчёт", about="Что сказано о валюте?"), begin())
     shown = model.asked[0][-1].content
-    assert ("8. Отчёт > Раздел 7, p. 18-20" in shown) is (held is HEADED)
+    assert ("8. Раздел 7, p. 18-20" in shown) is (held is HEADED)
     places = [fact.passage.passage.ordinal for fact in payload.facts if fact.passage]
     assert places == sorted(places)
     assert places == list(read) if read else len(places) == PASSAGES and 77 in places
@@ -233,6 +233,29 @@ def test_every_passage_stands_in_one_section(headings: list[list[str]]) -> None:
     passages = [replace(LONG[0], locator=Locator(headings=tuple(each))) for each in headings]
     sections = contents_of(passages)
     assert [place for each in sections for place in range(each.first, each.last + 1)] == list(range(len(passages)))
+
+
+def under(*headings: str, text: str = "Прочее.") -> Passage:
+    return replace(LONG[0], text=text, locator=Locator(headings=headings))
+
+
+def test_a_report_of_more_headings_than_contents_may_have_is_still_divided() -> None:
+    """Boeing's report of 190 pages was two sections: its 195 headings were folded into the one above all of them."""
+    report = [under("Отчёт", f"Раздел {at // 3}") for at in range(600)]
+    sections = contents_of([*report, *(under("Отчёт", "Приложение") for _ in range(100))])
+    assert MOST_SECTIONS / 2 < len(sections) <= MOST_SECTIONS
+    assert max(each.last - each.first + 1 for each in sections) <= PART
+    assert all(any(f"Раздел {number}" in each.title for each in sections) for number in range(200))
+    assert not any("Отчёт" in each.title for each in sections)
+
+
+def test_a_part_without_headings_is_called_by_what_stands_alone_in_it_but_on_every_page() -> None:
+    table = "Выручка по регионам\n(тыс. руб.)\n| Регион | 2024 |\n| --- | --- |\n| Омск | 5 |"
+    texts = ["Годовой отчёт\n\nСлова, много слов.\n\nПрочее."] * (4 * PART)
+    texts[PART] = "Годовой отчёт\n\nСудебные споры\n\nИсков нет.\n\n17\n\nи прочее, что бывает\n\n"
+    texts[2 * PART] = f"Годовой отчёт\n\n{table}"
+    titles = [each.title for each in contents_of([under(text=text) for text in texts])]
+    assert titles[1:3] == ["Судебные споры", "Выручка по регионам"]
 
 
 @pytest.mark.parametrize(
