@@ -1,7 +1,8 @@
 """What holds for every test, and for all processes of one run.
 
 A rule is searched for exceptions, not timed: Hypothesis fails an example that takes longer than 0.2 s, and a rule whose
-examples take long to make. On a machine that does other things besides, any example may.
+examples take long to make. On a machine that does other things besides, any example may. Each run takes other examples,
+a few; `--hypothesis-profile=thorough` takes many.
 
 What collecting makes lives as long as the process: the garbage collector is off until then and never looks at it again,
 which takes a third off collecting 6,600 tests. aiogram's models are built at their first use, as the bot has it. The
@@ -30,7 +31,10 @@ with built_when_used():
 
 RUN_HOME = "BAZA_TESTS_HOME"
 
-settings.register_profile("baza", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile(
+    "baza", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("thorough", settings.get_profile("baza"), max_examples=400)
 settings.load_profile("baza")
 
 

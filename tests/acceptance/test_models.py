@@ -10,7 +10,7 @@ from tests.acceptance.test_whole_way import READ_S, enter
 from tests.servers.jina import JinaServer, count_tokens
 from tests.servers.llm import Ending, LlmServer, Streamed
 from tests.servers.person import Person
-from tests.servers.scripted import BROKEN_JSON, HANG, SERVER_ERROR, Scripted, refusal, too_many_requests
+from tests.servers.scripted import BROKEN_JSON, HANG, Scripted, refusal, too_many_requests
 
 CONTRACT = "Договор аренды склада\n\nШтраф за просрочку оплаты составляет 0,1 % от суммы за каждый день.\n"
 QUESTION = "Какой штраф за просрочку оплаты?"
@@ -76,17 +76,8 @@ async def test_general_knowledge_is_labelled_and_has_no_sources(
 
 @pytest.mark.parametrize(
     "trouble",
-    [
-        refusal(401, {"error": {"message": "invalid key"}}),
-        refusal(402, {"error": {"message": "no credits"}}),
-        refusal(403, {"error": {"message": "forbidden"}}),
-        too_many_requests("1"),
-        SERVER_ERROR,
-        HANG,
-        Scripted(body="<html>", content_type="text/html"),
-        BROKEN_JSON,
-    ],
-    ids=["401", "402", "403", "429", "500", "timeout", "html", "broken json"],
+    [refusal(402, {"error": {"message": "no credits"}}), HANG, BROKEN_JSON],
+    ids=["refused", "away", "nonsense"],  # as `integration/adapters/llm/test_failures.py` tells them apart
 )
 async def test_when_the_model_fails_the_person_gets_quotes(
     start: Start, llm: LlmServer, with_llm: Variables, tmp_path: Path, trouble: Scripted
@@ -154,27 +145,25 @@ async def test_a_question_is_embedded_as_a_query_and_reranked(
 
 @pytest.mark.parametrize(
     "trouble",
-    [too_many_requests("1"), SERVER_ERROR, BROKEN_JSON, HANG],
-    ids=["429", "500", "broken json", "timeout"],
+    [too_many_requests("1"), BROKEN_JSON],
+    ids=["429", "broken json"],
 )
 async def test_a_document_waits_out_a_trouble_of_jina(
     start: Start, jina: JinaServer, with_jina: Variables, tmp_path: Path, trouble: Scripted
 ) -> None:
     jina.script(trouble)
-    impatient = {"JINA_TIMEOUT_SECONDS": "3"} if trouble is HANG else {}
     contract = tmp_path / "Договор.md"
     contract.write_text(CONTRACT, encoding="utf-8")
-    async with start(**(with_jina | impatient)) as page, Person(page) as you:
+    async with start(**with_jina) as page, Person(page) as you:
         await enter(you, "base")
         await you.send_file(contract)
         await you.wait_for("✅ Договор", READ_S)
 
 
-@pytest.mark.parametrize("status", [401, 402, 403])
 async def test_a_refusing_jina_keeps_the_document_and_tells_the_person(
-    start: Start, jina: JinaServer, with_jina: Variables, tmp_path: Path, status: int
+    start: Start, jina: JinaServer, with_jina: Variables, tmp_path: Path
 ) -> None:
-    jina.script(*[refusal(status, {"detail": "no", "code": "AUTHZ_INSUFFICIENT_BALANCE"})] * 3)
+    jina.script(*[refusal(402, {"detail": "no", "code": "AUTHZ_INSUFFICIENT_BALANCE"})] * 3)
     contract = tmp_path / "Договор.md"
     contract.write_text(CONTRACT, encoding="utf-8")
     async with start(**with_jina) as page, Person(page) as you:

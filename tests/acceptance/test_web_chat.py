@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.async_api import Page, ViewportSize, expect
+import pytest_asyncio
+from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
@@ -22,7 +23,7 @@ from tests.acceptance.conftest import Start
 from tests.acceptance.test_api import ANSWER, CONTRACT, QUESTION, fill, token_for
 from tests.ports import free_port
 from tests.servers.chromium import open_chromium
-from tests.servers.llm import LlmServer, Streamed
+from tests.servers.llm import LlmServer, Streamed, serve_llm
 from tests.servers.person import ANNA, YOU
 
 Scheme = Literal["light", "dark"]
@@ -41,20 +42,39 @@ UNNAMED = """() => [...document.querySelectorAll("button, input:not([hidden]), t
     || each.labels?.[0]?.textContent.trim())).map((each) => each.outerHTML)"""
 WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
+# One browser, hence one event loop, for the module: it takes seconds to start
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with open_chromium() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def llm() -> AsyncIterator[LlmServer]:
+    """A chat model whose answers the test writes."""
+    async with serve_llm() as server:
+        yield server
+
 
 @asynccontextmanager
 async def opened(
-    start: Start, size: ViewportSize, *, scheme: Scheme, **environment: str
+    browser: Browser, start: Start, size: ViewportSize, *, scheme: Scheme, **environment: str
 ) -> AsyncIterator[tuple[Page, list[str]]]:
     """The page, before anybody is here, and what went wrong in it (a broken policy, too)."""
     port, wrong = free_port(), list[str]()
-    async with start(API_PORT=str(port), **environment), open_chromium() as browser:
+    async with start(API_PORT=str(port), **environment):
         context = await browser.new_context(viewport=size, locale="ru-RU", color_scheme=scheme)
         page = await context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
         await page.goto(f"http://127.0.0.1:{port}/")
-        yield page, wrong
+        try:
+            yield page, wrong
+        finally:
+            await context.close()
 
 
 async def enter(page: Page, token: str) -> None:
@@ -78,6 +98,7 @@ async def picture(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 async def test_a_question_is_asked_answered_and_there_again_after_a_reload(
+    browser: Browser,
     start: Start,
     settings: Settings,
     capsys: pytest.CaptureFixture[str],
@@ -90,7 +111,7 @@ async def test_a_question_is_asked_answered_and_there_again_after_a_reload(
     await fill(settings, tmp_path)
     token, _ = await token_for(settings, capsys, "work")
     llm.script(Streamed(text=ANSWER, pause_s=0.05))
-    async with opened(start, size, scheme=scheme, **with_llm) as (page, wrong):
+    async with opened(browser, start, size, scheme=scheme, **with_llm) as (page, wrong):
         await expect(page.get_by_label("Токен")).to_be_focused()
         await enter(page, token)
         await ask(page, QUESTION)
@@ -139,9 +160,9 @@ async def token_for_all(database_url: str) -> str:
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESK, "dark"), (PHONE, "light")], ids=["desk", "phone"])
 async def test_a_token_for_all_bases_chooses_among_them_and_the_browser_remembers(
-    start: Start, database_url: str, size: ViewportSize, scheme: Scheme
+    browser: Browser, start: Start, database_url: str, size: ViewportSize, scheme: Scheme
 ) -> None:
-    async with opened(start, size, scheme=scheme) as (page, wrong):
+    async with opened(browser, start, size, scheme=scheme) as (page, wrong):
         token = await token_for_all(database_url)
         await enter(page, token)
         if size is PHONE:
@@ -184,11 +205,11 @@ async def test_a_token_for_all_bases_chooses_among_them_and_the_browser_remember
 
 
 async def test_files_are_dropped_followed_and_downloaded(
-    start: Start, settings: Settings, capsys: pytest.CaptureFixture[str]
+    browser: Browser, start: Start, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     token, _ = await token_for(settings, capsys, "work")
     other = CONTRACT.replace("0,1 %", "0,2 %")
-    async with opened(start, DESK, scheme="light") as (page, wrong):
+    async with opened(browser, start, DESK, scheme="light") as (page, wrong):
         await enter(page, token)
         await page.evaluate(DROP, {"name": "Договор.md", "text": CONTRACT})
         line = page.locator("#uploads li")
@@ -212,7 +233,7 @@ async def test_files_are_dropped_followed_and_downloaded(
 
 
 async def test_what_a_document_says_is_never_a_script_and_a_token_that_ends_leads_back(
-    start: Start, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    browser: Browser, start: Start, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     hostile = (
         "# <img src=x onerror=alert(1)>\n\nПароль <script>alert(2)</script> [сюда](javascript:alert(3)) лежит тут.\n"
@@ -220,7 +241,7 @@ async def test_what_a_document_says_is_never_a_script_and_a_token_that_ends_lead
     await fill(settings, tmp_path)
     token, _ = await token_for(settings, capsys, "work")
     reading, _ = await token_for(settings, capsys, "work", is_read_only=True)
-    async with opened(start, DESK, scheme="light") as (page, wrong):
+    async with opened(browser, start, DESK, scheme="light") as (page, wrong):
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         await page.get_by_label("Токен").fill("baza_нет такого")
         await page.get_by_role("button", name="Войти").click()

@@ -56,7 +56,7 @@ create function said(p_user bigint, p_session text) returns table (text text) la
 
 some_words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
 some_content = st.lists(st.lists(some_words, min_size=1, max_size=3), min_size=1, max_size=3)
-some_bases = st.lists(some_content, min_size=2, max_size=3)
+some_bases = st.lists(some_content, min_size=2, max_size=2)
 people = itertools.count(1001)
 
 

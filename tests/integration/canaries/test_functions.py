@@ -109,7 +109,7 @@ async def crossing(transport: Transport, catalog: Catalog, bases: list[Content],
     ]
 
 
-@settings(SLOW, max_examples=4)
+@settings(SLOW, max_examples=3)
 @given(bases=some_bases, filtered=st.booleans())
 async def test_no_function_crosses_from_base_to_base(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool

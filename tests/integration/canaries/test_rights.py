@@ -1,7 +1,7 @@
 """Every function that takes a base asks whether who acts may do that, whatever the code above it asks for.
 
 In: a base with its canary, a stranger, and somebody who joined to read. The stranger is told of nothing, the reader
-changes nothing, over both transports. A function that takes `p_base` but no `p_person` cannot be called for anybody at
+changes nothing. A function that takes `p_base` but no `p_person` cannot be called for anybody at
 all (`ActingTransport`), and is found here.
 """
 
@@ -31,8 +31,6 @@ OF_READERS = {
     "set_only_document",
 }
 """They leave behind what the reader has said, rated and spent, and nothing in the documents."""
-
-pytestmark = pytest.mark.over_rest
 
 
 async def refused(transport: Transport, catalog: Catalog, person: Canary, canary: Canary) -> dict[str, str]:
@@ -65,6 +63,7 @@ async def pair(transport: Transport) -> tuple[Canary, Canary]:
     return canary, person
 
 
+@pytest.mark.over_rest
 async def test_a_stranger_is_refused_by_every_function(
     transport: Transport, catalog: Catalog, pair: tuple[Canary, Canary]
 ) -> None:

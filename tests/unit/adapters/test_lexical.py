@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters import lexical
@@ -144,7 +144,6 @@ def test_threads_get_what_one_thread_gets() -> None:
         assert list(pool.map(shared.terms, words)) == [ANALYZER.terms(word) for word in words]
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_gives_searchable_terms(text: str) -> None:
     terms = ANALYZER.terms(text)

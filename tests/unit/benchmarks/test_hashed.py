@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.lexical import RussianEnglishAnalyzer
@@ -63,7 +63,6 @@ def test_vectors_stay_what_they_are_between_versions() -> None:
     assert (MODEL, zlib.crc32(rounded.astype("<f4").tobytes())) == ("offline-2", 4103704039)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_has_a_vector_of_length_one(text: str) -> None:
     vector = EMBEDDER.embed(text)

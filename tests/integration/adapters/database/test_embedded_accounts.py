@@ -50,65 +50,53 @@ def persons(folder: Path) -> Path:
     return made
 
 
-async def test_roots_server_runs_in_place_as_an_account_of_its_own(folder: Path) -> None:
+async def test_roots_server_runs_in_place_as_an_account_of_its_own_and_refuses_others_with_a_sentence(
+    folder: Path,
+) -> None:
     async with embedded_database(folder / "home"):
         assert (folder / "home" / "postgres").owner() == ACCOUNT
+    with user_of(folder / "home", nobody()) as person:
+        assert person.answer.startswith("refused: ")
+        assert "belongs to another user" in person.answer
 
 
-async def test_a_home_that_the_account_cannot_enter_is_served_from_var_lib(private: Path) -> None:
+async def test_a_home_that_the_account_cannot_enter_is_served_from_var_lib_and_found_again(private: Path) -> None:
+    before = modes(private / "home")
     async with embedded_database(private / "home") as url:
         directory = Path(f"/proc/{server_pid(url)}/cwd").readlink()  # noqa: ASYNC240 - a test
+        execute(url, "create table mine as select 1")
     assert directory.is_relative_to(STATE / "clusters")
     assert os.listdir(private / "home") == ["postgres.id"]
-
-
-async def test_such_a_home_finds_its_cluster_again_and_a_fresh_one_gets_its_own(private: Path) -> None:
-    async with embedded_database(private / "home") as url:
-        execute(url, "create table mine as select 1")
     async with embedded_database(private / "home") as url:
         assert value(url, "select to_regclass('mine') is not null") is True
     async with embedded_database(private / "other") as url:
         assert value(url, "select to_regclass('mine') is null") is True
+    assert modes(private / "home") == before
 
 
-async def test_no_parents_mode_or_owner_changes(private: Path, persons: Path) -> None:
-    homes = [private / "home", persons / "home"]
-    before = [modes(home) for home in homes]
-    for home in homes:
-        async with embedded_database(home):
-            pass
-    assert [modes(home) for home in homes] == before
-
-
-async def test_a_person_makes_a_database_in_a_closed_home(persons: Path) -> None:
-    with user_of(persons / "home", nobody()) as person:
-        assert person.answer.startswith("postgresql://")
+async def test_root_and_a_person_have_their_own_homes_and_share_the_persons_in_either_order(
+    private: Path, persons: Path
+) -> None:
+    before = modes(persons / "home")
+    async with embedded_database(private / "home") as own:
+        with user_of(persons / "home", nobody()) as person:
+            assert person.answer.startswith("postgresql://")
+            assert value(own, "select 1") == 1
+            async with embedded_database(persons / "home") as url:
+                assert value(url, "select 1") == 1
+    async with embedded_database(persons / "home"):
+        with user_of(persons / "home", nobody()) as person:
+            assert person.answer.startswith("postgresql://")
     assert stat.S_IMODE((persons / "home").stat().st_mode) == 0o700
+    assert modes(persons / "home") == before
 
 
-async def test_root_and_the_person_share_the_persons_home_in_either_order(persons: Path) -> None:
+async def test_root_makes_a_database_for_a_person(persons: Path) -> None:
+    before = modes(persons)
     async with embedded_database(persons):
         with user_of(persons, nobody()) as person:
             assert person.answer.startswith("postgresql://")
-    with user_of(persons, nobody()) as person:
-        async with embedded_database(persons) as url:
-            assert value(url, "select 1") == 1
-
-
-async def test_root_and_a_person_have_their_own_homes_on_one_machine(private: Path, persons: Path) -> None:
-    async with embedded_database(private / "home"):
-        with user_of(persons / "home", nobody()) as person:
-            assert person.answer.startswith("postgresql://")
-    async with embedded_database(private / "home") as url:
-        assert value(url, "select 1") == 1
-
-
-async def test_somebody_elses_home_is_refused_with_a_sentence(folder: Path) -> None:
-    async with embedded_database(folder / "home"):
-        pass
-    with user_of(folder / "home", nobody()) as person:
-        assert person.answer.startswith("refused: ")
-        assert "belongs to another user" in person.answer
+    assert modes(persons) == before
 
 
 async def test_programs_that_the_account_cannot_reach_are_copied_once(

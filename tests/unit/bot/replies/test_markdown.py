@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.replies.answers import close_unfinished
@@ -60,7 +60,6 @@ def test_a_wide_table_is_grouped_by_rows() -> None:
     assert html_of(source) == expected
 
 
-@settings(deadline=None, max_examples=300)
 @given(markdown)
 def test_any_text_gives_valid_html_with_the_same_text(source: str) -> None:
     rich = render_markdown(source)
@@ -68,13 +67,11 @@ def test_any_text_gives_valid_html_with_the_same_text(source: str) -> None:
     assert text == rich.text
 
 
-@settings(deadline=None, max_examples=200)
 @given(markdown)
 def test_an_unfinished_text_gives_valid_html(source: str) -> None:
     read_html(to_html(render_markdown(close_unfinished(source))))
 
 
-@settings(deadline=None, max_examples=200)
 @given(markdown, st.integers(2, 60))
 def test_pieces_are_valid_short_and_lose_only_white_space(source: str, limit: int) -> None:
     rich = render_markdown(source)
@@ -97,7 +94,6 @@ blocks = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(blocks, min_size=1, max_size=6))
 def test_every_word_of_the_model_reaches_the_person(written: list[str]) -> None:
     source = "\n\n".join(written)

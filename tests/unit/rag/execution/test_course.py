@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.execution.course import FRUITLESS, ROUNDS, Course
@@ -182,7 +182,6 @@ def test_searches_of_later_steps_are_known_ahead() -> None:
     assert ids(made.upcoming()) == ["b"]
 
 
-@settings(max_examples=300)
 @given(odd_plans(), st.lists(ANSWERS, min_size=1, max_size=30), st.integers(0, 12))
 def test_every_plan_ends_within_its_limit_and_loses_no_fact(
     steps: Sequence[Step], answers: Sequence[FactsPayload | Exception], limit: int

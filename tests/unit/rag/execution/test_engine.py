@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
@@ -250,7 +250,6 @@ async def test_what_was_fetched_ahead_counts_for_the_step_that_wants_it() -> Non
     assert {each.step.id: each.usage.tokens for each in done.ended} == {"a": 10, "b": 20}
 
 
-@settings(max_examples=100, deadline=None)
 @given(odd_plans(), st.dictionaries(st.sampled_from(["x", "y", *"abcdefgh", "q1", "q2"]), ANSWERS))
 def test_no_plan_however_odd_runs_on_or_loses_a_fact(
     steps: Sequence[Step], answers: dict[str, FactsPayload | Exception]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.execution.facts import FactKind, FactsPayload
@@ -245,7 +245,6 @@ async def test_what_is_known_is_told_when_the_person_has_had_enough() -> None:
     assert statements(payload) == {"Цена услуг 100 рублей."}
 
 
-@settings(max_examples=40, deadline=None)
 @given(calls=st.integers(1, 12), tokens=st.integers(0, 60_000), texts=st.integers(1, 9))
 async def test_no_limit_of_the_turn_and_of_a_prompt_is_exceeded(calls: int, tokens: int, texts: int) -> None:
     run = Run(limits=RunLimits(model_calls=calls, tokens=tokens))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.execution.facts import FactKind, FactsPayload, limit
@@ -434,7 +434,6 @@ def test_arguments_that_do_not_fit_each_other_are_refused(arguments: dict[str, o
         tool(BASE_30, ClerkModel()).read(raw)  # type: ignore[arg-type]  # JSON of every kind
 
 
-@settings(max_examples=25, deadline=None)
 @given(calls=st.integers(1, 40), tokens=st.integers(0, 120_000))
 async def test_no_limit_of_the_turn_and_of_a_prompt_is_exceeded(calls: int, tokens: int) -> None:
     run, model = Run(limits=RunLimits(model_calls=calls, tokens=tokens)), ClerkModel()
