@@ -207,9 +207,10 @@ begin
     select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth] * p.score) as score
     from posting p join member m using (chunk_id) group by p.chunk_id, m.place
   ), found as materialized (
-    -- Also those without a rare word: the party stands in the preamble, and the clause may have frequent words alone.
-    select u.chunk_id, u.place, p_scores[u.place] + sum(u.score) as score, bool_or(u.is_said) as is_said
-    from (select said.*, true as is_said from said union all select member.*, 0, false from member) u
+    -- Also those without a rare word, and without any: the party stands in the preamble, and of «в каком городе учился
+    -- Голубев» the passage that answers says nothing.
+    select u.chunk_id, u.place, p_scores[u.place] + sum(u.score) as score
+    from (select * from said union all select member.*, 0 from member) u
     group by u.chunk_id, u.place order by score desc limit looked_through
   ), looked_up as (
     select x.chunk_id, u.nth, u.own * bm25(x.own, x.half) + u.wide * bm25(x.around, x.half) as score
@@ -226,9 +227,9 @@ begin
   select u.chunk_id, u.place, sum(u.score) as score
   from (
     select found.* from found union all
-    select f.chunk_id, f.place, p_shares[(f.place - 1) * asked + l.nth] * l.score, true
+    select f.chunk_id, f.place, p_shares[(f.place - 1) * asked + l.nth] * l.score
     from looked_up l join found f using (chunk_id)) u
-  group by u.chunk_id, u.place having bool_or(u.is_said) order by score desc, u.chunk_id limit p_limit;
+  group by u.chunk_id, u.place order by score desc, u.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.score_members is
   'The best of the given passages, scored as in `score_postings`. `p_places`: the place of the document of each; by that '

@@ -335,6 +335,15 @@ async def test_a_name_is_not_confused_with_a_word_that_begins_alike(stores: Stor
     assert best.inherited[1] > 0.9
 
 
+async def test_a_passage_without_a_word_of_the_question_comes_with_the_document_that_is_named(stores: Stores) -> None:
+    """«В каком городе учился Голубев?»: he studied at a university, and the passage does not say who."""
+    base = await open_base(stores)
+    for place, person in enumerate(("голубев иван", "голубев пётр", "орлова анна", "титова ирина")):
+        await publish(stores, base, f"резюме {person}", f"университет казань {place}", name=f"cv {place}")
+    found = await find(stores, base, "город голубев иван")
+    assert (found["университет казань 0"].bm25 or 0) > (found["резюме голубев пётр"].bm25 or 0)
+
+
 async def test_a_word_too_frequent_to_choose_documents_still_tells_the_clause_from_the_preamble(
     stores: Stores, database_url: str
 ) -> None:
