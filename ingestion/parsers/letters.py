@@ -1,6 +1,6 @@
 """Reads letters: sender, recipients, date, subject and text; and tells their text parts from their attachments.
 
-In: an EML or MHTML file (RFC 5322, 2045, 2046), read line by line, or an MSG file of Outlook's. Out: a `Document` that
+In: an EML or MHTML file (RFC 5322, 2045, 2046), mapped into memory, or an MSG file of Outlook's. Out: a `Document` that
 begins with the headers that people look at; headers and file positions of parts, and their content in pieces of some
 100 KB at most: attachments of 60 MB take no extra memory, while Python's own parser would hold them eight times. Broken
 letters are read as that parser reads them; damage is skipped as mail programs do. Wrong or missing charsets are guessed
@@ -16,8 +16,10 @@ from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import parseaddr, parsedate_to_datetime
+from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import detect_language
@@ -37,11 +39,15 @@ LONGEST_UU_LINE = 100
 Pieces = Iterator[bytes]
 MOST_PARTS = 1_000  # of a letter; later ones are ignored
 DEEPEST = 100  # nested multiparts; anything deeper is one part
-LARGEST_HEADERS_CHARS = 64 * 1024  # of one part; the rest is skipped
-LARGEST_ALL_HEADERS_CHARS = 4 * 1024 * 1024  # of all parts of a letter
-LONGEST_FIELD_CHARS = 8 * 1024  # some 300 addresses; Python's reader takes minutes for 64 KB of semicolons
-LONGEST_LINE_CHARS = 64 * 1024  # longer ones are split
-_HEADER = re.compile(r"From |[!-9;-~]*:|[\t ]")  # RFC 5322, 2.2: a field's name, or a folded line
+LARGEST_HEADERS_BYTES = 4 * 1024 * 1024  # of one part; the rest is skipped
+KEPT_HEADERS_BYTES = 64 * 1024  # of them, once each is cut
+LONGEST_FIELD_BYTES = 8 * 1024  # some 300 addresses; Python's reader takes minutes for 64 KB of semicolons
+_BEFORE = re.compile(rb"(?:(?:\xef\xbb\xbf)?[\r\n]++)*+(?:\xef\xbb\xbf)?")  # what some programs put before a letter
+_HEADERS = re.compile(rb"(?P<all>(?:(?:From |[!-9;-~]*+:|[\t ])[^\r\n]*+(?:\r\n?|\n|\Z))*+)(?:\r\n?|\n)?")
+"""RFC 5322, 2.2: names of fields, and folded lines."""
+_FIELD = re.compile(rb"[^\r\n]++(?:\r\n?|\n|\Z)(?:[\t ][^\r\n]*+(?:\r\n?|\n|\Z))*+")
+_DELIMITER_END = rb"(--)?[ \t]*+(?:\r\n?|\n|\Z)"
+_LINE_END = re.compile(rb"(?:\r\n|\r|\n)\Z")
 TEXT_ENCODING_FAILURES = (UnicodeDecodeError, LookupError)
 _UNATTACHED_TYPES_TEXT = (
     "application/pgp-signature application/pkcs7-signature application/x-pkcs7-signature application/pgp-encrypted "
@@ -167,7 +173,7 @@ class Part:
 
     def head(self) -> EmailMessage:
         """The headers at the beginning of the content, for a part that is a letter."""
-        begun = next(self.content(), b"")[:LARGEST_HEADERS_CHARS]
+        begun = next(self.content(), b"")[:LARGEST_HEADERS_BYTES]
         return _headers(re.split(rb"\r?\n\r?\n", begun, maxsplit=1)[0])
 
 
@@ -181,141 +187,54 @@ class Letter:
 
 def open_letter(path: Path) -> Letter:
     """Parse a letter; of an mbox file, only the first letter. Raises OSError."""
-    with path.open(encoding="latin-1", newline="") as stream:  # a character is a byte
-        lines = _Lines(stream)
-        headers = lines.read_headers(is_first=True)
-        return Letter(headers=headers, parts=tuple(_read_parts(path, lines, headers)))
+    with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+        before = _BEFORE.match(data)
+        headers, begin = _read_headers(data, before.end() if before else 0, len(data))
+        parts = _parts(path, data, headers, begin, len(data), depth=0)
+        return Letter(headers=headers, parts=tuple(islice(parts, MOST_PARTS)))
 
 
-def _read_parts(path: Path, lines: "_Lines", headers: EmailMessage) -> Iterator[Part]:
-    message: EmailMessage | None = headers
-    found = 0
-    while message is not None and found < MOST_PARTS:
-        is_opened = lines.open_multipart(message)
-        begin = lines.position
-        delimiter = lines.skip_to_delimiter()
-        if not is_opened or delimiter is None or delimiter.is_last or delimiter.depth != len(lines.boundaries) - 1:
-            found += 1
-            yield Part(headers=message, path=path, begin=begin, end=max(begin, lines.end))
-        message = _next_message(lines, delimiter)
+def _parts(path: Path, data: mmap, headers: EmailMessage, begin: int, end: int, *, depth: int) -> Iterator[Part]:
+    """The leaves of what these headers head."""
+    boundary = headers.get_boundary() if headers.get_content_maintype() == "multipart" and depth < DEEPEST else None
+    places = [] if boundary is None else list(_places(data, boundary.encode("latin-1", "replace"), begin, end))
+    if not places:
+        yield Part(headers=headers, path=path, begin=begin, end=end)
+    is_digest = headers.get_content_subtype() == "digest"  # RFC 2046, 5.1.5
+    for start, stop in places:
+        inner, start = _read_headers(data, start, stop)
+        inner.set_default_type("message/rfc822" if is_digest else "text/plain")
+        yield from _parts(path, data, inner, start, stop, depth=depth + 1)
 
 
-def _next_message(lines: "_Lines", delimiter: "_Delimiter | None") -> EmailMessage | None:
-    """The headers after a delimiter, if a part follows; text after the last delimiter is ignored."""
-    while delimiter is not None:
-        lines.end_multiparts(delimiter)
-        if not delimiter.is_last:
-            return lines.read_headers()
-        delimiter = lines.skip_to_delimiter()
-    return None
+def _places(data: mmap, boundary: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """What stands between delimiters, without the line end before them; all before the first and behind the last is
+    ignored."""
+    since: int | None = None
+    for found in re.compile(b"--" + re.escape(boundary) + _DELIMITER_END).finditer(data, begin, end):
+        line_end = _LINE_END.search(data[max(since or begin, found.start() - 2) : found.start()])
+        if found.start() not in (begin, since) and line_end is None:
+            continue
+        if since is not None:
+            yield since, found.start() - (len(line_end[0]) if line_end else 0)
+        since = found.end()
+        if found[1]:
+            return
+    if since is not None:
+        yield since, end
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Delimiter:
-    depth: int  # of the multipart it belongs to
-    is_last: bool
-
-
-class _Fields:
-    """Headers being read: each is cut at its limit, and all together at the room left."""
-
-    def __init__(self, room: int) -> None:
-        self.lines: list[str] = []
-        self._room = room
-        self._of_this_one = 0
-
-    def take(self, line: str, *, begins: bool) -> int:
-        """Add a line, or a piece of one, that begins or continues a header. Returns how many characters are kept."""
-        if begins:
-            self._of_this_one = min(LONGEST_FIELD_CHARS, self._room)
-        kept = line[: self._of_this_one]
-        is_whole = len(kept) == len(line)
-        if kept:
-            self.lines.append(kept if is_whole else f"{kept}\n")
-        self._room -= len(kept)
-        self._of_this_one = self._of_this_one - len(kept) if is_whole else 0
-        return len(kept)
-
-
-class _Lines:
-    """Goes through the file once and tracks the open multiparts."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._again: str | None = None  # a line that was read too early
-        self._headers_left = LARGEST_ALL_HEADERS_CHARS
-        self.boundaries: list[str] = []  # outermost first
-        self._part_types = ["text/plain"]  # default type of a part: outside multiparts, in the first, in the second ...
-        self.position = 0  # of the next line
-        self.end = 0  # end of the last content, without the line end, which belongs to the delimiter
-
-    def open_multipart(self, message: EmailMessage) -> bool:
-        """Enter a multipart; False when these headers belong to none."""
-        boundary = message.get_boundary() if message.get_content_maintype() == "multipart" else None
-        if boundary is None or len(self.boundaries) == DEEPEST:
-            return False
-        self.boundaries.append(boundary)
-        is_digest = message.get_content_subtype() == "digest"  # RFC 2046, 5.1.5
-        self._part_types.append("message/rfc822" if is_digest else "text/plain")
-        return True
-
-    def end_multiparts(self, delimiter: _Delimiter) -> None:
-        """Close those inside the delimiter's own, and its own after the last delimiter."""
-        left = delimiter.depth + (not delimiter.is_last)
-        del self.boundaries[left:], self._part_types[left + 1 :]
-
-    def read_headers(self, *, is_first: bool = False) -> EmailMessage:
-        """Read up to an empty line, or to one that is no header."""
-        fields = _Fields(min(LARGEST_HEADERS_CHARS, self._headers_left))
-        begins_line = True
-        while line := self._next():
-            if is_first and not fields.lines and not (line := line.removeprefix("\xef\xbb\xbf")).strip("\r\n"):
-                continue  # some programs put lines, or a mark, before the letter
-            if begins_line and not _HEADER.match(line):
-                if line.strip("\r\n"):
-                    self._give_back(line)
-                break
-            self._headers_left -= fields.take(line, begins=begins_line and line[0] not in "\t ")
-            begins_line = line[-1] in "\r\n"
-        message = _headers("".join(fields.lines).encode("latin-1"))
-        message.set_default_type(self._part_types[-1])
-        return message
-
-    def skip_to_delimiter(self) -> _Delimiter | None:
-        """Skip to the next delimiter and set `end`; None at the end of the file."""
-        line_end = 0
-        begins_line = True
-        while line := self._next():
-            delimiter = self._delimiter(line) if begins_line and line.startswith("--") else None
-            if delimiter is not None:
-                self.end = self.position - len(line) - line_end
-                return delimiter
-            text = line.rstrip("\r\n") if line[-1] in "\r\n" else line
-            begins_line = len(text) < len(line)
-            line_end = min(len(line) - len(text), 2)
-        self.end = self.position
-        return None
-
-    def _delimiter(self, line: str) -> _Delimiter | None:
-        text = line[2:].rstrip("\r\n").rstrip(" \t")
-        for stated, is_last in ((text, False), (text.removesuffix("--"), True)):
-            if stated in self.boundaries:
-                return _Delimiter(depth=self.boundaries.index(stated), is_last=is_last)
-        return None
-
-    def _next(self) -> str:
-        line, self._again = self._again, None
-        line = self._stream.readline(LONGEST_LINE_CHARS) if line is None else line
-        self.position += len(line)
-        return line
-
-    def _give_back(self, line: str) -> None:
-        self._again = line
-        self.position -= len(line)
+def _read_headers(data: mmap, begin: int, end: int) -> tuple[EmailMessage, int]:
+    """The headers up to an empty line, or to one that is no header; and where the content begins."""
+    found = _HEADERS.match(data, begin, end)
+    content = found.end("all") if found else begin
+    return _headers(data[begin : min(content, begin + LARGEST_HEADERS_BYTES)]), found.end() if found else begin
 
 
 def _headers(raw: bytes) -> EmailMessage:
-    return message_from_bytes(raw, policy=policy.default)
+    fields = _FIELD.findall(raw)
+    cut = b"".join(each if len(each) <= LONGEST_FIELD_BYTES else each[:LONGEST_FIELD_BYTES] + b"\n" for each in fields)
+    return message_from_bytes(cut[:KEPT_HEADERS_BYTES], policy=policy.default)
 
 
 @dataclass(frozen=True, kw_only=True)
