@@ -28,11 +28,11 @@ from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import Run, RunLimits, ToolContext
 from rag.metering import Pace, Usage, begin_metering
-from rag.outcome import Choice, Found, Known, addresses_of, answer_of, choice_between
-from rag.planning.mending import PlanningRequest
+from rag.outcome import Choice, Found, addresses_of, answer_of, choice_between
+from rag.planning.mending import Known, PlanningRequest
 from rag.planning.plain_planner import default_plan
-from rag.planning.plan import FollowUp, PlannedEntity
-from rag.planning.planner import KnownBefore, Planned, Planner, PlannerPrompt, PlanOrigin
+from rag.planning.plan import FollowUp
+from rag.planning.planner import Planned, Planner, PlannerPrompt, PlanOrigin
 from rag.ports import Dialogue, DocumentCatalogue
 from rag.progress import Latest, StepShown
 from rag.records import (
@@ -222,17 +222,8 @@ class Conversation:
         return str(execution.calls[-1].call.args.get("query", "")) if is_other else ""
 
     async def _plan(self, asked: Question, known: Known) -> Planned:
-        entities = tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities)
-        before = KnownBefore(dialogue=known.dialogue, entities=entities, documents=known.documents, total=known.total)
-        request = PlanningRequest(
-            question=asked.text,
-            messages=self._stages.prompt.messages(asked.text, before, today=self._today()),
-            entities=entities,
-            documents=known.documents,
-            base_id=asked.base_id,
-            has_dialogue=bool(known.dialogue),
-            window=known.dialogue.window,
-        )
+        messages = self._stages.prompt.messages(asked.text, known, today=self._today())
+        request = PlanningRequest(question=asked.text, messages=messages, known=known, base_id=asked.base_id)
         planned = await self._stages.planner.plan(request)
         if asked.only and planned.plan.clarification:  # it is known which one is meant
             return replace(planned, plan=default_plan(asked.text))

@@ -17,12 +17,11 @@ from rag.answering.plain import Draft
 from rag.execution.executor import CallResult, Execution
 from rag.execution.facts import Fact
 from rag.metering import Pace, StepCounts
-from rag.planning.mending import OF_DOCUMENTS
+from rag.planning.mending import OF_DOCUMENTS, Known
 from rag.planning.plan import SEARCH
 from rag.planning.planner import Planned
-from rag.ports import Dialogue
 from rag.progress import StepState
-from rag.records import Answer, AnswerKind, Conflict, DocumentChoice, DocumentMatch, KnownEntity, Question
+from rag.records import Answer, AnswerKind, Conflict, DocumentChoice, DocumentMatch, Question
 from rag.retrieval.alike import EQUAL, choices, equally_fitting
 
 FEWEST = 3  # documents that fit equally: of so many one is asked for where no model judges; of two the best is quoted
@@ -44,16 +43,6 @@ class Choice:
         if is_told or draft.kind in (AnswerKind.GENERAL, AnswerKind.NOTHING):
             return ()
         return tuple(each for each in self.documents if each.id not in cited)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Known:
-    """What is known before planning."""
-
-    dialogue: Dialogue = field(default_factory=Dialogue)
-    entities: tuple[KnownEntity, ...] = ()
-    documents: tuple[DocumentMatch, ...] = ()
-    total: int = 0  # documents of the base
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -267,22 +267,22 @@ class KeptReading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableNote:
+class OtherValue:
     """Another value of a cell: what documents that disagree say, or what an amendment or newer version has replaced."""
 
-    column: int
     value: str
     source: RankedPassage
-    is_replaced: bool
+    is_replaced: bool  # otherwise the documents disagree
+    is_in_force: bool = True  # not where only a draft says so and another document something else
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableRow:
-    """A row of a table, and where each of its values stands."""
+    """A row of a table, and where each of its values stands; sources and others are by column."""
 
-    cells: tuple[str, ...]  # one for each column
-    sources: tuple[RankedPassage, ...]  # one for each cell; of an empty cell it means nothing
-    notes: tuple[TableNote, ...] = ()
+    cells: tuple[str, ...]
+    sources: tuple[RankedPassage, ...]  # of an empty cell it means nothing
+    others: tuple[tuple[OtherValue, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,8 +140,9 @@ def sourced_table(table: FactTable, words: Words) -> SourcedTable:
 def _notes(row: TableRow, columns: Sequence[str], words: Words, *, replaced: bool) -> str:
     """A line for each other value: «цена: 350 000 руб. (Договор 14-2024.txt)»."""
     return "\n".join(
-        f"{columns[each.column]}: {each.value} ({_source(each.source.passage, words)})"
-        for each in row.notes
+        f"{column}: {each.value} ({_source(each.source.passage, words)})"
+        for column, others in zip(columns, row.others, strict=False)
+        for each in others
         if each.is_replaced is replaced
     )
 

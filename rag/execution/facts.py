@@ -99,14 +99,6 @@ def passage_fact(found: RankedPassage) -> Fact:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactGroup:
-    """Facts under one heading."""
-
-    title: str
-    facts: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Advice:
     """What an analysis of the facts suggests to do next (seed 3, "Адаптация плана")."""
 
@@ -140,21 +132,15 @@ class FactsPayload:
         """The items that an answer may list."""
         return sum(each.title != "" and each.is_item and each.kind is not FactKind.PASSAGE for each in self.facts)
 
-    @property
-    def groups(self) -> tuple[FactGroup, ...]:
-        """Facts grouped by title, in order of first appearance."""
-        titles = dict.fromkeys(fact.title for fact in self.facts)
-        return tuple(
-            FactGroup(title=title, facts=tuple(fact for fact in self.facts if fact.title == title)) for title in titles
-        )
-
     def to_json(self) -> dict[str, JsonValue]:
         """Seed 4, section 7.3."""
+        titles = dict.fromkeys(fact.title for fact in self.facts)
+        groups = {title: [_item(fact) for fact in self.facts if fact.title == title] for title in titles}
         sources = {str(fact.document): fact.source_name for fact in self.facts if fact.document is not None}
         return {
             "found": self.found,
             "items": [_item(fact) for fact in self.facts],
-            "groups": [{"title": group.title, "items": [_item(fact) for fact in group.facts]} for group in self.groups],
+            "groups": [{"title": title, "items": items} for title, items in groups.items()],
             "meta": {"coverage": self.coverage, "left_out": self.left_out},
             "sources": [{"id": key, "label": label} for key, label in sources.items()],
         }

@@ -19,7 +19,7 @@ from domain.ids import DocumentId
 from rag.execution.ledger import claim, dated, newness
 from rag.execution.rows import Row
 from rag.execution.wire import Standing
-from rag.records import Conflict, RankedPassage
+from rag.records import Conflict, OtherValue, RankedPassage, TableRow
 from rag.values import REMEMBERED, amount, is_only_amount, name_words, only_day, same
 from rag.words import plain, stems
 
@@ -38,22 +38,9 @@ Key = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class OtherValue:
-    """Another value of a cell."""
+class MergedRow(TableRow):
+    """A row of all documents, merged."""
 
-    value: str
-    source: RankedPassage
-    is_replaced: bool  # by an amendment or a newer version; otherwise the documents disagree
-    is_in_force: bool = True  # not where only a draft says so and another document something else
-
-
-@dataclass(frozen=True, kw_only=True)
-class MergedRow:
-    """A merged row; sources and others are by column."""
-
-    cells: tuple[str, ...]
-    sources: tuple[RankedPassage, ...]
-    others: tuple[tuple[OtherValue, ...], ...]
     is_outdated: bool = False  # only an earlier version of a list has it
 
     def disputed(self, place: int) -> tuple[OtherValue, ...]:

@@ -27,7 +27,7 @@ from rag.execution.computing import (
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.ledger import conflict_facts, in_words
 from rag.execution.merging import Changed, Comparison, MergedRow, conflicts_of
-from rag.records import DocumentsRead, FactTable, RankedPassage, TableNote, TableRow
+from rag.records import DocumentsRead, FactTable, RankedPassage, TableRow
 
 MOST_NAMED = 10  # things that a remark names
 
@@ -103,7 +103,7 @@ def rows_payload(
         facts=facts,
         coverage=documents.read / documents.total if documents.total else 0.0,
         documents=documents,
-        table=_table(rows, asked) if rows else None,
+        table=FactTable(title=asked.row, columns=asked.columns, rows=rows) if rows else None,
         conflicts=tuple(in_words(each, words) for each in conflicts),
     )
 
@@ -294,19 +294,3 @@ def _fact(source: RankedPassage, text: str) -> Fact:
         passage=source,
         document=source.passage.document_id,
     )
-
-
-def _table(rows: Sequence[MergedRow], asked: TableRequest) -> FactTable:
-    lines = tuple(
-        TableRow(
-            cells=row.cells,
-            sources=row.sources,
-            notes=tuple(
-                TableNote(column=place, value=each.value, source=each.source, is_replaced=each.is_replaced)
-                for place, others in enumerate(row.others)
-                for each in others
-            ),
-        )
-        for row in rows
-    )
-    return FactTable(title=asked.row, columns=asked.columns, rows=lines)

@@ -30,7 +30,8 @@ from rag.planning.plan import (
     in_order,
 )
 from rag.planning.tool import AnyTool, ToolMisused
-from rag.records import ChatMessage, DocumentMatch, Exchange, KnownEntity
+from rag.ports import Dialogue
+from rag.records import ChatMessage, DocumentMatch, KnownEntity
 from rag.retrieval.alike import choices
 from rag.words import folded
 
@@ -45,21 +46,28 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
+class Known:
+    """What is known before planning."""
+
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    entities: tuple[KnownEntity, ...] = ()  # those that the question was resolved to
+    documents: tuple[DocumentMatch, ...] = ()  # those that its words choose; the prompt calls them d1, d2 …
+    total: int = 0  # documents of the base
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanningRequest:
     """The planner's input."""
 
     question: str  # as it was asked, normalised
     messages: tuple[ChatMessage, ...]  # the planner's prompt, with dialogue, entities and documents
-    entities: tuple[PlannedEntity, ...] = ()  # those that the question was resolved to
-    documents: tuple[DocumentMatch, ...] = ()  # those that its words choose; the prompt calls them d1, d2 …
+    known: Known = field(default_factory=Known)
     base_id: BaseId | None = None  # where other ids that the plan names are looked up
-    has_dialogue: bool = False  # whether there is a dialogue that the question may depend on
-    window: tuple[Exchange, ...] = ()  # the last exchanges of the dialogue
 
     @property
     def aliases(self) -> Mapping[str, str]:
         """Short name in the prompt -> the document's id."""
-        return {alias_of(place): match.id for place, match in enumerate(self.documents)}
+        return {alias_of(place): match.id for place, match in enumerate(self.known.documents)}
 
 
 def alias_of(place: int) -> str:
@@ -122,7 +130,7 @@ class PlanMender:
     async def _look_up(self, plan: QueryPlan, work: _Mending) -> None:
         """Finds the entities behind ids that the prompt did not list: models make some up."""
         request = work.request
-        listed = {each.id for each in request.entities}
+        listed = {each.id for each in request.known.entities}
         named = [*(entity.id for entity in plan.entities), *_ids_called(plan)]
         for strange in dict.fromkeys(id_ for id_ in named if id_ not in listed):
             likely: tuple[KnownEntity, ...] = ()
@@ -137,15 +145,12 @@ class PlanMender:
 
     def _named(self, plan: QueryPlan, work: _Mending) -> QueryPlan:
         """Question, intents, entities and language; what is unknown becomes the general case or is left out."""
-        known = {each.id: each for each in work.request.entities}
-        known |= {id_: _planned(entity) for id_, entity in work.found.items()}
+        known = {each.id: each for each in work.request.known.entities} | work.found
         intents = dict.fromkeys(name if name in self._intents else GENERAL for name in plan.intents) or (GENERAL,)
         changes: dict[str, object] = {
             "question": plan.question.strip() or work.request.question[:1000] or "?",
             "intents": tuple(intents),
-            "entities": tuple(
-                {known[each.id].id: known[each.id] for each in plan.entities if each.id in known}.values()
-            ),
+            "entities": tuple(dict.fromkeys(_planned(known[each.id]) for each in plan.entities if each.id in known)),
         }
         usual = self._intents[next(iter(intents))]
         if "render_style" not in plan.model_fields_set:
@@ -289,8 +294,8 @@ def _asked_back(plan: QueryPlan, work: _Mending) -> QueryPlan:
         return plan
     if plan.tool_calls or plan.steps:
         return plan.model_copy(update={"clarification": None})
-    names = {each.id: each.name for each in work.request.entities}
-    documents = work.request.documents
+    names = {each.id: each.name for each in work.request.known.entities}
+    documents = work.request.known.documents
     for alias, match, choice in zip(work.request.aliases, documents, choices(documents), strict=True):
         names |= {alias: choice.label, match.name: choice.label}
     named = tuple(dict.fromkeys(names.get(each.strip(), each) for each in asked.choices))

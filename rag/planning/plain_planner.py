@@ -133,24 +133,24 @@ class PlainPlanner:
         """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
         it, first in the documents that answered that. The plan's question is then the person's own, with these words
         behind it: what it leaves open, they decide (`rag.answering`)."""
-        rest = rest_of(request.question, request.window, self._breadth)
+        rest = rest_of(request.question, request.known.dialogue.window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
             return _from(listing, rest)
         if talk := self._small_talk.kind(request.question):
-            before = asked_before(request.window, self._small_talk) if talk is SmallTalk.MORE else ""
+            before = asked_before(request.known.dialogue.window, self._small_talk) if talk is SmallTalk.MORE else ""
             return self._plan_for_more(before) if before else default_plan(request.question)
         if listing := self._documents(request.question):
             return listing
         sought, before, answered = self._small_talk.sought(request.question), "", tuple[str, ...]()
-        if request.has_dialogue and self._breadth.leans(sought):
-            before = self._small_talk.subject(asked_before(request.window, self._small_talk))
+        if request.known.dialogue and self._breadth.leans(sought):
+            before = self._small_talk.subject(asked_before(request.known.dialogue.window, self._small_talk))
             sought = f"{sought} {before}".strip()
-            answered = _documents_of(request.window)
+            answered = _documents_of(request.known.dialogue.window)
         plan = _first_in(answered, self._with_request(default_plan(request.question, sought), sought))
         if before:
             plan = plan.model_copy(update={"question": f"{request.question} {before}"[:LONGEST_QUESTION]})
         if self._breadth.names_nothing_else(request.question):
-            before = asked_before(request.window, self._small_talk)
+            before = asked_before(request.known.dialogue.window, self._small_talk)
             return self._plan_for_all(default_plan(before, self._small_talk.sought(before))) if before else plan
         return self._plan_for_all(plan) if self._breadth.names_all_documents(request.question) else plan
 

@@ -9,7 +9,7 @@ documents have said stands between tags that no text can close.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
@@ -19,10 +19,10 @@ from prompts.loader import Prompts
 from prompts.wordings import GENERAL, Intent
 from rag.dialogue import likest
 from rag.entities import RegistryResolver
-from rag.planning.mending import CONVERSATION, PlanMender, PlanningRequest, alias_of
+from rag.planning.mending import CONVERSATION, Known, PlanMender, PlanningRequest, alias_of
 from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of
 from rag.planning.plain_requests import PlainRequests
-from rag.planning.plan import SEARCH, PlannedEntity, QueryKind, QueryPlan, RenderStyle, Step, plan_schema, template
+from rag.planning.plan import SEARCH, QueryKind, QueryPlan, RenderStyle, Step, plan_schema, template
 from rag.planning.tool import AnyTool
 from rag.ports import ChatModel, Dialogue, ModelError, ModelMisfit, ModelNonsense
 from rag.records import ChatMessage, DocumentMatch, Exchange, SmallTalk
@@ -134,7 +134,7 @@ class Planner:
         kind = self._small_talk.kind(request.question)
         if plan.steps or plan.clarification or plan.limits.skip or kind is None:
             return None
-        if kind is SmallTalk.MORE and plan.question == asked_before(request.window, self._small_talk):
+        if kind is SmallTalk.MORE and plan.question == asked_before(request.known.dialogue.window, self._small_talk):
             return kind
         if plan.tool_calls == default_plan(request.question).tool_calls:
             return SmallTalk.LEANING if kind is SmallTalk.MORE else kind
@@ -143,7 +143,7 @@ class Planner:
     def _from_where_it_stopped(self, planned: Planned, request: PlanningRequest) -> Planned:
         """When the person asks for the rest of a list, takes `skip` from the answer that offered it: a model may forget
         or miscount."""
-        rest = rest_of(request.question, request.window, self._breadth)
+        rest = rest_of(request.question, request.known.dialogue.window, self._breadth)
         if rest is None or planned.origin is PlanOrigin.DEFAULT:
             return planned
         limits = planned.plan.limits.model_copy(update={"skip": rest.shown})
@@ -220,16 +220,6 @@ def _repair(request: PlanningRequest, made: _Proposal) -> tuple[ChatMessage, ...
     return (*request.messages, *shown, ChatMessage(role="user", content=remarks))
 
 
-@dataclass(frozen=True, kw_only=True)
-class KnownBefore:
-    """What is known before planning."""
-
-    dialogue: Dialogue = field(default_factory=Dialogue)
-    entities: Sequence[PlannedEntity] = ()
-    documents: Sequence[DocumentMatch] = ()
-    total: int = 0  # documents of the base
-
-
 class PlannerPrompt:
     """The planner's messages for one installation; its rules are filled once."""
 
@@ -254,7 +244,7 @@ class PlannerPrompt:
         self._question = prompts.planner_question
         self._dialogue_tokens = dialogue_tokens
 
-    def messages(self, question: str, known: KnownBefore, *, today: date) -> tuple[ChatMessage, ...]:
+    def messages(self, question: str, known: Known, *, today: date) -> tuple[ChatMessage, ...]:
         """Rules, then one message with the dialogue, the entities and documents that may be meant, and the question."""
         labels = told_apart([each.opening for each in known.documents], characters=TELLING_CHARS)
         parts = {

@@ -1,7 +1,6 @@
 """Plans put right with what there is: arguments, ids of entities and documents, steps, questions back."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,11 +13,11 @@ from prompts.wordings import load_intents
 from rag.entities import NamedEntity, RegistryResolver
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery
-from rag.planning.mending import Mended, PlanMender, PlanningRequest, ordered
-from rag.planning.plan import PlannedEntity, QueryPlan, Step, ToolCall, in_order
+from rag.planning.mending import Known, Mended, PlanMender, PlanningRequest, ordered
+from rag.planning.plan import QueryPlan, Step, ToolCall, in_order
 from rag.planning.planner import Planned, Planner, PlanOrigin
 from rag.planning.tool import AnyTool
-from rag.records import ChatMessage, DocumentMatch
+from rag.records import ChatMessage, DocumentMatch, KnownEntity
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import BREADTH, QUESTION, SMALL_TALK, ScriptedTool, call, plan
 from tests.fakes.reading import WORDINGS
@@ -61,7 +60,11 @@ TOOLS: tuple[AnyTool, ...] = (ScriptedTool(), GraphQuery(Graph()), ListDocuments
 
 
 async def mended(
-    made: QueryPlan, *entities: NamedEntity, listed: tuple[str, ...] = (), needs_sign: bool = False, **request: object
+    made: QueryPlan,
+    *entities: NamedEntity,
+    listed: tuple[str, ...] = (),
+    documents: tuple[DocumentMatch, ...] = (),
+    needs_sign: bool = False,
 ) -> tuple[Mended, Registry]:
     registry = Registry(*entities)
     mender = PlanMender(
@@ -71,9 +74,11 @@ async def mended(
         resolver=RegistryResolver(registry, NameForms()),
         needs_sign=needs_sign,
     )
-    known = tuple(PlannedEntity(type="project", id=id_, name=f"Проект {id_}") for id_ in listed)
-    asked = PlanningRequest(question="Где Алор?", messages=(), base_id=BASE, entities=known)
-    return await mender.mend(made, replace(asked, **request)), registry  # type: ignore[arg-type]
+    named = tuple(KnownEntity(type="project", id=id_, name=f"Проект {id_}") for id_ in listed)
+    asked = PlanningRequest(
+        question="Где Алор?", messages=(), base_id=BASE, known=Known(entities=named, documents=documents)
+    )
+    return await mender.mend(made, asked), registry
 
 
 @pytest.mark.parametrize(
