@@ -150,8 +150,8 @@ def _without_marks(body: str, start: int, end: int, marks: Sequence[Piece]) -> t
 
 
 def _starts(clean: str, places: Sequence[int], marks: Sequence[Piece]) -> list[int]:
-    """Where sentences begin: as razdel sees them, and after a mark beside a full stop."""
-    starts = {span.start for span in sentences(clean)} | {0}
+    """Where sentences begin: as razdel sees them, but not after «»;», and after a mark beside a full stop."""
+    starts = {0, *(each.start for each in sentences(clean) if not clean[: each.start].rstrip().endswith(";"))}
     for mark in marks:
         at = sum(place < mark.start for place in places)
         before, after = clean[:at].rstrip(), clean[at:]

@@ -14,7 +14,7 @@ from domain.locator import JsonValue
 from rag.execution.facts import Advice, FactsPayload, fact_keys
 from rag.execution.step_context import Finished
 from rag.execution.tools import Spent
-from rag.planning.plan import ALL_PREVIOUS, ANALYZE, ANYTHING, MAX_STEPS, SEARCH, Step, in_order, needs
+from rag.planning.plan import ALL_PREVIOUS, ANALYZE, ANYTHING, MAX_STEPS, READ_ONE, SEARCH, Step, in_order, needs
 from rag.progress import StepShown, StepState
 
 FRUITLESS = 2
@@ -144,8 +144,12 @@ class Course:
         return True
 
     def _widen(self, step: Step) -> bool:
-        """Repeat a search that found too little, once, with the plain question; True when it waits again."""
-        wider = step.model_copy(update={"params": {"query": self.question}})
+        """Repeat a search that found too little, once, with the plain question; True when it waits again. Where it
+        found anything, its documents are the right ones."""
+        within = (
+            {} if step.id in self._empty or "documents" not in step.params else {"documents": step.params["documents"]}
+        )
+        wider = step.model_copy(update={"params": {"query": self.question, **within}})
         if step.action != SEARCH or signature_of(wider) in self._signatures:
             return False
         self._signatures.add(signature_of(wider))
@@ -176,9 +180,12 @@ class Course:
             self._look_again(step, added)
 
     def _documents(self) -> dict[str, JsonValue]:
-        """The documents that the searches so far were limited to, as an argument; empty if one of them was not."""
-        named = [each.step.params.get("documents") for each in self.finished if each.step.action == SEARCH]
-        lists = [each for each in named if isinstance(each, list) and each]
+        """The documents that the searches and readings so far were limited to, as an argument; empty if one was not. A
+        search that was widened counts as it was planned."""
+        looked = [each.step for each in self.finished if each.step.action in (SEARCH, READ_ONE)]
+        planned = [each for each in looked if self._missed.get(each.id, each) == each]
+        named = [each.params.get("documents") or [each.params.get("document") or ""] for each in planned]
+        lists = [each for each in named if isinstance(each, list) and any(each)]
         if not lists or len(lists) < len(named):
             return {}
         return {"documents": list(dict.fromkeys(str(document) for each in lists for document in each))}

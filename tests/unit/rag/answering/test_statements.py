@@ -56,6 +56,7 @@ def test_only_a_line_in_bold_or_a_heading_is_a_title() -> None:
         ("Цена 5 тыс. руб. [1]. Срок 3 дня [2].", ["Цена 5 тыс. руб.", "Срок 3 дня."]),
         ("1. Выключите [1]\n2. Включите [1]", ["Выключите", "Включите"]),
         ("> Цитата [1]", ["Цитата"]),
+        ('See "Note 21"; Embraer is told of there [1].', ['See "Note 21"; Embraer is told of there.']),
         ("", []),
     ],
 )

@@ -151,6 +151,33 @@ def test_further_searches_stay_within_the_documents_of_those_before() -> None:
     assert [each.params for each in made.ready()] == [{"query": "выручка", "documents": ["d1"]}]
 
 
+def test_a_search_that_found_nothing_in_its_document_lets_no_other_out_of_it() -> None:
+    """A missing figure brought the income statements of other companies."""
+    inside = [step(each).model_copy(update={"params": {"query": each, "documents": ["d1"]}}) for each in "ab"]
+    made = course(*inside, step("think", "a", "b", action="analyze"))
+    end(made, "a", found("x"))
+    end(made, "b", found())
+    assert made.steps["b"].params == {"query": "Вопрос?"}
+    end(made, "b", found("y"))
+    end(made, "think", found("z", advice=Advice(queries=("выручка",))))
+    assert [each.params for each in made.ready()] == [{"query": "выручка", "documents": ["d1"]}]
+
+
+def test_a_search_that_found_a_little_is_widened_in_its_document() -> None:
+    params = {"query": "a", "documents": ["d1"]}
+    made = course(step("a", success={"min_facts": 3}).model_copy(update={"params": params}))
+    end(made, "a", found("x"))
+    assert [each.params for each in made.ready()] == [{"query": "Вопрос?", "documents": ["d1"]}]
+
+
+def test_further_searches_stay_within_the_document_that_was_read() -> None:
+    reading = step("a", action="read_document").model_copy(update={"params": {"document": "Отчёт", "about": "активы"}})
+    made = course(reading, step("think", "a", action="analyze"))
+    end(made, "a", found("x"))
+    end(made, "think", found("y", advice=Advice(queries=("выручка",))))
+    assert [each.params for each in made.ready()] == [{"query": "выручка", "documents": ["Отчёт"]}]
+
+
 def test_advice_is_followed_a_few_times_only() -> None:
     made = course(step("think", action="analyze"), limit=100)
     for number in range(20):
