@@ -9,7 +9,8 @@ headers) are read by parsers and fetchers. Pure, except that `own_moment` reads 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import IntEnum
@@ -116,32 +117,21 @@ def written_days(line: str) -> tuple[WrittenDay, ...]:
     return tuple(sorted(_all_days(line, _DAYS), key=lambda written: written.start))
 
 
-def named_days(name: str) -> tuple[WrittenDay, ...]:
-    """The same for a file name, where 20240312 is a day too."""
-    return tuple(sorted(_all_days(name, (*_DAYS, _RUN)), key=lambda written: written.start))
+def _all_days(text: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[WrittenDay]:
+    for pattern in patterns:
+        for found in pattern.finditer(text):
+            with suppress(ValueError):
+                yield WrittenDay(day=_day(found), start=found.start(), end=found.end())
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Form:
-    """A notation: its pattern, and how to get year, month and day from a match."""
-
-    pattern: re.Pattern[str]
-    read: Callable[[re.Match[str]], tuple[int, int, int] | None]
-
-
-def _all_days(text: str, forms: Sequence[_Form]) -> Iterator[WrittenDay]:
-    for form in forms:
-        for found in form.pattern.finditer(text):
-            day = _real(form.read(found))
-            if day is not None:
-                yield WrittenDay(day=day, start=found.start(), end=found.end())
-
-
-def _real(parts: tuple[int, int, int] | None) -> date | None:
-    try:
-        return date(*parts) if parts else None
-    except ValueError:
-        return None
+def _day(found: re.Match[str]) -> date:
+    """Raises ValueError where there is no such day, or where it may be two."""
+    day, month, year = found["day"], found["month"], int(found["year"])
+    if not month.isdecimal():
+        return date(year, _month(month), int(day))
+    if "sign" in found.groupdict():
+        return _slashed(int(day), int(month), year)
+    return date(year + (0 if len(found["year"]) == _YEAR_DIGITS else _CENTURY), int(month), int(day))
 
 
 def _month(name: str) -> int:
@@ -151,73 +141,31 @@ def _month(name: str) -> int:
         for number, stem in enumerate(months, start=1):
             if beginning.startswith(stem) and (stem != "ма" or beginning in ("мая", "май")):
                 return number
-    return 0  # no month: `_real` rejects it
+    return 0  # no month: `date` rejects it
 
 
-def _full_year(digits: str) -> int:
-    return int(digits) + (0 if len(digits) == _YEAR_DIGITS else _CENTURY)
-
-
-def _slashed(found: re.Match[str]) -> tuple[int, int, int] | None:
+def _slashed(first: int, second: int, year: int) -> date:
     """Day or month first: decided only if one of the two is no month or both are equal."""
-    first, second, year = int(found[1]), int(found[3]), int(found[4])
     months = 12
     if first > months or first == second:
-        return year, second, first
-    return (year, first, second) if second > months else None
-
-
-def _numbers(order: Mapping[str, int]) -> Callable[[re.Match[str]], tuple[int, int, int]]:
-    def read(found: re.Match[str]) -> tuple[int, int, int]:
-        return _full_year(found[order["year"]]), int(found[order["month"]]), int(found[order["day"]])
-
-    return read
-
-
-def _words(found: re.Match[str]) -> tuple[int, int, int]:
-    return int(found["year"]), _month(found["month"]), int(found["day"])
+        return date(year, second, first)
+    return date(year, first, second if second > months else 0)
 
 
 _OF_YEAR = r"(?:\s*(?:г\b\.?|года?\b))?"
-_DAYS = (
-    _Form(
-        pattern=re.compile(
-            rf"(?<!\d)[«\"“„]?\s?(?P<day>\d{{1,2}})\s?[»\"”“]?\s+(?P<month>{_RUSSIAN_OF})\s+(?P<year>\d{{4}})(?!\d){_OF_YEAR}",
-            re.IGNORECASE,
-        ),
-        read=_words,
-    ),
-    _Form(
-        pattern=re.compile(
-            rf"\b(?P<month>{_ENGLISH_NAME})\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})(?!\d)",
-            re.IGNORECASE,
-        ),
-        read=_words,
-    ),
-    _Form(
-        pattern=re.compile(
-            rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?(?P<month>{_ENGLISH_NAME}),?[\s-]+(?P<year>\d{{4}})(?!\d)",
-            re.IGNORECASE,
-        ),
-        read=_words,
-    ),
-    _Form(
-        pattern=re.compile(rf"(?<![\d.])(\d{{1,2}})\.(\d{{2}})\.(\d{{4}})(?!\d|\.\d){_OF_YEAR}"),
-        read=_numbers({"day": 1, "month": 2, "year": 3}),
-    ),
-    _Form(
-        pattern=re.compile(rf"(?<![\d.])(\d{{2}})\.(\d{{2}})\.(\d{{2}})(?!\d|\.\d){_OF_YEAR}"),
-        read=_numbers({"day": 1, "month": 2, "year": 3}),
-    ),
-    _Form(
-        pattern=re.compile(r"(?<!\d)(\d{4})([-./_])(\d{2})\2(\d{2})(?!\d)"),
-        read=_numbers({"year": 1, "month": 3, "day": 4}),
-    ),
-    _Form(pattern=re.compile(r"(?<![\d/])(\d{1,2})([/_-])(\d{1,2})\2(\d{4})(?![\d/])"), read=_slashed),
+_DAYS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!\d)[«\"“„]?\s?(?P<day>\d{{1,2}})\s?[»\"”“]?\s+(?P<month>{_RUSSIAN_OF})\s+(?P<year>\d{{4}})(?!\d){_OF_YEAR}",
+        rf"\b(?P<month>{_ENGLISH_NAME})\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})(?!\d)",
+        rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?(?P<month>{_ENGLISH_NAME}),?[\s-]+(?P<year>\d{{4}})(?!\d)",
+        rf"(?<![\d.])(?P<day>\d{{1,2}})\.(?P<month>\d{{2}})\.(?P<year>\d{{4}})(?!\d|\.\d){_OF_YEAR}",
+        rf"(?<![\d.])(?P<day>\d{{2}})\.(?P<month>\d{{2}})\.(?P<year>\d{{2}})(?!\d|\.\d){_OF_YEAR}",
+        r"(?<!\d)(?P<year>\d{4})([-./_])(?P<month>\d{2})\2(?P<day>\d{2})(?!\d)",
+        r"(?<![\d/])(?P<day>\d{1,2})(?P<sign>[/_-])(?P<month>\d{1,2})(?P=sign)(?P<year>\d{4})(?![\d/])",
+    )
 )
-_RUN = _Form(
-    pattern=re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)"), read=_numbers({"year": 1, "month": 2, "day": 3})
-)
+_RUN = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
 
 
 class _Rank(IntEnum):
@@ -227,14 +175,6 @@ class _Rank(IntEnum):
     TITLE = 2
     LABEL = 3
     EDITION = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Claimed:
-    """A day that a line marks as the document's."""
-
-    day: date
-    rank: _Rank
 
 
 def own_moment(parsed: Document, source: Source) -> datetime | None:
@@ -254,24 +194,18 @@ def own_moment(parsed: Document, source: Source) -> datetime | None:
 def own_day(name: str, blocks: Iterable[Block], *, today: date) -> date | None:
     """The day; `name` is a file name with its extension, or a title. A name that has only the month gives none: «Прайс
     2024-03» would be shown with a day that nobody wrote."""
-    claimed = [each for each in _claimed(_top_lines(blocks)) if _is_possible(each.day, today)]
+    claimed = [(rank, day) for rank, day in _claimed(_top_lines(blocks)) if EARLIEST <= day <= today]
     if (day := _chosen(claimed)) is not None:
         return day
-    days = {written.day for written in named_days(name) if _is_possible(written.day, today)}
+    days = {written.day for written in _all_days(name, (*_DAYS, _RUN)) if EARLIEST <= written.day <= today}
     return days.pop() if len(days) == 1 else None
 
 
-def _is_possible(day: date, today: date) -> bool:
-    return EARLIEST <= day <= today
-
-
-def _chosen(claimed: Sequence[_Claimed]) -> date | None:
+def _chosen(claimed: Sequence[tuple[_Rank, date]]) -> date | None:
     """The newest of the editions; else the day that all lines of the highest rank agree on."""
-    if not claimed:
-        return None
-    rank = max(each.rank for each in claimed)
-    days = {each.day for each in claimed if each.rank is rank}
-    return max(days) if rank is _Rank.EDITION or len(days) == 1 else None
+    highest = max((rank for rank, _ in claimed), default=None)
+    days = {day for rank, day in claimed if rank is highest}
+    return max(days) if days and (highest is _Rank.EDITION or len(days) == 1) else None
 
 
 def _top_lines(blocks: Iterable[Block]) -> list[str]:
@@ -297,12 +231,13 @@ def _lines(block: Block) -> Iterator[str]:
     yield from filter(None, (_SIGNS.sub(" ", piece).strip() for piece in pieces))
 
 
-def _claimed(lines: Sequence[str]) -> Iterator[_Claimed]:
+def _claimed(lines: Sequence[str]) -> Iterator[tuple[_Rank, date]]:
+    """The days that lines mark as the document's."""
     for place, line in enumerate(lines):
         for written in written_days(line):
             rank = _rank(line, written, is_title=place < TITLE_LINES)
             if rank is not None:
-                yield _Claimed(day=written.day, rank=rank)
+                yield rank, written.day
 
 
 def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
