@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from adapters.database.transport import Row
+from adapters.database.transport import Argument, Row, Transport
 from domain.bases import ListedBase
 from domain.documents import DocumentCard, Notice, opening_line
 from domain.locator import JsonValue
@@ -25,6 +25,27 @@ from ingestion.spool import Spool
 from rag.records import Candidate, DocumentMatch, Passage, PastSession
 
 R = TypeVar("R")
+
+
+class Store:
+    """Speaks in records: calls functions over a transport, and reads their rows."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def _call(self, function: str, /, *, timeout_s: float | None = None, **given: Argument) -> list[Row]:
+        """The rows of a function, whose parameters have these names after `p_`."""
+        named = {f"p_{name}": value for name, value in given.items()}
+        return await self._transport.call(function, timeout_s=timeout_s, **named)
+
+    async def _does(self, function: str, /, *, timeout_s: float | None = None, **given: Argument) -> bool:
+        """Whether the function gives a row: it has found, or done, what was asked."""
+        return bool(await self._call(function, timeout_s=timeout_s, **given))
+
+    async def _records(self, kind: type[R], function: str, /, **given: Argument) -> list[R]:
+        """The rows of a function as records."""
+        return records(kind, await self._call(function, timeout_s=None, **given))
+
 
 _READERS: dict[type, TypeAdapter[Any]] = {}
 _QUIET = ConfigDict(hide_input_in_errors=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from adapters.database import rows
-from adapters.database.transport import DatabaseAway, DatabaseError, Store
+from adapters.database.transport import DatabaseAway, DatabaseError
 from domain.ending import end
 from domain.ids import BaseId
 
@@ -66,19 +66,17 @@ class Near:
     last_row: int
 
 
-class SegmentStore(Store):
+class SegmentStore(rows.Store):
     """Where segments come from. Both calls raise DatabaseError, DatabaseAway."""
 
     async def segments(self, *, size: int, known: Collection[str]) -> list[Segment]:
         """The segments of as many bases as fit into `size` bytes, `known` ones without their thresholds."""
-        found = await self._transport.call("list_vector_segments", p_bytes=size, p_known=list(known))
+        found = await self._call("list_vector_segments", bytes=size, known=list(known))
         return [rows.record(Segment, row, name=row["segment"]) for row in found]
 
     async def rows(self, base: BaseId, segment: str, *, after: int, limit: int) -> SegmentRows | None:
         """Up to `limit` rows after the place `after`."""
-        found = await self._transport.call(
-            "read_vector_segment", p_base=base, p_segment=segment, p_after=after, p_limit=limit
-        )
+        found = await self._call("read_vector_segment", base=base, segment=segment, after=after, limit=limit)
         return rows.record(SegmentRows, found[0], passages=found[0]["chunks"]) if found else None
 
 

@@ -94,13 +94,6 @@ class Transport(Protocol):
         ...
 
 
-class Store:
-    """Speaks in records: calls functions over a transport, and reads their rows."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-
 async def retried(call: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
     """What `call` returns. Raises what it raises; RolledBack when every try was rolled back."""
     for pause_s in PAUSES_S:

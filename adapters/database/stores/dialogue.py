@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import Store
 from domain.documents import SourcedTable
 from domain.ids import BaseId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
@@ -16,20 +15,20 @@ from rag.ports import Dialogue, Unsummarised
 from rag.records import Exchange, KeptReading, PastSession, SaidMessage
 
 
-class DialogueStore(Store):
+class DialogueStore(rows.Store):
     """Meets `rag.ports.DialogueStore`."""
 
     async def recollect(
         self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
     ) -> Dialogue:
         """The window, the summary, and `recalled` archived exchanges most like `terms`, in one call."""
-        found = await self._transport.call(
+        found = await self._call(
             "recollect",
-            p_user=user,
-            p_session=session,
-            p_pairs=pairs,
-            p_terms=[storable(term) for term in terms],
-            p_recalled=recalled,
+            user=user,
+            session=session,
+            pairs=pairs,
+            terms=[storable(term) for term in terms],
+            recalled=recalled,
         )
         parts = {name: [row for row in found if row["part"] == name] for name in ("summary", "recalled", "window")}
         return Dialogue(
@@ -50,24 +49,24 @@ class DialogueStore(Store):
         keep: int,
     ) -> int:
         """Add an exchange, keep the last `keep` messages and move older ones to the archive; returns how many moved."""
-        found = await self._transport.call(
+        found = await self._call(
             "insert_and_trim_pairs",
-            p_user=user,
-            p_session=session,
-            p_base=base,
-            p_question=storable(exchange.question),
-            p_answer=storable(exchange.answer),
-            p_question_terms=[storable(term) for term in question_terms],
-            p_answer_terms=[storable(term) for term in answer_terms],
-            p_keep=keep,
-            p_sources=json_text(exchange.sources),
-            p_context=json_text(exchange.context_used),
+            user=user,
+            session=session,
+            base=base,
+            question=storable(exchange.question),
+            answer=storable(exchange.answer),
+            question_terms=[storable(term) for term in question_terms],
+            answer_terms=[storable(term) for term in answer_terms],
+            keep=keep,
+            sources=json_text(exchange.sources),
+            context=json_text(exchange.context_used),
         )
         return rows.integer(found[0], "archived")
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
         """The summary so far, and the archived exchanges that it does not cover yet, oldest first."""
-        pending = await self._transport.call("unsummarised_pairs", p_user=user, p_session=session, p_limit=limit)
+        pending = await self._call("unsummarised_pairs", user=user, session=session, limit=limit)
         known = await self.recollect(user, session, pairs=0, terms=(), recalled=0)
         return Unsummarised(
             summary=known.summary,
@@ -77,31 +76,27 @@ class DialogueStore(Store):
 
     async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
         """Keep it; False when a later one is there, or the dialogue was erased meanwhile."""
-        found = await self._transport.call(
-            "save_summary", p_user=user, p_session=session, p_summary=storable(summary), p_up_to=up_to
-        )
-        return bool(found)
+        return await self._does("save_summary", user=user, session=session, summary=storable(summary), up_to=up_to)
 
     async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
         """Dialogues of a person about a base, the latest first."""
-        found = await self._transport.call("list_sessions", p_user=user, p_base=base, p_limit=limit)
+        found = await self._call("list_sessions", user=user, base=base, limit=limit)
         return [rows.past_session(row) for row in found]
 
     async def messages(
         self, user: UserId, session: SessionId, *, base: BaseId, limit: int, before: int | None = None
     ) -> list[SaidMessage]:
         """The last messages of a dialogue, or the last ones before the message `before`; oldest first."""
-        found = await self._transport.call(
-            "list_messages", p_user=user, p_base=base, p_session=session, p_limit=limit, p_before=before
+        return await self._records(
+            SaidMessage, "list_messages", user=user, base=base, session=session, limit=limit, before=before
         )
-        return rows.records(SaidMessage, found)
 
     async def resume(self, user: UserId, session: SessionId, *, thread: ThreadId | None = None) -> bool:
         """Go on with an earlier dialogue; False when this person has no such dialogue."""
-        return bool(await self._transport.call("resume_session", p_user=user, p_session=session, p_thread=thread or 0))
+        return await self._does("resume_session", user=user, session=session, thread=thread or 0)
 
 
-class TableStore(Store):
+class TableStore(rows.Store):
     """Tables of answers, stored until a button asks for one as a file."""
 
     async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
@@ -111,32 +106,31 @@ class TableStore(Store):
             "columns": list(table.columns),
             "rows": [list(row) for row in table.rows],
         }
-        saved = await self._transport.call("save_table", p_user=user, p_base=base, p_content=json_text(content))
+        saved = await self._call("save_table", user=user, base=base, content=json_text(content))
         return rows.integer(saved[0], "id")
 
     async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
         """None when this base has no such table (any more)."""
-        found = await self._transport.call("read_table", p_base=base, p_table=number)
+        found = await self._call("read_table", base=base, table=number)
         return next(
             (rows.record(SourcedTable, content) for row in found if isinstance(content := row["content"], dict)), None
         )
 
 
-class KeptReadingStore(Store):
+class KeptReadingStore(rows.Store):
     """Meets `rag.ports.ReadingMemory`."""
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
         """The replies that this base has kept, oldest first."""
-        found = await self._transport.call("recall_readings", p_base=base, p_request=request)
-        return rows.records(KeptReading, found)
+        return await self._records(KeptReading, "recall_readings", base=base, request=request)
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
         """Keep a reply, unless the base does not hold all its documents."""
-        await self._transport.call(
+        await self._call(
             "keep_reading",
-            p_base=base,
-            p_request=request,
-            p_key=reading.key,
-            p_documents=[str(document) for document in reading.documents],
-            p_content=reading.content,
+            base=base,
+            request=request,
+            key=reading.key,
+            documents=[str(document) for document in reading.documents],
+            content=reading.content,
         )

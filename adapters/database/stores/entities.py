@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row, Store
+from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row
 from domain.ids import BaseId
 from domain.locator import JsonValue
 from ingestion.entities.records import (
@@ -25,13 +25,13 @@ from rag.entities import GraphFact, NamedEntity
 KEYS_AT_ONCE = 400
 
 
-class EntityStore(Store):
+class EntityStore(rows.Store):
     """Meets `ingestion.entities.records.EnrichmentQueue` and `EntityRegistry`, `rag.entities.EntityNames` and
     `EntityGraph`."""
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
         """The next ready document that nobody has read entities from; None when there is none."""
-        found = await self._transport.call("claim_enrichment", p_lease_s=lease_s, p_attempts=attempts, p_only=only)
+        found = await self._call("claim_enrichment", lease_s=lease_s, attempts=attempts, only=only)
         if not found:
             return None
         return rows.record(ClaimedEnrichment, found[0], document=found[0]["document_id"], attempt=found[0]["attempts"])
@@ -39,18 +39,18 @@ class EntityStore(Store):
     async def read_again(self, *, reader: str) -> int:
         """Queue all documents of this reader once more, behind new ones; returns how many."""
         waiting = 0
-        while found := await self._transport.call("read_again", p_reader=reader, p_limit=PAGE_ROWS):
+        while found := await self._call("read_again", reader=reader, limit=PAGE_ROWS):
             waiting += len(found)
         return waiting
 
     async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
         """Extend the lease to `lease_s` from now."""
-        await self._call("renew_enrichment", claimed, p_lease_s=lease_s)
+        await self._lease_call("renew_enrichment", claimed, lease_s=lease_s)
 
     async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str, is_final: bool) -> None:
         """Release it for a later retry, or give it up (`is_final`)."""
-        await self._call(
-            "postpone_enrichment", claimed, p_delay_s=delay_s, p_problem=storable(problem), p_final=is_final
+        await self._lease_call(
+            "postpone_enrichment", claimed, delay_s=delay_s, problem=storable(problem), final=is_final
         )
 
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
@@ -60,15 +60,15 @@ class EntityStore(Store):
             "aliases": [vars(alias) for alias in found.aliases],
             "facts": [_at_chunk(fact) for fact in found.facts],
         }
-        await self._call("store_entities", claimed, p_found=json_text(content), p_reader=reader)
+        await self._lease_call("store_entities", claimed, found=json_text(content), reader=reader)
 
     async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:
         """The document's passages, in order."""
         spans: list[PassageSpan] = []
         after = -1
         while True:
-            page = await self._transport.call(
-                "read_spans", p_base=claimed.base_id, p_document=claimed.document, p_after=after, p_limit=PAGE_ROWS
+            page = await self._call(
+                "read_spans", base=claimed.base_id, document=claimed.document, after=after, limit=PAGE_ROWS
             )
             spans.extend(map(_span, page))
             if len(page) < PAGE_ROWS:
@@ -94,30 +94,21 @@ class EntityStore(Store):
         self, base: BaseId, *, entity: str | None, relations: Sequence[str], related: bool, limit: int
     ) -> list[GraphFact]:
         """Facts about an entity, or about all (None), the newest documents first."""
-        found = await self._transport.call(
-            "entity_facts",
-            p_base=base,
-            p_entity=entity,
-            p_relations=list(relations),
-            p_related=related,
-            p_limit=limit,
+        found = await self._call(
+            "entity_facts", base=base, entity=entity, relations=list(relations), related=related, limit=limit
         )
         return [_graph_fact(row) for row in found]
 
     async def unread(self, base: BaseId) -> int:
         """How many documents wait for their first reading."""
-        return rows.integer((await self._transport.call("unread_for_entities", p_base=base))[0], "unread")
+        return rows.integer((await self._call("unread_for_entities", base=base))[0], "unread")
 
     async def _resolve(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[Row]:
-        return await self._transport.call(
-            "resolve_names", p_base=base, p_keys=[storable(key) for key in keys], p_limit=limit
-        )
+        return await self._call("resolve_names", base=base, keys=[storable(key) for key in keys], limit=limit)
 
-    async def _call(self, function: str, claimed: ClaimedEnrichment, **arguments: Argument) -> list[Row]:
+    async def _lease_call(self, function: str, claimed: ClaimedEnrichment, **given: Argument) -> list[Row]:
         try:
-            return await self._transport.call(
-                function, timeout_s=None, p_document=claimed.document, p_lease=claimed.lease, **arguments
-            )
+            return await self._call(function, timeout_s=None, document=claimed.document, lease=claimed.lease, **given)
         except DatabaseError as exc:
             if exc.code == LEASE_LOST:
                 raise LeaseLost(claimed.document) from exc

@@ -14,7 +14,7 @@ from typing import Any
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, name_key, storable
-from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Store, Transport
+from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Transport
 from domain.documents import Added, Notice, Once, Refusal, SourceType, Webhook
 from domain.ids import BaseId, BatchId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
@@ -24,21 +24,19 @@ from ingestion.records import Batch, EnqueuedDocument, Source
 _ADDRESSES = frozenset({SourceType.LINK, SourceType.SITE})
 
 
-class IntakeStore:
+class IntakeStore(rows.Store):
     """Meets `ingestion.ports.IntakeQueue`."""
 
     def __init__(self, transport: Transport, *, most_waiting: int | None = None) -> None:
         """`most_waiting` is how many documents one person may have waiting (PERSON_WAITING); None: any number."""
-        self._transport = transport
+        super().__init__(transport)
         self._most_waiting = most_waiting
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         """Store all sources of a batch at once, in their order; a redelivered batch returns what is stored already."""
         sent, most = json_text(_batch_json(batch)), self._most_waiting
         with self._few_waiting():
-            found = await self._transport.call(
-                "enqueue_batch", p_base=batch.base_id, p_batch=sent, p_hold_s=hold_s, p_most_waiting=most
-            )
+            found = await self._call("enqueue_batch", base=batch.base_id, batch=sent, hold_s=hold_s, most_waiting=most)
         return [
             EnqueuedDocument(
                 id=DocumentId(rows.text(row, "id")),
@@ -54,15 +52,15 @@ class IntakeStore:
         """Store the one source of a batch, as the next version of `replaces` if given. `once` within a day again
         gives the same answer and stores nothing."""
         with self._few_waiting():
-            (found,) = await self._transport.call(
+            (found,) = await self._call(
                 "add_document",
-                p_base=batch.base_id,
-                p_token=token,
-                p_batch=json_text(_batch_json(batch)),
-                p_document=replaces,
-                p_key=once.key if once else None,
-                p_digest=once.digest if once else None,
-                p_most_waiting=self._most_waiting,
+                base=batch.base_id,
+                token=token,
+                batch=json_text(_batch_json(batch)),
+                document=replaces,
+                key=once.key if once else None,
+                digest=once.digest if once else None,
+                most_waiting=self._most_waiting,
             )
         if found["refused"]:
             return Refusal(rows.text(found, "refused"))
@@ -80,9 +78,7 @@ class IntakeStore:
 
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
         """Append the one note of this message to the held note that it continues; None when there is none."""
-        found = await self._transport.call(
-            "join_note", p_base=batch.base_id, p_batch=json_text(_batch_json(batch)), p_hold_s=hold_s
-        )
+        found = await self._call("join_note", base=batch.base_id, batch=json_text(_batch_json(batch)), hold_s=hold_s)
         for row in found:
             document = DocumentId(rows.text(row, "id"))
             return EnqueuedDocument(id=document, source=batch.sources[0], created=bool(row["joined"]))
@@ -90,8 +86,8 @@ class IntakeStore:
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
         """Read the source of a document anew; None when there is nothing that can be read anew."""
-        found = await self._transport.call(
-            "refresh_document", p_base=batch.base_id, p_document=document, p_batch=json_text(_batch_json(batch))
+        found = await self._call(
+            "refresh_document", base=batch.base_id, document=document, batch=json_text(_batch_json(batch))
         )
         for row in found:
             new = DocumentId(rows.text(row, "id"))
@@ -117,7 +113,7 @@ def source_key(source: Source) -> str | None:
     return source.identifier if source.type is SourceType.PATH else None
 
 
-class InboxStore(Store):
+class InboxStore(rows.Store):
     """Keeps updates from the moment they are acknowledged until they have been handled, each by one process at a time.
 
     An update is the Bot API's own JSON object and is passed on unread, hence the `Any`. A holder is a process, and
@@ -129,14 +125,14 @@ class InboxStore(Store):
     ) -> bool:
         """Store the update; whether this holder is to handle it. False when it is stored already (redelivered), or when
         others hold earlier updates of its chat: `hold` gives it out later."""
-        found = await self._transport.call(
+        found = await self._call(
             "receive_update",
-            p_bot=bot_id,
-            p_update=update_id,
-            p_chat=chat_id,
-            p_payload=json_text(payload),
-            p_holder=holder,
-            p_lease_s=lease_s,
+            bot=bot_id,
+            update=update_id,
+            chat=chat_id,
+            payload=json_text(payload),
+            holder=holder,
+            lease_s=lease_s,
         )
         return bool(found[0]["is_ours"])
 
@@ -146,13 +142,13 @@ class InboxStore(Store):
         """Renew the leases of `held`, and take updates that nobody holds (any more), in order within each chat: the
         numbers of all that are held now, with the bodies of those that were taken. One of `held` that is missing is
         another holder's by now."""
-        found = await self._transport.call(
+        found = await self._call(
             "hold_updates",
-            p_bot=bot_id,
-            p_holder=holder,
-            p_held=list(held),
-            p_lease_s=lease_s,
-            p_more=max(PAGE_ROWS - len(held), 0) if takes_more else 0,
+            bot=bot_id,
+            holder=holder,
+            held=list(held),
+            lease_s=lease_s,
+            more=max(PAGE_ROWS - len(held), 0) if takes_more else 0,
         )
         return {
             rows.integer(row, "update_id"): payload if isinstance(payload := row["payload"], dict) else None
@@ -161,33 +157,33 @@ class InboxStore(Store):
 
     async def begin(self, bot_id: int, update_id: int, holder: str) -> int | None:
         """Count a start of handling it; returns how many, this one included. None: it is another's by now."""
-        found = await self._transport.call("begin_update", p_bot=bot_id, p_update=update_id, p_holder=holder)
+        found = await self._call("begin_update", bot=bot_id, update=update_id, holder=holder)
         return rows.integer(found[0], "attempts") if found else None
 
     async def finish(self, bot_id: int, update_id: int) -> None:
         """Mark it as handled and drop its body."""
-        await self._transport.call("finish_update", p_bot=bot_id, p_update=update_id)
+        await self._call("finish_update", bot=bot_id, update=update_id)
 
     async def release(self, bot_id: int, holder: str) -> None:
         """Give back what this holder has not handled."""
-        await self._transport.call("release_updates", p_bot=bot_id, p_holder=holder)
+        await self._call("release_updates", bot=bot_id, holder=holder)
 
 
-class NoticeStore(Store):
+class NoticeStore(rows.Store):
     """The live messages of batches. They survive restarts: a change that was not shown is shown later."""
 
     async def attach(self, batch: BatchId, message: MessageId) -> None:
         """Remember which message of ours is the live one."""
-        await self._transport.call("attach_notice", p_batch=batch, p_message=message)
+        await self._call("attach_notice", batch=batch, message=message)
 
     async def due(self, *, limit: int, hold_s: int) -> list[Notice]:
         """Batches that have changed since they were shown; each is reserved for this caller for `hold_s` seconds."""
-        found = await self._transport.call("due_notices", p_limit=limit, p_hold_s=hold_s)
+        found = await self._call("due_notices", limit=limit, hold_s=hold_s)
         return [rows.notice(row) for row in found]
 
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
         """The batch has been shown up to this revision; the lease ends."""
-        await self._transport.call("confirm_notice", p_batch=batch, p_revision=revision)
+        await self._call("confirm_notice", batch=batch, revision=revision)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,21 +197,21 @@ class DueMessage:
     attempt: int  # 1 the first time
 
 
-class WebhookStore(Store):
-    """Meets `api.services.Webhooks`."""
+class WebhookStore(rows.Store):
+    """Addresses that are told when a document ends."""
 
     async def add(self, base: BaseId, *, url: str, secret: str, most: int) -> Webhook | None:
         """None when the base has `most` webhooks already."""
-        found = await self._transport.call("add_webhook", p_base=base, p_url=url, p_secret=secret, p_most=most)
+        found = await self._call("add_webhook", base=base, url=url, secret=secret, most=most)
         return rows.record(Webhook, found[0], url=url, problem=None) if found else None
 
     async def all(self, base: BaseId) -> list[Webhook]:
         """Those of a base, the oldest first."""
-        return rows.records(Webhook, await self._transport.call("list_webhooks", p_base=base))
+        return await self._records(Webhook, "list_webhooks", base=base)
 
     async def remove(self, base: BaseId, webhook: str) -> bool:
         """False when the base has no such webhook."""
-        return bool(await self._transport.call("remove_webhook", p_base=base, p_webhook=webhook))
+        return await self._does("remove_webhook", base=base, webhook=webhook)
 
     async def due(self, *, limit: int, hold_s: float) -> list[DueMessage]:
         """Messages to be sent now, reserved for `hold_s`."""
@@ -226,9 +222,9 @@ class WebhookStore(Store):
                 body=json.dumps(row["body"], ensure_ascii=False, sort_keys=True),
                 attempt=row["attempts"],
             )
-            for row in await self._transport.call("due_webhook_messages", p_limit=limit, p_hold_s=hold_s)
+            for row in await self._call("due_webhook_messages", limit=limit, hold_s=hold_s)
         ]
 
     async def note(self, message: str, *, problem: str | None, again_s: float | None) -> None:
         """How a try ended; `again_s` None: it is over, told (`problem` None) or given up."""
-        await self._transport.call("note_webhook", p_message=message, p_problem=problem, p_again_s=again_s)
+        await self._call("note_webhook", message=message, problem=problem, again_s=again_s)

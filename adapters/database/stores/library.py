@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, name_key, storable
-from adapters.database.transport import PAGE_ROWS, Row, Store
+from adapters.database.transport import PAGE_ROWS, Row
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.locator import JsonValue
@@ -20,7 +20,7 @@ from rag.reservations import DayBounds, Reservation
 REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
 
 
-class LibraryStore(Store):
+class LibraryStore(rows.Store):
     """What a base holds."""
 
     async def documents(
@@ -38,75 +38,64 @@ class LibraryStore(Store):
 
     async def _page(self, base: BaseId, *, limit: int, offset: int, name_contains: str | None) -> list[Row]:
         part = _part_of_name(name_contains)
-        return await self._transport.call(
-            "list_documents", p_base=base, p_limit=limit, p_offset=offset, p_name_contains=part
-        )
+        return await self._call("list_documents", base=base, limit=limit, offset=offset, name_contains=part)
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
         """How many of the listed documents are ready, with their passages, how many are not, and how many failed."""
         part = _part_of_name(name_contains)
-        return rows.records(Removed, await self._transport.call("count_base", p_base=base, p_name_contains=part))[0]
+        return rows.records(Removed, await self._call("count_base", base=base, name_contains=part))[0]
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         """One document of this base, in any state."""
-        found = await self._transport.call("document_card", p_base=base, p_document=document)
+        found = await self._call("document_card", base=base, document=document)
         return rows.document_card(found[0]) if found else None
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
         """Answer the question that a CHOOSING document asks; False when it asks none any more."""
-        return bool(
-            await self._transport.call("choose_document", p_base=base, p_document=document, p_choice=choice.value)
-        )
+        return await self._does("choose_document", base=base, document=document, choice=choice.value)
 
     async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
         """Give a document another name; False when there is none. In the same transaction the lexical `terms` of the
         new name (term -> count) replace those of the old name for all its passages."""
         name = storable(title)
-        found = await self._transport.call(
-            "rename_document",
-            p_base=base,
-            p_document=document,
-            p_title=name,
-            p_name_key=name_key(name),
-            p_terms=json_text(terms),
+        return await self._does(
+            "rename_document", base=base, document=document, title=name, name_key=name_key(name), terms=json_text(terms)
         )
-        return bool(found)
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
         """The document and the versions that it replaced, newest first; at most 900 of them."""
-        found = await self._transport.call("document_versions", p_base=base, p_document=document)
+        found = await self._call("document_versions", base=base, document=document)
         return [rows.document_card(row) for row in found]
 
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
         """Stop the work on all documents of a batch that are not final; returns how many."""
-        found = await self._transport.call("cancel_batch", p_base=base, p_batch_id=batch)
+        found = await self._call("cancel_batch", base=base, batch_id=batch)
         return rows.integer(found[0], "cancelled")
 
     async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
         """Who sent the documents of a batch together; None when the base holds none of them."""
-        found = await self._transport.call("sender_of_batch", p_base=base, p_batch_id=batch)
+        found = await self._call("sender_of_batch", base=base, batch_id=batch)
         return UserId(rows.integer(found[0], "user_id")) if found else None
 
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         """Stop work on it; False when it was final already."""
-        return bool(await self._transport.call("cancel_document", p_base=base, p_document=document))
+        return await self._does("cancel_document", base=base, document=document)
 
     async def delete(self, base: BaseId, document: DocumentId) -> bool:
         """Remove it with all that is stored of it; False when the base does not hold it."""
-        found = await self._transport.call("delete_document", timeout_s=REMOVAL_S, p_base=base, p_document=document)
-        return bool(found)
+        return await self._does("delete_document", timeout_s=REMOVAL_S, base=base, document=document)
 
     async def clean_base(self, base: BaseId) -> Removed:
         """Remove everything, also what is being read right now."""
-        return rows.records(Removed, await self._transport.call("clean_base", timeout_s=REMOVAL_S, p_base=base))[0]
+        return rows.records(Removed, await self._call("clean_base", timeout_s=REMOVAL_S, base=base))[0]
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
         """Make a document permanent that was sent to be read now; False when there is no such document."""
-        return bool(await self._transport.call("keep_document", p_base=base, p_document=document))
+        return await self._does("keep_document", base=base, document=document)
 
     async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
         """The same for all documents of a batch; False when it has none."""
-        return bool(await self._transport.call("keep_batch", p_base=base, p_batch_id=batch))
+        return await self._does("keep_batch", base=base, batch_id=batch)
 
     async def remove_expired(self) -> int:
         """Remove what was sent to be read now and whose time has come, in all bases, one by one; returns how many.
@@ -114,15 +103,13 @@ class LibraryStore(Store):
         Raises DatabaseError, DatabaseAway.
         """
         removed = 0
-        while await self._transport.call("remove_expired", timeout_s=REMOVAL_S):
+        while await self._call("remove_expired", timeout_s=REMOVAL_S):
             removed += 1
         return removed
 
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
         """A rating (1 or -1) of an answer; a later one replaces it."""
-        await self._transport.call(
-            "save_feedback", p_user=user, p_base=base, p_chat=chat, p_message=message, p_rating=rating
-        )
+        await self._call("save_feedback", user=user, base=base, chat=chat, message=message, rating=rating)
 
     async def save_turn(
         self,
@@ -135,26 +122,24 @@ class LibraryStore(Store):
     ) -> None:
         """What a turn took and cost; `asker` is the person where `user` is a group. Its reservation ends."""
         row = json_text(turn_row(turn))
-        await self._transport.call(
-            "save_turn", p_user=user, p_base=base, p_turn=row, p_asker=asker, p_reservation=reservation
-        )
+        await self._call("save_turn", user=user, base=base, turn=row, asker=asker, reservation=reservation)
 
     async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
         """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
-        (row,) = await self._transport.call(
+        (row,) = await self._call(
             "reserve_question",
-            p_user=user,
-            p_asker=asker,
-            p_questions=bounds.questions,
-            p_cost=bounds.cost,
-            p_token_cost=bounds.token_cost,
-            p_lease_s=lease_s,
+            user=user,
+            asker=asker,
+            questions=bounds.questions,
+            cost=bounds.cost,
+            token_cost=bounds.token_cost,
+            lease_s=lease_s,
         )
         return rows.record(Reservation, row, cost=row["cost"] or 0.0)
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
         """It is still being answered."""
-        await self._transport.call("renew_reservation", p_reservation=reservation, p_lease_s=lease_s)
+        await self._call("renew_reservation", reservation=reservation, lease_s=lease_s)
 
     async def spent_in_a_day(
         self,
@@ -166,9 +151,7 @@ class LibraryStore(Store):
     ) -> Spending:
         """What the person (by this token of theirs) has asked of models in the last 24 hours, over all chats, compared
         with these bounds (None: no bound)."""
-        (row,) = await self._transport.call(
-            "spent_in_a_day", p_user=person, p_questions=questions, p_cost=cost, p_token=token
-        )
+        (row,) = await self._call("spent_in_a_day", user=person, questions=questions, cost=cost, token=token)
         return rows.record(Spending, row, cost=row["cost"] or 0.0)
 
 
@@ -202,33 +185,29 @@ def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
     }
 
 
-class KeptFileStore(Store):
-    """Meets `api.services.FileList`."""
+class KeptFileStore(rows.Store):
+    """Which files are kept, and which of them nobody has any more."""
 
     async def keep(self, base: BaseId, *, sha256: str, size_bytes: int, most_bytes: int) -> FileId | None:
         """The name under which the content is to be stored now, kept for an hour unless a document takes it; None when
         the base would keep more than `most_bytes`."""
-        found = await self._transport.call(
-            "keep_file", p_base=base, p_hash=sha256, p_size_bytes=size_bytes, p_most_bytes=most_bytes
-        )
+        found = await self._call("keep_file", base=base, hash=sha256, size_bytes=size_bytes, most_bytes=most_bytes)
         return FileId(rows.text(found[0], "id")) if found else None
 
     async def count_bytes(self, base: BaseId, token: UserId, size_bytes: int, *, per_day: int) -> int | None:
         """Counts what a token has uploaded; seconds to wait once it is more than `per_day` bytes today."""
-        found = await self._transport.call(
-            "count_bytes", p_base=base, p_token=token, p_bytes=size_bytes, p_per_day=per_day
-        )
+        found = await self._call("count_bytes", base=base, token=token, bytes=size_bytes, per_day=per_day)
         return rows.integer(found[0], "wait_s") if found and found[0]["wait_s"] is not None else None
 
     async def release(self, limit: int) -> list[tuple[BaseId, FileId]]:
         """Files that no document has; they are told again until they are forgotten."""
-        found = await self._transport.call("release_files", p_limit=limit)
+        found = await self._call("release_files", limit=limit)
         return [(BaseId(rows.text(row, "base_id")), FileId(rows.text(row, "id"))) for row in found]
 
     async def forget(self, files: Sequence[FileId]) -> None:
         """They are gone from the storage."""
-        await self._transport.call("forget_files", p_files=[*map(str, files)])
+        await self._call("forget_files", files=[*map(str, files)])
 
     async def forget_additions(self) -> None:
         """Removes the answers that were kept for a day under an Idempotency-Key."""
-        await self._transport.call("forget_additions")
+        await self._call("forget_additions")

@@ -7,7 +7,7 @@ by the functions themselves. It does not know what a mode means.
 from adapters.database import rows
 from adapters.database.payloads import storable
 from adapters.database.stores.library import REMOVAL_S
-from adapters.database.transport import NO_ROOM, DatabaseError, Row, Store, Transport
+from adapters.database.transport import NO_ROOM, Argument, DatabaseError, Row, Transport
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.documents import Removed
 from domain.errors import NoRoom
@@ -17,7 +17,7 @@ from domain.people import Caller, Mode, PendingQuestion, Token, UserState
 MOST_OWN = 50
 
 
-class PeopleStore(Store):
+class PeopleStore(rows.Store):
     """Modes, dialogues and bases of people and groups."""
 
     async def open_base(
@@ -31,86 +31,77 @@ class PeopleStore(Store):
     ) -> BaseId:
         """The first base of a private chat (`chat` is the person), a group or a topic; made when it is not there yet.
         `name` is the chat's, `topic` the topic's."""
-        found = await self._transport.call(
+        found = await self._call(
             "open_base",
-            p_chat=chat,
-            p_thread=thread,
-            p_member=member,
-            p_name=storable(name) if name else None,
-            p_topic=storable(topic) if topic else None,
+            chat=chat,
+            thread=thread,
+            member=member,
+            name=storable(name) if name else None,
+            topic=storable(topic) if topic else None,
         )
         return BaseId(rows.text(found[0], "id"))
 
     async def open_named_base(self, name: str) -> BaseId:
         """The base of the command line with this name; made when it is not there yet."""
-        found = await self._transport.call("open_named_base", p_name=storable(name))
+        found = await self._call("open_named_base", name=storable(name))
         return BaseId(rows.text(found[0], "id"))
 
     async def named_bases(self, name: str) -> list[str]:
         """Names of command-line bases that hold documents (20 at most); `name` comes first if it is one of them."""
-        found = await self._transport.call("named_bases", p_name=storable(name))
+        found = await self._call("named_bases", name=storable(name))
         return [rows.text(row, "name") for row in found]
 
     async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
         """The state in this topic. Where there is none it is created: these values, no mode, a fresh dialogue."""
-        found = await self._transport.call(
-            "read_or_create_state", p_user=user, p_home=base, p_language=language, p_thread=thread or 0
-        )
-        return rows.user_state(found[0])
+        return await self._state("read_or_create_state", user=user, home=base, language=language, thread=thread or 0)
 
     async def set_mode(self, user: UserId, mode: Mode | None, *, thread: ThreadId | None = None) -> UserState:
         """Upserts on `user_id` and topic (seed 1, section 4.1.1)."""
-        found = await self._transport.call(
-            "set_mode", p_user=user, p_mode=mode.value if mode else None, p_thread=thread or 0
-        )
-        return rows.user_state(found[0])
+        return await self._state("set_mode", user=user, mode=mode.value if mode else None, thread=thread or 0)
 
     async def set_language(self, user: UserId, language: str) -> UserState:
         """In all topics of the chat."""
-        found = await self._transport.call("set_language", p_user=user, p_language=language)
-        return rows.user_state(found[0])
+        return await self._state("set_language", user=user, language=language)
 
     async def set_only(
         self, user: UserId, *, base: BaseId, document: DocumentId | None, thread: ThreadId | None = None
     ) -> UserState:
         """Questions are asked of this document of the base alone; None: of all."""
-        found = await self._transport.call(
-            "set_only_document", p_user=user, p_base=base, p_document=document, p_thread=thread or 0
-        )
-        return rows.user_state(found[0])
+        return await self._state("set_only_document", user=user, base=base, document=document, thread=thread or 0)
 
     async def new_session(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
         """Begin a new dialogue; the old one is kept."""
-        found = await self._transport.call("new_session", p_user=user, p_thread=thread or 0)
-        return rows.user_state(found[0])
+        return await self._state("new_session", user=user, thread=thread or 0)
 
     async def go_home(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
         """Open the chat's own base, where the open one was closed to them."""
-        found = await self._transport.call("go_home", p_user=user, p_thread=thread or 0)
-        return rows.user_state(found[0])
+        return await self._state("go_home", user=user, thread=thread or 0)
+
+    async def _state(self, function: str, **given: Argument) -> UserState:
+        return rows.user_state((await self._call(function, timeout_s=None, **given))[0])
 
     async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
         """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
-        found = await self._transport.call("clean_chat", p_user=user, p_base=base)
+        found = await self._call("clean_chat", user=user, base=base)
         return Removed(messages=rows.integer(found[0], "messages"))
 
     async def forget(self, person: UserId) -> tuple[int, int]:
         """Remove all that is theirs; how many bases and documents it was."""
-        (row,) = await self._transport.call("forget_person", timeout_s=REMOVAL_S, p_user=person)
+        (row,) = await self._call("forget_person", timeout_s=REMOVAL_S, user=person)
         return rows.integer(row, "bases"), rows.integer(row, "documents")
 
     async def put_question(
         self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int
     ) -> None:
         """Remember what the person was asked in this chat, for so long; an earlier question there is forgotten."""
-        await self._transport.call(
+        await self._call(
             "put_pending_question",
-            p_chat=chat,
-            p_thread=thread,
-            p_user=person,
-            p_about=question.about,
-            p_subject=storable(question.subject),
-            p_seconds=seconds,
+            chat=chat,
+            thread=thread,
+            user=person,
+            about=question.about,
+            subject=storable(question.subject),
+            seconds=seconds,
         )
 
     async def take_question(
@@ -118,34 +109,30 @@ class PeopleStore(Store):
     ) -> PendingQuestion | None:
         """What the person was asked there. It is given to the first `update` that comes, and again only to the same
         one, which is replayed after a crash."""
-        found = await self._transport.call(
-            "take_pending_question", p_chat=chat, p_thread=thread, p_user=person, p_update=update
-        )
+        found = await self._call("take_pending_question", chat=chat, thread=thread, user=person, update=update)
         return next(iter(rows.records(PendingQuestion, found)), None)
 
 
-class TokenStore(Store):
-    """Tokens of the HTTP API; also meets `api.services.Tokens`."""
+class TokenStore(rows.Store):
+    """Tokens of the HTTP API."""
 
     async def add(self, base: BaseId | None, token_hash: str, *, is_read_only: bool, days: int | None) -> UserId:
         """The id of the new token, for one base or (None) all of who acts; it ends after `days` (None: never)."""
-        found = await self._transport.call(
-            "add_token", p_base=base, p_hash=token_hash, p_read_only=is_read_only, p_days=days
-        )
+        found = await self._call("add_token", base=base, hash=token_hash, read_only=is_read_only, days=days)
         return UserId(rows.integer(found[0], "id"))
 
     async def use(self, token_hash: str, *, per_minute: int) -> Caller | None:
         """Whose token it is; counts the request. None for one that is unknown, revoked or over."""
-        found = await self._transport.call("use_token", p_hash=token_hash, p_per_minute=per_minute)
+        found = await self._call("use_token", hash=token_hash, per_minute=per_minute)
         return _caller(found[0]) if found else None
 
     async def all(self, base: BaseId | None) -> list[Token]:
         """Those for a base (None: for any) that who acts has made, the oldest first."""
-        return [_token(row) for row in await self._transport.call("list_tokens", p_base=base)]
+        return [_token(row) for row in await self._call("list_tokens", base=base)]
 
     async def revoke(self, base: BaseId | None, token: UserId) -> bool:
         """End it and erase its dialogues; False when the base has no such token."""
-        return bool(await self._transport.call("revoke_token", p_base=base, p_token=token))
+        return await self._does("revoke_token", base=base, token=token)
 
 
 def _caller(row: Row) -> Caller:
@@ -164,67 +151,66 @@ def _token(row: Row) -> Token:
     return rows.record(Token, row, base=row["base_id"], base_name=row["name"], is_read_only=row["read_only"])
 
 
-class BaseStore:
-    """Bases of people and groups, who else is in them, and links to join; also meets `api.services.Bases`. All but
+class BaseStore(rows.Store):
+    """Bases of people and groups, who else is in them, and links to join. All but
     `all`, `accept` and what Telegram says of groups raise BaseClosed or BaseReadOnly where who acts may not."""
 
     def __init__(
         self, transport: Transport, *, base_passages: int | None = None, kept_bytes: int | None = None
     ) -> None:
-        self._transport, self._base_passages, self._kept_bytes = transport, base_passages, kept_bytes
+        super().__init__(transport)
+        self._base_passages, self._kept_bytes = base_passages, kept_bytes
 
     async def all(self, user: UserId, *, thread: ThreadId | None = None) -> list[ListedBase]:
         """What the person or group has, their own first; `is_open` tells of this topic."""
-        found = await self._transport.call("list_bases", p_user=user, p_thread=thread or 0)
+        found = await self._call("list_bases", user=user, thread=thread or 0)
         return [_listed(row) for row in found]
 
     async def show(self, base: BaseId) -> ListedBase | None:
         """One base, as who acts sees it; for nobody in particular None where there is none. Raises BaseClosed."""
-        found = await self._transport.call("show_base", p_base=base)
+        found = await self._call("show_base", base=base)
         return _listed(found[0]) if found else None
 
     async def make(self, user: UserId, name: str) -> BaseId | None:
         """A further base of theirs; None when they own as many as anybody may."""
-        found = await self._transport.call("make_base", p_user=user, p_name=storable(name), p_most=MOST_OWN)
+        found = await self._call("make_base", user=user, name=storable(name), most=MOST_OWN)
         return BaseId(rows.text(found[0], "base_id")) if found else None
 
     async def rename(self, base: BaseId, name: str) -> bool:
         """False when there is none. Raises BaseReadOnly for whoever is not the owner."""
-        return bool(await self._transport.call("rename_base", p_base=base, p_name=storable(name)))
+        return await self._does("rename_base", base=base, name=storable(name))
 
     async def delete(self, base: BaseId) -> int | None:
         """Remove it with everything, and say how many documents it had; None for the first base of a chat."""
-        found = await self._transport.call("delete_base", timeout_s=REMOVAL_S, p_base=base)
+        found = await self._call("delete_base", timeout_s=REMOVAL_S, base=base)
         return rows.integer(found[0], "documents") if found else None
 
     async def open(self, user: UserId, base: BaseId, *, thread: ThreadId | None) -> None:
         """Open it in their chat or in a topic of it. Raises BaseClosed."""
-        await self._transport.call("open_in_chat", p_user=user, p_base=base, p_thread=thread or 0)
+        await self._call("open_in_chat", user=user, base=base, thread=thread or 0)
 
     async def bind(self, base: BaseId, chat: ChatId, *, thread: ThreadId | None, name: str) -> None:
         """Open a base of who acts in a group, for all who write there."""
-        await self._transport.call("bind_base", p_base=base, p_chat=chat, p_thread=thread or 0, p_name=storable(name))
+        await self._call("bind_base", base=base, chat=chat, thread=thread or 0, name=storable(name))
 
     async def keep_copy(self, base: BaseId, document: DocumentId, to: BaseId) -> FileId | None:
         """The name under which a document's kept file is to be stored for another base, before the document is sent
         there; None where Baza keeps none, or the other base has no room for it."""
-        found = await self._transport.call(
-            "keep_copy", p_base=base, p_document=document, p_to=to, p_most_bytes=self._kept_bytes
-        )
+        found = await self._call("keep_copy", base=base, document=document, to=to, most_bytes=self._kept_bytes)
         return FileId(rows.text(found[0], "id")) if found else None
 
     async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
         """Copy or move a ready document to another base, as it was read; None where there is none. Raises
         NoRoom when the other base may not hold its passages as well."""
         try:
-            found = await self._transport.call(
+            found = await self._call(
                 "send_document",
                 timeout_s=REMOVAL_S,
-                p_base=base,
-                p_document=document,
-                p_to=to,
-                p_move=move,
-                p_base_passages=self._base_passages,
+                base=base,
+                document=document,
+                to=to,
+                move=move,
+                base_passages=self._base_passages,
             )
         except DatabaseError as error:
             if error.code != NO_ROOM:
@@ -234,42 +220,37 @@ class BaseStore:
 
     async def members(self, base: BaseId) -> list[Member]:
         """Everybody but the owner, who alone may ask."""
-        return [
-            rows.record(Member, row, id=row["user_id"])
-            for row in await self._transport.call("list_members", p_base=base)
-        ]
+        return [rows.record(Member, row, id=row["user_id"]) for row in await self._call("list_members", base=base)]
 
     async def remove_member(self, base: BaseId, member: UserId) -> bool:
         """Take somebody off, or leave; False when they are no member, or the owner."""
-        return bool(await self._transport.call("remove_member", p_base=base, p_member=member))
+        return await self._does("remove_member", base=base, member=member)
 
     async def confirm_member(self, user: UserId, base: BaseId) -> bool:
         """Telegram says that the person is in the group whose base it is; False when they have not written there."""
-        return bool(await self._transport.call("confirm_member", p_user=user, p_group_base=base))
+        return await self._does("confirm_member", user=user, group_base=base)
 
     async def leave_group(self, chat: ChatId, member: UserId | None) -> None:
         """The person, or (None) the bot itself, is not in the group any more."""
-        await self._transport.call("leave_group", p_chat=chat, p_member=member)
+        await self._call("leave_group", chat=chat, member=member)
 
     async def invite(self, base: BaseId, secret_hash: str, *, role: Role, once: bool, days: int | None) -> Invitation:
         """A link, by the hash of its secret; without `days` it does not end."""
-        (row,) = await self._transport.call(
-            "make_invitation", p_base=base, p_hash=secret_hash, p_role=role.value, p_once=once, p_days=days
-        )
+        (row,) = await self._call("make_invitation", base=base, hash=secret_hash, role=role.value, once=once, days=days)
         until = rows.moment_or_none(row, "until")
         return Invitation(id=rows.integer(row, "id"), role=role, once=once, until=until)
 
     async def invitations(self, base: BaseId) -> list[Invitation]:
         """Links that still work, newest first."""
-        return rows.records(Invitation, await self._transport.call("list_invitations", p_base=base))
+        return await self._records(Invitation, "list_invitations", base=base)
 
     async def revoke(self, base: BaseId, invitation: int) -> bool:
         """End a link; False when it has ended."""
-        return bool(await self._transport.call("revoke_invitation", p_base=base, p_invitation=invitation))
+        return await self._does("revoke_invitation", base=base, invitation=invitation)
 
     async def accept(self, user: UserId, secret_hash: str, *, name: str) -> Joined | None:
         """Make the person a member by a link; None for one that does not work (any more)."""
-        found = await self._transport.call("accept_invitation", p_user=user, p_hash=secret_hash, p_name=storable(name))
+        found = await self._call("accept_invitation", user=user, hash=secret_hash, name=storable(name))
         return rows.record(Joined, found[0], base=found[0]["base_id"]) if found else None
 
 

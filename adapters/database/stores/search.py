@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, storable, vector_text, vectors_in_line
 from adapters.database.segments import Near, SegmentMirror
-from adapters.database.transport import Row, Store, Transport
+from adapters.database.transport import Row, Transport
 from domain.documents import opening_line
 from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
@@ -31,11 +31,11 @@ class _Found:
     as_of: JsonValue = None  # the state of the base that the call saw
 
 
-class SearchStore:
+class SearchStore(rows.Store):
     """Meets `rag.ports.PassageSearch` and `rag.ports.DocumentScores`."""
 
     def __init__(self, transport: Transport, copies: SegmentMirror | None = None) -> None:
-        self._transport = transport
+        super().__init__(transport)
         self._copies = copies
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
@@ -46,43 +46,43 @@ class SearchStore:
         """
         copies = self._copies if query.only is None else None  # a filter leaves other passages nearest
         if query.vector is None or copies is None or not copies.has_copy(query.base_id, query.model):
-            return (await self._call(query)).candidates
-        legs = await asyncio.gather(self._call(query, by_vector=False), self._nearest(query, query.vector, copies))
+            return (await self._searched(query)).candidates
+        legs = await asyncio.gather(self._searched(query, by_vector=False), self._nearest(query, query.vector, copies))
         if len({leg.as_of for leg in legs if leg.candidates}) > 1:
-            return (await self._call(query)).candidates
+            return (await self._searched(query)).candidates
         return [*{each.passage.chunk_id: each for leg in reversed(legs) for each in leg.candidates}.values()]
 
     async def _nearest(self, query: SearchQuery, vector: Sequence[float], copies: SegmentMirror) -> _Found:
         near = await copies.near(query.base_id, query.model, vector, limit=query.limit)
-        return await self._call(replace(query, terms=(), spellings=()), near)
+        return await self._searched(replace(query, terms=(), spellings=()), near)
 
-    async def _call(self, query: SearchQuery, near: Near | None = None, *, by_vector: bool = True) -> _Found:
+    async def _searched(self, query: SearchQuery, near: Near | None = None, *, by_vector: bool = True) -> _Found:
         if not (query.terms or by_vector):
             return _Found(candidates=[])
-        found = await self._transport.call(
+        found = await self._call(
             "search",
-            p_base=query.base_id,
-            p_embedding=None if query.vector is None else vectors_in_line([query.vector]),
-            p_model=query.model,
-            p_terms=[storable(term) for term in query.terms],
-            p_spellings=_spellings_text(query),
-            p_filter=None if query.only is None else json_text(_filter_json(query.only)),
-            p_limit=query.limit,
-            p_near=None if near is None else _numbers_text(near.passages),
-            p_near_segment=None if near is None else near.segment,
-            p_near_row=None if near is None else near.last_row,
-            p_by_vector=by_vector,
+            base=query.base_id,
+            embedding=None if query.vector is None else vectors_in_line([query.vector]),
+            model=query.model,
+            terms=[storable(term) for term in query.terms],
+            spellings=_spellings_text(query),
+            filter=None if query.only is None else json_text(_filter_json(query.only)),
+            limit=query.limit,
+            near=None if near is None else _numbers_text(near.passages),
+            near_segment=None if near is None else near.segment,
+            near_row=None if near is None else near.last_row,
+            by_vector=by_vector,
         )
         return _Found(candidates=rows.candidates(found), as_of=found[0]["as_of"] if found else None)
 
     async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
         """Up to `query.limit` documents that the terms choose, best first."""
-        found = await self._transport.call(
+        found = await self._call(
             "find_documents",
-            p_base=query.base_id,
-            p_terms=[storable(term) for term in query.terms],
-            p_spellings=_spellings_text(query),
-            p_limit=query.limit,
+            base=query.base_id,
+            terms=[storable(term) for term in query.terms],
+            spellings=_spellings_text(query),
+            limit=query.limit,
         )
         return [replace(each, opening=opening_line(each.opening)) for each in map(rows.document_match, found)]
 
@@ -90,23 +90,19 @@ class SearchStore:
         self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0
     ) -> list[DocumentMatch]:
         """The documents that have all of the terms in their first passage or their names, by id."""
-        found = await self._transport.call(
-            "documents_saying_first",
-            p_base=base,
-            p_terms=[storable(term) for term in terms],
-            p_limit=limit,
-            p_offset=offset,
+        found = await self._call(
+            "documents_saying_first", base=base, terms=[storable(term) for term in terms], limit=limit, offset=offset
         )
         return [rows.document_match(row) for row in found]
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         """One passage of this base; None when the base does not hold it (any more)."""
-        found = await self._transport.call("passage", p_base=base, p_chunk=chunk)
+        found = await self._call("passage", base=base, chunk=chunk)
         return rows.passage(found[0]) if found else None
 
     async def holds_documents(self, base: BaseId) -> bool:
         """Whether the base has any searchable passage."""
-        found = await self._transport.call("holds_documents", p_base=base)
+        found = await self._call("holds_documents", base=base)
         return any(row["holds"] for row in found)
 
     async def ensure_index(self) -> bool:
@@ -116,10 +112,10 @@ class SearchStore:
         DatabaseError, DatabaseAway.
         """
         made = False
-        while await self._transport.call("ensure_vector_segments", timeout_s=INDEX_S):
+        while await self._call("ensure_vector_segments", timeout_s=INDEX_S):
             made = True
-        made |= bool(await self._transport.call("refresh_common_terms", timeout_s=INDEX_S))
-        while await self._transport.call("ensure_posting_segments", timeout_s=INDEX_S):
+        made |= bool(await self._call("refresh_common_terms", timeout_s=INDEX_S))
+        while await self._call("ensure_posting_segments", timeout_s=INDEX_S):
             made = True
         return made
 
@@ -148,17 +144,17 @@ def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
     return {name: value for name, value in asked.items() if value not in (None, "", [])}
 
 
-class NextVectorStore(Store):
+class NextVectorStore(rows.Store):
     """Meets `ingestion.indexing.VectorStore`."""
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
         """Bases with passages of another model; `name` asks for one."""
-        found = await self._transport.call("outdated_bases", p_model=model, p_name=name)
+        found = await self._call("outdated_bases", model=model, name=name)
         return [rows.record(OutdatedBase, row, id=row["base_id"]) for row in found]
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready documents with passages that `model` has no vector for."""
-        found = await self._transport.call("outdated_documents", p_base=base, p_model=model)
+        found = await self._call("outdated_documents", base=base, model=model)
         return [DocumentId(rows.text(row, "document_id")) for row in found]
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
@@ -166,8 +162,8 @@ class NextVectorStore(Store):
         found: list[StoredChunk] = []
         while True:
             after = found[-1].chunk.ordinal if found else -1
-            page = await self._transport.call(
-                "chunks_to_embed", p_base=base, p_document=document, p_model=model, p_after=after, p_limit=PAGE
+            page = await self._call(
+                "chunks_to_embed", base=base, document=document, model=model, after=after, limit=PAGE
             )
             found += map(_stored_chunk, page)
             if len(page) < PAGE:
@@ -180,11 +176,11 @@ class NextVectorStore(Store):
                 {"chunk_id": chunk, "embedding": vector_text(vector) if vector else None}
                 for chunk, vector in vectors[first : first + VECTORS_A_CALL]
             ]
-            await self._transport.call("store_next_vectors", p_base=base, p_model=model, p_vectors=json_text(some))
+            await self._call("store_next_vectors", base=base, model=model, vectors=json_text(some))
 
     async def switch(self, base: BaseId, model: str) -> bool:
         """Switch the base to its new vectors; False when some are missing."""
-        found = await self._transport.call("switch_model", timeout_s=SWITCH_S, p_base=base, p_model=model)
+        found = await self._call("switch_model", timeout_s=SWITCH_S, base=base, model=model)
         return rows.integer(found[0], "missing") == 0
 
 
@@ -193,12 +189,10 @@ def _stored_chunk(row: Row) -> StoredChunk:
     return rows.record(StoredChunk, row, id=row["chunk_id"], chunk=rows.record(Chunk, row, span=span))
 
 
-class PassageStore(Store):
+class PassageStore(rows.Store):
     """Meets `rag.ports.DocumentPassages`."""
 
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
         """Up to `limit` (below 1000) passages with an ordinal over `after`; none when the base does not hold it."""
-        found = await self._transport.call(
-            "read_passages", p_base=base, p_document=document, p_after=after, p_limit=limit
-        )
+        found = await self._call("read_passages", base=base, document=document, after=after, limit=limit)
         return [rows.passage(row) for row in found]

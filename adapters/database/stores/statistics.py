@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from adapters.database import rows
-from adapters.database.transport import Row, Store
+from adapters.database.transport import Row
 from domain.ids import BaseId, DocumentId
 from domain.statistics import (
     ActionFigures,
@@ -23,12 +23,12 @@ from domain.statistics import (
 FAILURES_SHOWN = 10
 
 
-class StatisticsStore(Store):
+class StatisticsStore(rows.Store):
     """Figures for people, and what reading costs."""
 
     async def save_reading_cost(self, base: BaseId, document: DocumentId, cost: float) -> None:
         """What models have cost for reading the document, in US dollars."""
-        await self._transport.call("save_reading_cost", p_base=base, p_document=document, p_cost=cost)
+        await self._call("save_reading_cost", base=base, document=document, cost=cost)
 
     async def sender_spent_until(
         self,
@@ -41,37 +41,32 @@ class StatisticsStore(Store):
     ) -> datetime | None:
         """Until when reading the document may cost nothing more, as its sender, or the token that sent it, has spent so
         much (None: no bound); None: it may."""
-        found = await self._transport.call(
-            "sender_spent_until",
-            p_base=base,
-            p_document=document,
-            p_cost=cost,
-            p_token_cost=token_cost,
-            p_exempt=sorted(exempt),
+        found = await self._call(
+            "sender_spent_until", base=base, document=document, cost=cost, token_cost=token_cost, exempt=sorted(exempt)
         )
         return rows.moment_or_none(found[0], "until") if found else None
 
     async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
         """The last `days` days, today included, by a clock that is so many minutes ahead of UTC; at most 190 days."""
-        (held,) = await self._transport.call("base_statistics", p_base=base, p_days=days)
-        turns = await self._transport.call(
-            "turns_by_day", p_base=base, p_days=days, p_offset_minutes=offset_minutes
+        (held,) = await self._call("base_statistics", base=base, days=days)
+        turns = await self._call(
+            "turns_by_day", base=base, days=days, offset_minutes=offset_minutes
         )  # five kinds a day: below PostgREST's 1000 rows
         by_day = rows.records(TurnsOfDay, turns)
         return rows.record(BaseStatistics, _summed(held), figures=_figures(held), days=by_day)
 
     async def queue(self) -> QueueState:
         """Of all bases."""
-        (state,) = await self._transport.call("queue_state")
+        (state,) = await self._call("queue_state")
         return rows.record(QueueState, _summed(state))
 
     async def of_all(self, *, days: int, offset_minutes: int = 0) -> OverallStatistics:
         """Everybody, the last `days` days, by a clock that is so many minutes ahead of UTC; at most 900 days."""
-        (held,) = await self._transport.call("overall_statistics", p_days=days)
-        statuses = await self._transport.call("documents_by_status")
-        failures = await self._transport.call("failures_by_code", p_days=days, p_limit=FAILURES_SHOWN)
-        actions = await self._transport.call("steps_by_action", p_days=days)
-        by_day = await self._transport.call("overall_by_day", p_days=days, p_offset_minutes=offset_minutes)
+        (held,) = await self._call("overall_statistics", days=days)
+        statuses = await self._call("documents_by_status")
+        failures = await self._call("failures_by_code", days=days, limit=FAILURES_SHOWN)
+        actions = await self._call("steps_by_action", days=days)
+        by_day = await self._call("overall_by_day", days=days, offset_minutes=offset_minutes)
         return rows.record(
             OverallStatistics,
             _summed(held),

@@ -22,7 +22,6 @@ from adapters.database.transport import (
     DatabaseError,
     Reals,
     Row,
-    Store,
     Transport,
 )
 from domain.documents import ANY_LANE, DocumentStatus, Lane
@@ -49,7 +48,7 @@ FRAME_CHARS = 80  # of a block besides its text
 FEW_CHUNKS = 8  # written as JSON in a few milliseconds
 
 
-class TextStore(Store):
+class TextStore(rows.Store):
     """Meets `ingestion.ports.DocumentText`."""
 
     async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> Sequence[Block]:
