@@ -12,27 +12,11 @@ from aiogram import Bot, Router
 from aiogram.exceptions import TelegramBadRequest, TelegramNetworkError
 from aiogram.types import BufferedInputFile, InputFile
 
+from bot import keyboards as press
 from bot.handlers.base import DAY_S
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_tidy
 from bot.handlers.menu import mode_sign
-from bot.keyboards import (
-    AddSection,
-    AskAbout,
-    CancelBatch,
-    CancelDocument,
-    ChooseVersion,
-    KeepBatch,
-    KeepDocument,
-    OpenDocument,
-    ReadDocument,
-    Refresh,
-    Rename,
-    ShowOriginal,
-    ShowVersions,
-    TakeBack,
-    button,
-    rows,
-)
+from bot.keyboards import button, rows
 from bot.replies.library import TextPage, card_html, card_keyboard, text_page, versions_html
 from bot.replies.names import shortened
 from bot.replies.readings import TITLE_CHARACTERS
@@ -55,24 +39,24 @@ SENT_BYTES = 50 * 2**20  # core.telegram.org/bots/api#senddocument
 def build_router() -> Router:
     """Buttons under live messages and cards, and the answer to «Как назвать?»."""
     router = Router(name="document")
-    router.callback_query.register(send_original, ShowOriginal.filter())
-    router.callback_query.register(read_text, ReadDocument.filter(), has_message)
-    router.callback_query.register(ask_for_name, Rename.filter())
-    router.callback_query.register(show_versions, ShowVersions.filter())
+    router.callback_query.register(send_original, press.ShowOriginal.filter())
+    router.callback_query.register(read_text, press.ReadDocument.filter(), has_message)
+    router.callback_query.register(ask_for_name, press.Rename.filter())
+    router.callback_query.register(show_versions, press.ShowVersions.filter())
     router.message.register(rename, answers(RENAME))
-    router.callback_query.register(cancel, CancelDocument.filter())
-    router.callback_query.register(cancel_batch, CancelBatch.filter())
-    router.callback_query.register(choose_version, ChooseVersion.filter())
-    router.callback_query.register(add_section, AddSection.filter(), has_message)
-    router.callback_query.register(refresh, Refresh.filter(), has_message)
-    router.callback_query.register(ask_about, AskAbout.filter())
-    router.callback_query.register(keep_document, KeepDocument.filter(), has_message)
-    router.callback_query.register(keep_batch, KeepBatch.filter())
-    router.callback_query.register(take_back, TakeBack.filter(), has_message)
+    router.callback_query.register(cancel, press.CancelDocument.filter())
+    router.callback_query.register(cancel_batch, press.CancelBatch.filter())
+    router.callback_query.register(choose_version, press.ChooseVersion.filter())
+    router.callback_query.register(add_section, press.AddSection.filter(), has_message)
+    router.callback_query.register(refresh, press.Refresh.filter(), has_message)
+    router.callback_query.register(ask_about, press.AskAbout.filter())
+    router.callback_query.register(keep_document, press.KeepDocument.filter(), has_message)
+    router.callback_query.register(keep_batch, press.KeepBatch.filter())
+    router.callback_query.register(take_back, press.TakeBack.filter(), has_message)
     return router
 
 
-async def send_original(talk: Talk, callback_data: ShowOriginal) -> None:
+async def send_original(talk: Talk, callback_data: press.ShowOriginal) -> None:
     """Copy the message that brought the document, or send the file that Baza keeps; without either, the text as a
     file."""
     card = await document_of(talk, callback_data.document)
@@ -81,7 +65,7 @@ async def send_original(talk: Talk, callback_data: ShowOriginal) -> None:
         await _send_text_file(talk, card)
 
 
-async def read_text(talk: Talk, callback_data: ReadDocument) -> None:
+async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
     """Show the text that was read from the document, page by page."""
     card = await document_of(talk, callback_data.document)
     blocks = await talk.services.text.blocks(talk.base_id, card.id)
@@ -90,7 +74,7 @@ async def read_text(talk: Talk, callback_data: ReadDocument) -> None:
     await talk.acknowledge()
 
 
-async def ask_for_name(talk: Talk, callback_data: Rename) -> None:
+async def ask_for_name(talk: Talk, callback_data: press.Rename) -> None:
     """Ask for the new name: «Как назвать?»."""
     card = await changeable(talk, callback_data.document)
     await talk.acknowledge()
@@ -107,11 +91,11 @@ async def rename(talk: Talk, subject: str) -> None:
     terms = talk.services.count_terms(name)
     renamed = await talk.services.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)
     text = talk.words("renamed", title=name) if renamed else talk.words("document-gone")
-    back = rows([button(talk.words.plain("button-open"), OpenDocument(document=subject))]) if renamed else None
+    back = rows([button(talk.words.plain("button-open"), press.OpenDocument(document=subject))]) if renamed else None
     await talk.say(text, back)
 
 
-async def show_versions(talk: Talk, callback_data: ShowVersions) -> None:
+async def show_versions(talk: Talk, callback_data: press.ShowVersions) -> None:
     """A line for each version, the newest first."""
     card = await document_of(talk, callback_data.document)
     versions = await talk.services.library.versions(talk.base_id, card.id)
@@ -181,7 +165,7 @@ def original_here(card: DocumentCard, chat: ChatId) -> MessageId | None:
     return card.message_id if card.chat_id == chat else None
 
 
-async def cancel(talk: Talk, callback_data: CancelDocument) -> None:
+async def cancel(talk: Talk, callback_data: press.CancelDocument) -> None:
     """«Отменить» on a live message."""
     await changeable(talk, callback_data.document)
     stopped = await talk.services.library.cancel(talk.base_id, DocumentId(callback_data.document))
@@ -189,7 +173,7 @@ async def cancel(talk: Talk, callback_data: CancelDocument) -> None:
     talk.services.wake()
 
 
-async def cancel_batch(talk: Talk, callback_data: CancelBatch) -> None:
+async def cancel_batch(talk: Talk, callback_data: press.CancelBatch) -> None:
     """«Отменить всё»."""
     await _require_batch(talk, callback_data.batch)
     stopped = await talk.services.library.cancel_batch(talk.base_id, BatchId(callback_data.batch))
@@ -197,7 +181,7 @@ async def cancel_batch(talk: Talk, callback_data: CancelBatch) -> None:
     talk.services.wake()
 
 
-async def choose_version(talk: Talk, callback_data: ChooseVersion) -> None:
+async def choose_version(talk: Talk, callback_data: press.ChooseVersion) -> None:
     """«Заменить / Оставить оба / Пропустить» under the live message or on the document's card."""
     document = DocumentId(callback_data.document)
     await changeable(talk, document)
@@ -206,7 +190,7 @@ async def choose_version(talk: Talk, callback_data: ChooseVersion) -> None:
     talk.services.wake()
 
 
-async def add_section(talk: Talk, callback_data: AddSection) -> None:
+async def add_section(talk: Talk, callback_data: press.AddSection) -> None:
     """«Добавить весь раздел»: add the section as one more document with its own live message. The section of a
     temporary page is temporary, too."""
     card = await _link_of(talk, callback_data.document)
@@ -217,7 +201,7 @@ async def add_section(talk: Talk, callback_data: AddSection) -> None:
     talk.services.wake()
 
 
-async def refresh(talk: Talk, callback_data: Refresh) -> None:
+async def refresh(talk: Talk, callback_data: press.Refresh) -> None:
     """«Обновить»: fetch the link again; changed content becomes a new version. A failed document is tried again."""
     card = await _link_of(talk, callback_data.document)
     await changeable(talk, card.id)
@@ -226,7 +210,7 @@ async def refresh(talk: Talk, callback_data: Refresh) -> None:
     talk.services.wake()
 
 
-async def ask_about(talk: Talk, callback_data: AskAbout) -> None:
+async def ask_about(talk: Talk, callback_data: press.AskAbout) -> None:
     """«Спросить о нём» on a receipt or card: switch to Чат, and ask of this document alone until that is taken off."""
     card = await document_of(talk, callback_data.document)
     await talk.services.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
@@ -236,7 +220,7 @@ async def ask_about(talk: Talk, callback_data: AskAbout) -> None:
     await talk.say(text, mode_sign(talk, Mode.CHAT))
 
 
-async def keep_document(talk: Talk, callback_data: KeepDocument) -> None:
+async def keep_document(talk: Talk, callback_data: press.KeepDocument) -> None:
     """«Оставить в базе»: the notice loop updates the live message; the card is updated at once."""
     document = DocumentId(callback_data.document)
     await changeable(talk, document)
@@ -249,7 +233,7 @@ async def keep_document(talk: Talk, callback_data: KeepDocument) -> None:
         await talk.redraw(card_html(card, talk.words), keyboard)
 
 
-async def keep_batch(talk: Talk, callback_data: KeepBatch) -> None:
+async def keep_batch(talk: Talk, callback_data: press.KeepBatch) -> None:
     """«Оставить в базе» under a live message of several documents."""
     await _require_batch(talk, callback_data.batch)
     kept = await talk.services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
@@ -257,7 +241,7 @@ async def keep_batch(talk: Talk, callback_data: KeepBatch) -> None:
     talk.services.wake()
 
 
-async def take_back(talk: Talk, callback_data: TakeBack) -> None:
+async def take_back(talk: Talk, callback_data: press.TakeBack) -> None:
     """«Убрать» under a receipt: the document leaves at once, since whoever sent it by mistake wants no question."""
     card = await changeable(talk, callback_data.document)
     await talk.services.library.delete(talk.base_id, card.id)

@@ -20,22 +20,10 @@ from aiogram.types import (
 )
 
 from adapters.spreadsheet import file_name, spreadsheet
+from bot import keyboards as press
 from bot.handlers.answering import CLARIFIED, WHICH, answer_question
 from bot.handlers.filters import answers, has_message, may_tidy, own_words
-from bot.keyboards import (
-    BUTTON_CHARACTERS,
-    EVERYTHING,
-    EVERYWHERE,
-    MORE,
-    STOP,
-    PickChoice,
-    PickDocument,
-    ResumeDialogue,
-    SendTable,
-    button,
-    question_key,
-    rows,
-)
+from bot.keyboards import BUTTON_CHARACTERS, EVERYTHING, EVERYWHERE, MORE, STOP, button, question_key, rows
 from bot.replies.names import shortened
 from bot.services import Refusal, Services, Talk
 from domain.ids import DocumentId, SessionId, ThreadId, UserId
@@ -55,18 +43,18 @@ def build_router() -> Router:
     router.message.register(list_dialogues, Command("dialogs"))
     router.message.register(clarify, answers(CLARIFIED))
     router.message.register(clarify, answers(WHICH))
-    router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
-    router.callback_query.register(pick_document, PickDocument.filter(), has_message)
+    router.callback_query.register(pick_choice, press.PickChoice.filter(), has_message)
+    router.callback_query.register(pick_document, press.PickDocument.filter(), has_message)
     router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
     router.callback_query.register(ask_of_everything, F.data == EVERYTHING, has_message)
     router.callback_query.register(stop_turn, F.data == STOP)
     router.stopped_message_generation.register(stop_draft)
-    router.callback_query.register(send_table, SendTable.filter(), has_message)
-    router.callback_query.register(resume_dialogue, ResumeDialogue.filter(), has_message)
+    router.callback_query.register(send_table, press.SendTable.filter(), has_message)
+    router.callback_query.register(resume_dialogue, press.ResumeDialogue.filter(), has_message)
     return router
 
 
-async def pick_choice(talk: Talk, callback_data: PickChoice) -> None:
+async def pick_choice(talk: Talk, callback_data: press.PickChoice) -> None:
     """The pressed choice is the person's answer to a clarifying question."""
     label = _label(talk.message.reply_markup, callback_data)
     await talk.acknowledge()
@@ -85,7 +73,7 @@ async def clarify(talk: Talk, subject: str) -> None:
     await answer_question(talk, text)
 
 
-async def pick_document(talk: Talk, callback_data: PickDocument) -> None:
+async def pick_document(talk: Talk, callback_data: press.PickDocument) -> None:
     """The same question once more, answered from the document on the button. The buttons stay: another may be next."""
     label, question = _label(talk.message.reply_markup, callback_data), await _asked(talk, callback_data.asked)
     if label is None or question is None:
@@ -130,7 +118,7 @@ async def stop_draft(event: MessageGenerationStopped, services: Services) -> Non
     services.turns.stop((UserId(event.chat.id), ThreadId(thread) if thread else None))
 
 
-async def send_table(talk: Talk, callback_data: SendTable) -> None:
+async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
     """«Таблица XLSX»: the rows of the answer with their sources, as a file."""
     table = await talk.services.answer_tables.read_table(talk.base_id, callback_data.table)
     if table is None:
@@ -147,11 +135,13 @@ async def list_dialogues(talk: Talk) -> None:
     if not others:
         await talk.tell("dialogs-none")
         return
-    lines = [[button(shortened(each.title, BUTTON_CHARACTERS * 2), ResumeDialogue(session=each.id))] for each in others]
+    lines = [
+        [button(shortened(each.title, BUTTON_CHARACTERS * 2), press.ResumeDialogue(session=each.id))] for each in others
+    ]
     await talk.tell("dialogs-choose", rows(*lines))
 
 
-async def resume_dialogue(talk: Talk, callback_data: ResumeDialogue) -> None:
+async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> None:
     """Make an earlier dialogue the current one, which answers remember."""
     session = SessionId(callback_data.session)
     past = await talk.services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)

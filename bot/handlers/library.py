@@ -8,18 +8,9 @@ from aiogram import F, Router
 from aiogram.filters import Command, CommandObject
 from aiogram.types import InlineKeyboardMarkup
 
+from bot import keyboards as press
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, own_words
-from bot.keyboards import (
-    DISMISS,
-    DeleteDocument,
-    ListPage,
-    OpenDocument,
-    SearchDocuments,
-    bare,
-    button,
-    for_readers,
-    rows,
-)
+from bot.keyboards import DISMISS, bare, button, for_readers, rows
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.services import Talk
 from bot.texts import Texts
@@ -39,10 +30,10 @@ def build_router(texts: Texts) -> Router:
     labels = texts.in_every_language("button-library")
     router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
     router.message.register(show_found, answers(SEARCH))
-    router.callback_query.register(ask_for_name, SearchDocuments.filter())
-    router.callback_query.register(turn_page, ListPage.filter(), has_message)
-    router.callback_query.register(open_document, OpenDocument.filter(), has_message)
-    router.callback_query.register(delete, DeleteDocument.filter(), has_message)
+    router.callback_query.register(ask_for_name, press.SearchDocuments.filter())
+    router.callback_query.register(turn_page, press.ListPage.filter(), has_message)
+    router.callback_query.register(open_document, press.OpenDocument.filter(), has_message)
+    router.callback_query.register(delete, press.DeleteDocument.filter(), has_message)
     router.callback_query.register(dismiss, F.data == DISMISS, has_message)
     return router
 
@@ -65,14 +56,14 @@ async def show_found(talk: Talk) -> None:
     await talk.say(html, keyboard)
 
 
-async def turn_page(talk: Talk, callback_data: ListPage) -> None:
+async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
     """‹ and ›."""
     html, keyboard = await _page(talk, callback_data.page, name=callback_data.name or None)
     await talk.redraw(html, keyboard)
     await talk.acknowledge()
 
 
-async def open_document(talk: Talk, callback_data: OpenDocument) -> None:
+async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
     """Show a document's card in place of the list."""
     card = await document_of(talk, callback_data.document)
     keyboard = card_keyboard(card, talk.words, page=callback_data.page)
@@ -81,17 +72,17 @@ async def open_document(talk: Talk, callback_data: OpenDocument) -> None:
     await talk.acknowledge()
 
 
-async def delete(talk: Talk, callback_data: DeleteDocument) -> None:
+async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
     """Ask for confirmation; with `sure`, delete."""
     words, card = talk.words, await changeable(talk, callback_data.document)
     if not callback_data.sure:
         page = callback_data.page
-        sure = button(words.plain("button-delete-sure"), DeleteDocument(document=card.id, page=page, sure=True))
-        no = button(words.plain("button-no"), OpenDocument(document=card.id, page=page))
+        sure = button(words.plain("button-delete-sure"), press.DeleteDocument(document=card.id, page=page, sure=True))
+        no = button(words.plain("button-no"), press.OpenDocument(document=card.id, page=page))
         await talk.redraw(words("delete-sure", title=card.name), rows([sure, no]))
     elif await talk.services.library.delete(talk.base_id, card.id):
         talk.services.wake()  # the live message of a document that was being read shows its removal
-        back = button(words.plain("button-back"), ListPage(page=callback_data.page))
+        back = button(words.plain("button-back"), press.ListPage(page=callback_data.page))
         await talk.redraw(words("deleted", title=card.name), rows([back]))
     await talk.acknowledge()
 

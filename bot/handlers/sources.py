@@ -10,23 +10,10 @@ from aiogram import Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
+from bot import keyboards as press
 from bot.handlers.document import original_here
 from bot.handlers.filters import has_message
-from bot.keyboards import (
-    BUTTON_CHARACTERS,
-    EVERYTHING,
-    EVERYWHERE,
-    MORE,
-    PickChoice,
-    PickDocument,
-    Rate,
-    SendTable,
-    ShowSource,
-    button,
-    in_rows,
-    question_key,
-    rows,
-)
+from bot.keyboards import BUTTON_CHARACTERS, EVERYTHING, EVERYWHERE, MORE, button, in_rows, question_key, rows
 from bot.replies.citations import passage_quote, source_label
 from bot.replies.names import shortened
 from bot.replies.rich import split_rich, to_html
@@ -57,16 +44,18 @@ def answer_keyboard(
     """
     limit = [button(only_label(only, words), EVERYTHING)] if only else []
     documents = [
-        [button(each.label, PickDocument(document=each.id, asked=question_key(asked)))]
+        [button(each.label, press.PickDocument(document=each.id, asked=question_key(asked)))]
         for each in answer.alike[: MOST_ASKED if answer.asks_which else MOST_OFFERED]
     ]
     if answer.choices or answer.asks_which:
-        others = ([button(choice, PickChoice(place=place))] for place, choice in enumerate(answer.choices))
+        others = ([button(choice, press.PickChoice(place=place))] for place, choice in enumerate(answer.choices))
         return rows(*documents, *others, limit)
     sources = in_rows(source_buttons(answer.citations, words), SOURCES_IN_A_ROW)
-    thumbs = [button(sign, Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
+    thumbs = (
+        [button(sign, press.Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
+    )
     more = [button(words.plain("button-more", count=answer.left_out), MORE)] if answer.left_out else []
-    as_file = [button(words.plain("button-table"), SendTable(table=table))] if table is not None else []
+    as_file = [button(words.plain("button-table"), press.SendTable(table=table))] if table is not None else []
     is_quoted = answer.kind is AnswerKind.QUOTES and 0 < len(answer.citations) <= MAX_QUOTES and not answer.left_out
     everywhere = [button(words.plain("button-everywhere"), EVERYWHERE)] if is_quoted and not only else []
     return rows(*sources, more, as_file, everywhere, *documents, thumbs, limit)
@@ -89,15 +78,15 @@ def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKe
     return [button(label, source_shown(citation)) for label, citation in shown]
 
 
-def source_shown(citation: Citation) -> ShowSource:
+def source_shown(citation: Citation) -> press.ShowSource:
     """What the button of a source carries: the passage, and as many places in it as Telegram's 64 bytes hold."""
     place = f"{citation.shown or citation.chunk_id}"
     for span in citation.carrying:
         longer = f"{place}.{span.start}-{span.end}"
-        if len(f"{ShowSource.__prefix__}:{longer}") > MAX_CALLBACK_BYTES:
+        if len(f"{press.ShowSource.__prefix__}:{longer}") > MAX_CALLBACK_BYTES:
             break
         place = longer
-    return ShowSource(place=place)
+    return press.ShowSource(place=place)
 
 
 def _pages(citation: Citation) -> tuple[int, int]:
@@ -108,12 +97,12 @@ def _pages(citation: Citation) -> tuple[int, int]:
 def build_router() -> Router:
     """Source buttons and thumbs."""
     router = Router(name="sources")
-    router.callback_query.register(show_source, ShowSource.filter())
-    router.callback_query.register(rate, Rate.filter(), has_message)
+    router.callback_query.register(show_source, press.ShowSource.filter())
+    router.callback_query.register(rate, press.Rate.filter(), has_message)
     return router
 
 
-async def show_source(talk: Talk, callback_data: ShowSource) -> None:
+async def show_source(talk: Talk, callback_data: press.ShowSource) -> None:
     """The passage, word for word; in bold what carries the answer."""
     passage = await talk.services.passages.passage(talk.base_id, ChunkId(callback_data.chunk))
     if passage is None:
@@ -124,7 +113,7 @@ async def show_source(talk: Talk, callback_data: ShowSource) -> None:
         await send(talk.bot, place, to_html(piece))
 
 
-async def rate(talk: Talk, callback_data: Rate) -> None:
+async def rate(talk: Talk, callback_data: press.Rate) -> None:
     """Save the rating for the person who pressed; their last press counts."""
     chat, message = ChatId(talk.message.chat.id), MessageId(talk.message.message_id)
     rating = 1 if callback_data.rating > 0 else -1
@@ -151,7 +140,7 @@ async def _tick(talk: Talk, markup: InlineKeyboardMarkup, rating: int) -> None:
 
 def _thumb(button: InlineKeyboardButton, rating: int, talk: Talk) -> InlineKeyboardButton:
     for value, sign in RATINGS.items():
-        if button.callback_data == Rate(rating=value).pack():
+        if button.callback_data == press.Rate(rating=value).pack():
             label = talk.words.plain("button-chosen", mode=sign) if value == rating else sign
             return button.model_copy(update={"text": label})
     return button

@@ -8,24 +8,8 @@ from dataclasses import dataclass, replace
 
 from aiogram.types import InlineKeyboardMarkup
 
-from bot.keyboards import (
-    DISMISS,
-    AskAbout,
-    DeleteDocument,
-    KeepDocument,
-    ListPage,
-    OpenDocument,
-    ReadDocument,
-    Refresh,
-    Rename,
-    SearchDocuments,
-    SendOver,
-    ShowOriginal,
-    ShowVersions,
-    button,
-    in_rows,
-    rows,
-)
+from bot import keyboards as press
+from bot.keyboards import DISMISS, button, in_rows, rows
 from bot.replies.names import failure_sentence, shortened, sign_of
 from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
 from bot.replies.receipts import choice_buttons
@@ -58,9 +42,9 @@ def text_page(card: DocumentCard, blocks: Sequence[Block], words: Words, *, part
     text = "\n\n".join(block.text for block in blocks) or words.plain("text-none")
     pieces = list(split_rich(heading + rich("\n\n" + text)))
     part = max(0, min(part, len(pieces) - 1))
-    before = [button("‹", ReadDocument(document=card.id, part=part - 1))] if part else []
-    after = [button("›", ReadDocument(document=card.id, part=part + 1))] if part + 1 < len(pieces) else []
-    back = [button(words.plain("button-to-card"), OpenDocument(document=card.id))]
+    before = [button("‹", press.ReadDocument(document=card.id, part=part - 1))] if part else []
+    after = [button("›", press.ReadDocument(document=card.id, part=part + 1))] if part + 1 < len(pieces) else []
+    back = [button(words.plain("button-to-card"), press.OpenDocument(document=card.id))]
     return TextPage(html=to_html(pieces[part]), keyboard=rows([*before, *after], back))
 
 
@@ -115,13 +99,13 @@ def page_html(page: LibraryPage, words: Words) -> str:
 def page_keyboard(page: LibraryPage, words: Words) -> InlineKeyboardMarkup | None:
     """A numbered button for each document, ‹ and › to other pages, and from search results a way back to all."""
     numbers = [
-        button(str(_number(page, index)), OpenDocument(document=card.id, page=page.number))
+        button(str(_number(page, index)), press.OpenDocument(document=card.id, page=page.number))
         for index, card in enumerate(page.documents)
     ]
-    before = [button("‹", ListPage(page=page.number - 1, name=page.name))] if page.number > 0 else []
-    after = [button("›", ListPage(page=page.number + 1, name=page.name))] if page.number + 1 < page.pages else []
-    search = [button("🔍", SearchDocuments())] if page.documents or page.name else []
-    whole = [button(words.plain("button-back"), ListPage(page=0))] if page.name else []
+    before = [button("‹", press.ListPage(page=page.number - 1, name=page.name))] if page.number > 0 else []
+    after = [button("›", press.ListPage(page=page.number + 1, name=page.name))] if page.number + 1 < page.pages else []
+    search = [button("🔍", press.SearchDocuments())] if page.documents or page.name else []
+    whole = [button(words.plain("button-back"), press.ListPage(page=0))] if page.name else []
     has_failed = any(card.status is DocumentStatus.FAILED for card in page.documents)
     dismiss = [button(words.plain("button-dismiss"), DISMISS)] if has_failed else []
     return rows(*in_rows(numbers, NUMBERS_IN_A_ROW), [*before, *search, *after], dismiss, whole)
@@ -165,24 +149,26 @@ def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeybo
     """The actions on a document, and the way back to the list."""
     is_ready = card.status is DocumentStatus.READY
     read = [
-        button(words.plain("button-ask"), AskAbout(document=card.id)),
-        button(words.plain("button-text"), ReadDocument(document=card.id)),
+        button(words.plain("button-ask"), press.AskAbout(document=card.id)),
+        button(words.plain("button-text"), press.ReadDocument(document=card.id)),
     ]
-    original = [button(words.plain("button-original"), ShowOriginal(document=card.id))]
-    refresh = [button(words.plain("button-refresh"), Refresh(document=card.id))]
-    versions = [button(words.plain("button-versions", count=card.version), ShowVersions(document=card.id))]
+    original = [button(words.plain("button-original"), press.ShowOriginal(document=card.id))]
+    refresh = [button(words.plain("button-refresh"), press.Refresh(document=card.id))]
+    versions = [button(words.plain("button-versions", count=card.version), press.ShowVersions(document=card.id))]
     return rows(
         *(choice_buttons(card, words) if card.status is DocumentStatus.CHOOSING else []),
         read if is_ready else [],
-        [button(words.plain("button-stay"), KeepDocument(document=card.id, page=page))] if card.expires_at else [],
+        [button(words.plain("button-stay"), press.KeepDocument(document=card.id, page=page))]
+        if card.expires_at
+        else [],
         [*(original if is_ready or card.message_id else []), *(versions if card.version > 1 else [])],
         refresh if card.source_type in ADDRESSED and card.status.is_final else [],
         [
-            button(words.plain("button-rename"), Rename(document=card.id)),
-            button(words.plain("button-delete"), DeleteDocument(document=card.id, page=page)),
+            button(words.plain("button-rename"), press.Rename(document=card.id)),
+            button(words.plain("button-delete"), press.DeleteDocument(document=card.id, page=page)),
         ],
-        [button(words.plain("button-send-over"), SendOver(document=card.id))] if is_ready else [],
-        [button(words.plain("button-back"), ListPage(page=page))],
+        [button(words.plain("button-send-over"), press.SendOver(document=card.id))] if is_ready else [],
+        [button(words.plain("button-back"), press.ListPage(page=page))],
     )
 
 

@@ -9,20 +9,8 @@ from dataclasses import dataclass
 
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.keyboards import (
-    BUTTON_CHARACTERS,
-    AddSection,
-    AskAbout,
-    CancelBatch,
-    CancelDocument,
-    ChooseVersion,
-    KeepBatch,
-    KeepDocument,
-    OpenDocument,
-    TakeBack,
-    button,
-    rows,
-)
+from bot import keyboards as press
+from bot.keyboards import BUTTON_CHARACTERS, button, rows
 from bot.replies.names import shortened
 from bot.replies.readings import describe, describe_in_line
 from bot.replies.rich import MESSAGE_LIMIT, utf16_length
@@ -131,35 +119,35 @@ def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardBu
     if document.status is DocumentStatus.CHOOSING:
         return choice_buttons(document, words)
     if not document.status.is_final:
-        return [[button(words.plain("button-cancel"), CancelDocument(document=document.id))]]
+        return [[button(words.plain("button-cancel"), press.CancelDocument(document=document.id))]]
     if document.status is DocumentStatus.READY:
         first = [*_ask(document, words), _take_back(document, words)]
         return [first, _stay(document, words), _section(document, words)]
     original = document.error_params.get("document_id")
     if document.status is DocumentStatus.DUPLICATE and isinstance(original, str):
-        return [[button(words.plain("button-show"), OpenDocument(document=original))]]
+        return [[button(words.plain("button-show"), press.OpenDocument(document=original))]]
     return []
 
 
 def _ask(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
-    return [button(words.plain("button-ask"), AskAbout(document=document.id))]
+    return [button(words.plain("button-ask"), press.AskAbout(document=document.id))]
 
 
 def _take_back(document: DocumentCard, words: Words, *, named: bool = False) -> InlineKeyboardButton:
     label = words.plain("button-take-back")
     name = f": {shortened(document.name, BUTTON_CHARACTERS)}" if named else ""
-    return button(label + name, TakeBack(document=document.id))
+    return button(label + name, press.TakeBack(document=document.id))
 
 
 def _stay(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
     label = words.plain("button-stay")
-    return [button(label, KeepDocument(document=document.id))] if document.expires_at else []
+    return [button(label, press.KeepDocument(document=document.id))] if document.expires_at else []
 
 
 def _section(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
     """«Добавить весь раздел», for web pages only: a recording or a file behind a link has no pages below it."""
     is_page = document.source_type is SourceType.LINK and document.pages is None and document.duration_s is None
-    return [button(words.plain("button-section"), AddSection(document=document.id))] if is_page else []
+    return [button(words.plain("button-section"), press.AddSection(document=document.id))] if is_page else []
 
 
 def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False) -> list[list[InlineKeyboardButton]]:
@@ -169,7 +157,9 @@ def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False)
     if named:
         name = shortened(document.name, BUTTON_CHARACTERS)
         labels[Choice.REPLACE] = f"{labels[Choice.REPLACE]}: {name}"
-    first, *others = (button(label, ChooseVersion(document=document.id, choice=each)) for each, label in labels.items())
+    first, *others = (
+        button(label, press.ChooseVersion(document=document.id, choice=each)) for each, label in labels.items()
+    )
     return [[first], others]
 
 
@@ -181,7 +171,7 @@ def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKey
     working = [document for document in documents if not document.status.is_final]
     single = [[_cancel_button(document, words)] for document in working[:CANCEL_BUTTONS]]
     batch = working[0].batch_id if len(working) > 1 else None
-    whole = [button(words.plain("button-cancel-all"), CancelBatch(batch=batch))] if batch else []
+    whole = [button(words.plain("button-cancel-all"), press.CancelBatch(batch=batch))] if batch else []
     if working:
         return rows(*single, whole)
     ready = [document for document in documents if document.status is DocumentStatus.READY]
@@ -192,9 +182,9 @@ def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKey
 def _stay_all(ready: Sequence[DocumentCard], words: Words) -> list[InlineKeyboardButton]:
     """«Оставить в базе» for the temporary documents of a batch, once all are read."""
     batch = next((document.batch_id for document in ready if document.expires_at), None)
-    return [button(words.plain("button-stay"), KeepBatch(batch=batch))] if batch else []
+    return [button(words.plain("button-stay"), press.KeepBatch(batch=batch))] if batch else []
 
 
 def _cancel_button(document: DocumentCard, words: Words) -> InlineKeyboardButton:
     label = words.plain("button-cancel-one", title=shortened(document.name, BUTTON_CHARACTERS))
-    return button(label, CancelDocument(document=document.id))
+    return button(label, press.CancelDocument(document=document.id))
