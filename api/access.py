@@ -44,7 +44,7 @@ async def caller_of(
     caller = None
     if credentials:
         hashed = token_hash(credentials.credentials)
-        caller = await services.tokens.use(hashed, per_minute=services.requests_per_minute)
+        caller = await services.stores.tokens.use(hashed, per_minute=services.requests_per_minute)
     if caller is None:
         raise Problem(HTTPStatus.UNAUTHORIZED)
     if caller.wait_s is not None:
@@ -62,7 +62,7 @@ async def reader_of(base: str, caller: AnyCaller, services: Services) -> Caller:
         return caller
     if not caller.opens_all or not _UUID.fullmatch(base):
         raise Problem(HTTPStatus.NOT_FOUND)
-    shown = await services.bases.show(BaseId(base))  # raises BaseClosed, which is answered in the same way
+    shown = await services.stores.bases.show(BaseId(base))  # raises BaseClosed, which is answered in the same way
     if shown is None:
         raise Problem(HTTPStatus.NOT_FOUND)
     only_reads = caller.is_read_only or shown.role is Role.READER
@@ -94,7 +94,9 @@ async def reservation_for(caller: Caller, services: ApiServices) -> Reservation:
     bounds = services.bounds_of(caller)
     if not bounds:
         return Reservation()
-    reservation = await services.library.reserve_question(caller.token, caller.payer, bounds=bounds, lease_s=LEASE_S)
+    reservation = await services.stores.library.reserve_question(
+        caller.token, caller.payer, bounds=bounds, lease_s=LEASE_S
+    )
     if reservation.refused is Refused.TOKEN_SPENT and reservation.until:
         raise _spent(reservation.until)
     if reservation.refused is Refused.BUSY:

@@ -110,7 +110,7 @@ async def make_base(named: Named, caller: AnyCaller, services: Services) -> Base
     """A further base of the person, with a token that opens all of them."""
     if not caller.opens_all or caller.person is None or caller.is_read_only:
         raise Problem(HTTPStatus.FORBIDDEN)
-    made = await services.bases.make(caller.person, named.name)
+    made = await services.stores.bases.make(caller.person, named.name)
     if made is None:
         raise Problem(HTTPStatus.CONFLICT, reason="too-many-bases")
     return await _base(replace(caller, base=made, base_name=named.name), services)
@@ -119,14 +119,14 @@ async def make_base(named: Named, caller: AnyCaller, services: Services) -> Base
 @router.patch("/{base}")
 async def rename_base(named: Named, caller: Owner, services: Services) -> Base:
     """Another name, by the owner's token."""
-    await services.bases.rename(caller.base, named.name)
+    await services.stores.bases.rename(caller.base, named.name)
     return await _base(replace(caller, base_name=named.name), services)
 
 
 @router.delete("/{base}", status_code=HTTPStatus.NO_CONTENT)
 async def delete_base(caller: Owner, services: Services) -> None:
     """The base with everything in it, by the owner's token; the first base of a chat stays (409)."""
-    if await services.bases.delete(caller.base) is None:
+    if await services.stores.bases.delete(caller.base) is None:
         raise Problem(HTTPStatus.CONFLICT, reason="first-base")
 
 
@@ -159,7 +159,7 @@ async def callers(caller: Caller, services: ApiServices) -> list[Caller]:
             base_name=each.name,
             is_read_only=caller.is_read_only or each.role is Role.READER,
         )
-        for each in await services.bases.all(caller.person)
+        for each in await services.stores.bases.all(caller.person)
         if each.role
     ]
 
@@ -179,7 +179,7 @@ async def of_base(caller: Caller, services: ApiServices, name: str) -> Caller:
 
 
 async def _base(caller: Caller, services: ApiServices) -> Base:
-    held = await services.library.count(caller.base)
+    held = await services.stores.library.count(caller.base)
     return Base(
         id=caller.base,
         name=caller.base_name,
@@ -238,7 +238,7 @@ async def add_webhook(asked: NewWebhook, caller: Writer, services: Services) -> 
     except SourceError as error:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason="address") from error
     secret = services.new_secret()
-    made = await services.webhooks.add(caller.base, url=asked.url, secret=secret, most=MOST_WEBHOOKS)
+    made = await services.stores.webhooks.add(caller.base, url=asked.url, secret=secret, most=MOST_WEBHOOKS)
     if made is None:
         raise Problem(HTTPStatus.CONFLICT, reason="too-many-webhooks")
     return MadeWebhook(**Webhook.model_validate(made, from_attributes=True).model_dump(), secret=secret)
@@ -247,12 +247,12 @@ async def add_webhook(asked: NewWebhook, caller: Writer, services: Services) -> 
 @webhooks.get("")
 async def list_webhooks(caller: Writer, services: Services) -> list[Webhook]:
     """The oldest first."""
-    found = await services.webhooks.all(caller.base)
+    found = await services.stores.webhooks.all(caller.base)
     return [Webhook.model_validate(each, from_attributes=True) for each in found]
 
 
 @webhooks.delete("/{webhook}", status_code=HTTPStatus.NO_CONTENT)
 async def remove_webhook(webhook: uuid.UUID, caller: Writer, services: Services) -> None:
     """Ends it, with all that it is still to be told."""
-    if not await services.webhooks.remove(caller.base, str(webhook)):
+    if not await services.stores.webhooks.remove(caller.base, str(webhook)):
         raise Problem(HTTPStatus.NOT_FOUND)

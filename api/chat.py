@@ -65,7 +65,7 @@ class Turns:
         conversation = services.frugal_conversation if reservation.is_spent else services.conversation
         try:
             async with (
-                holding(services.library, reservation),
+                holding(services.stores.library, reservation),
                 self._locks.setdefault((caller.token, question.session_id), asyncio.Lock()),
                 aclosing(conversation.answer(question, usage=usage)) as events,
             ):
@@ -92,7 +92,7 @@ class Turns:
         if not answer.text:
             return None
         try:
-            last = await self.services.dialogues.messages(caller.token, session, base=caller.base, limit=1)
+            last = await self.services.stores.dialogue.messages(caller.token, session, base=caller.base, limit=1)
         except DatabaseTrouble as trouble:
             log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
             return None
@@ -109,7 +109,7 @@ class Turns:
     async def _note(self, caller: Caller, turn: TurnMetrics, reservation: Reservation) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""
         try:
-            await self.services.library.save_turn(caller.token, caller.base, turn, reservation=reservation.id)
+            await self.services.stores.library.save_turn(caller.token, caller.base, turn, reservation=reservation.id)
         except DatabaseTrouble as trouble:
             log.warning("query.not_saved", user=caller.token, reason=trouble.reason)
         log.info("query.completed", user=caller.token, kind=turn.kind, execution_time_ms=round(turn.seconds * 1000))
@@ -241,7 +241,7 @@ async def messages(
     before: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
 ) -> list[Message]:
     """The last messages of a dialogue of this token, or the last ones before the message `before`; oldest first."""
-    said = await services.dialogues.messages(
+    said = await services.stores.dialogue.messages(
         caller.token, SessionId(str(session_id)), base=caller.base, limit=limit, before=before
     )
     return [Message.model_validate(each, from_attributes=True) for each in said]
@@ -252,7 +252,7 @@ async def sessions(
     caller: Reader, services: Services, limit: Annotated[int, Query(ge=1, le=MOST_MESSAGES)] = 50
 ) -> list[Session]:
     """The dialogues of this token, the latest first."""
-    found = await services.dialogues.sessions(caller.token, base=caller.base, limit=limit)
+    found = await services.stores.dialogue.sessions(caller.token, base=caller.base, limit=limit)
     return [Session.model_validate(each, from_attributes=True) for each in found]
 
 

@@ -161,7 +161,7 @@ async def list_documents(
     offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
 ) -> list[Document]:
     """The newest first."""
-    cards = await services.library.documents(caller.base, limit=limit, offset=offset)
+    cards = await services.stores.library.documents(caller.base, limit=limit, offset=offset)
     return [_shown(services, card, language) for card in cards]
 
 
@@ -199,7 +199,7 @@ async def show_original(document: uuid.UUID, caller: Reader, services: Services)
 @router.post("/{document}/choice", status_code=HTTPStatus.NO_CONTENT)
 async def choose(document: uuid.UUID, asked: Choosing, caller: Writer, services: Services) -> None:
     """Decides about a document that is `choosing`: it replaces the other one, stays beside it, or is skipped."""
-    if not await services.library.choose(caller.base, DocumentId(str(document)), asked.choice):
+    if not await services.stores.library.choose(caller.base, DocumentId(str(document)), asked.choice):
         raise Problem(HTTPStatus.NOT_FOUND)
     services.wake()
 
@@ -207,7 +207,7 @@ async def choose(document: uuid.UUID, asked: Choosing, caller: Writer, services:
 @router.delete("/{document}", status_code=HTTPStatus.NO_CONTENT)
 async def delete_document(document: uuid.UUID, caller: Writer, services: Services) -> None:
     """Removes it with all that is stored of it."""
-    if not await services.library.delete(caller.base, DocumentId(str(document))):
+    if not await services.stores.library.delete(caller.base, DocumentId(str(document))):
         raise Problem(HTTPStatus.NOT_FOUND)
 
 
@@ -225,7 +225,7 @@ async def added(
     await require_means(caller, services)
     batch = Batch(base_id=caller.base, user_id=caller.token, language=language, sources=(source,))
     try:
-        found = await services.intake.add(batch, token=caller.token, replaces=replaces, once=once)
+        found = await services.stores.intake.add(batch, token=caller.token, replaces=replaces, once=once)
     except TooManyWaiting as error:
         raise Problem(HTTPStatus.TOO_MANY_REQUESTS, retry_s=WAITING_S) from error
     if isinstance(found, Refusal):
@@ -269,7 +269,7 @@ async def _received(
 async def _count_bytes(services: ApiServices, caller: Caller, size_bytes: int) -> None:
     """Raises Problem 429 once the token has sent too much today."""
     per_day = services.uploads.bytes_per_day
-    wait_s = await services.files.count_bytes(caller.base, caller.token, size_bytes, per_day=per_day)
+    wait_s = await services.stores.kept_files.count_bytes(caller.base, caller.token, size_bytes, per_day=per_day)
     if wait_s is not None:
         raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="too-many-bytes", retry_s=max(1, wait_s))
 
@@ -279,7 +279,7 @@ async def _stored(services: ApiServices, caller: Caller, upload: Upload) -> Sour
     limits = services.uploads
     if upload.fields.keys() - {"title"} or upload.size_bytes == 0:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
-    kept = await services.files.keep(
+    kept = await services.stores.kept_files.keep(
         caller.base, sha256=upload.sha256, size_bytes=upload.size_bytes, most_bytes=limits.kept_bytes
     )
     if kept is None:
@@ -310,12 +310,12 @@ async def _whole(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[byte
 async def content_of(services: ApiServices, base: BaseId, document: DocumentId) -> Content:
     """Raises Problem 404 when the base holds no such document."""
     card = await _card(services, base, document)
-    blocks = await services.text.blocks(base, document)
+    blocks = await services.stores.text.blocks(base, document)
     return Content(id=document, title=card.title, text="\n\n".join(block.text for block in blocks))
 
 
 async def _card(services: ApiServices, base: BaseId, document: DocumentId) -> DocumentCard:
-    card = await services.library.card(base, document)
+    card = await services.stores.library.card(base, document)
     if card is None:
         raise Problem(HTTPStatus.NOT_FOUND)
     return card

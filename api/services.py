@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from adapters.database.stores.dialogue import DialogueStore
-from adapters.database.stores.intake import IntakeStore, WebhookStore
-from adapters.database.stores.library import KeptFileStore, LibraryStore
-from adapters.database.stores.people import BaseStore, TokenStore
-from adapters.database.stores.work import TextStore
+from adapters.database.stores import Stores
 from adapters.kept_files import FolderFiles, SupabaseFiles
 from domain.documents import DocumentCard
 from domain.people import Caller
@@ -38,18 +34,11 @@ class UploadLimits:
 class ApiServices:
     """Everything outside HTTP that the endpoints use."""
 
-    tokens: TokenStore
-    bases: BaseStore
-    library: LibraryStore
-    intake: IntakeStore
-    files: KeptFileStore
+    stores: Stores  # each call for a base says for whom (`domain.people`)
     storage: FolderFiles | SupabaseFiles
     uploads: UploadLimits
-    webhooks: WebhookStore
     new_secret: Callable[[], str]  # of a webhook
     check_address: Callable[[str], object]  # raises SourceError for one that leads inside
-    text: TextStore
-    dialogues: DialogueStore
     passages: Retrieval
     conversation: Conversation
     frugal_conversation: Conversation  # calls no model: for tokens that have used up the daily bounds of a person

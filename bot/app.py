@@ -92,17 +92,7 @@ class Parts:
 
     def conversation(self) -> Conversation:
         """The conversation that runs turns, with the configured models."""
-        return build_conversation(
-            self.settings,
-            self.stores,
-            analyzer=self.analyzer,
-            names=self.names,
-            retrieval=self.retrieval(),
-            model=self.model,
-            planner_model=self.planner_model,
-            checker_model=self.checker_model,
-            reading_model=self.reading_model,
-        )
+        return build_conversation(self)
 
     def frugal_conversation(self) -> Conversation:
         """The same for people over their daily bounds (`bot.services`): it calls no chat model and no paid reranker."""

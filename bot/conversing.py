@@ -1,11 +1,11 @@
 """Assembles a turn from its tools, planner, executor and writer. Part of the composition root (`bot.app`).
 
-In: settings, stores, models. Out: a `Conversation`. It opens nothing.
+In: the opened parts. Out: a `Conversation`. It opens nothing.
 """
 
-from adapters.database.stores import Stores
+from typing import TYPE_CHECKING
+
 from bot.settings import AnswerSettings as Asked
-from bot.settings import Settings
 from prompts.loader import Prompts, load_prompts
 from prompts.wordings import load_breadth, load_intents, load_small_talk, load_wordings
 from rag.answering.answer import AnswerWriter
@@ -14,7 +14,7 @@ from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue import DialogueMemory, Summariser
-from rag.entities import NameReader, RegistryResolver
+from rag.entities import RegistryResolver
 from rag.execution.analysis_tool import Analyze
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.executor import Executor
@@ -28,35 +28,27 @@ from rag.execution.tools import AnyTool, RunLimits
 from rag.planning.plain_planner import Breadth
 from rag.planning.plain_requests import PlainRequests
 from rag.planning.planner import Planner, PlannerPrompt
-from rag.ports import ChatModel, QuestionAnalyzer
 from rag.retrieval.search import DocumentSearch, Retrieval
 from rag.small_talk import SmallTalkRule
 
+if TYPE_CHECKING:
+    from bot.app import Parts
 
-def build_conversation(
-    settings: Settings,
-    stores: Stores,
-    *,
-    analyzer: QuestionAnalyzer,
-    names: NameReader,
-    retrieval: Retrieval,
-    model: ChatModel | None,
-    planner_model: ChatModel | None,
-    checker_model: ChatModel | None,
-    reading_model: ChatModel | None,
-) -> Conversation:
-    """Without a model each question is one plain search. `planner_model` also summarises the dialogue;
-    `checker_model` judges answers; `reading_model` analyses facts and reads documents."""
-    asked, prompts, breadth = settings.answer, load_prompts(), Breadth(load_breadth())
+
+def build_conversation(parts: "Parts") -> Conversation:
+    """Without a model each question is one plain search. The planner's model also summarises the dialogue; the
+    checker's judges answers; the reading one analyses facts and reads documents."""
+    asked, prompts, breadth = parts.settings.answer, load_prompts(), Breadth(load_breadth())
+    stores, retrieval, model, planner_model = parts.stores, parts.retrieval(), parts.model, parts.planner_model
     requests = PlainRequests(load_breadth(), load_wordings())
-    documents = DocumentSearch(stores.search, analyzer)
-    tools = _tools(asked, stores, retrieval, documents, reading_model, prompts, breadth)
-    entities = RegistryResolver(stores.entities, names)
-    check = SupportCheck(checker_model, prompts) if checker_model else None
+    documents = DocumentSearch(stores.search, parts.analyzer)
+    tools = _tools(parts, retrieval, documents, prompts, breadth)
+    entities = RegistryResolver(stores.entities, parts.names)
+    check = SupportCheck(parts.checker_model, prompts) if parts.checker_model else None
     stages = TurnStages(
         memory=DialogueMemory(
             stores.dialogue,
-            analyzer,
+            parts.analyzer,
             Summariser(stores.dialogue, planner_model, prompts) if planner_model else None,
             pairs=asked.window_pairs,
         ),
@@ -91,15 +83,10 @@ def build_conversation(
 
 
 def _tools(
-    asked: Asked,
-    stores: Stores,
-    retrieval: Retrieval,
-    documents: DocumentSearch,
-    model: ChatModel | None,
-    prompts: Prompts,
-    breadth: Breadth,
+    parts: "Parts", retrieval: Retrieval, documents: DocumentSearch, prompts: Prompts, breadth: Breadth
 ) -> tuple[AnyTool, ...]:
-    wordings, tokens = load_wordings(), asked.prompt_tokens
+    stores, model = parts.stores, parts.reading_model
+    wordings, tokens = load_wordings(), parts.settings.answer.prompt_tokens
     looking: tuple[AnyTool, ...] = (
         SearchBase(retrieval, stores.library),
         SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),

@@ -54,11 +54,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
         return defanged(text, answer.addresses) or nothing
 
     return ApiServices(
-        tokens=stores.tokens,
-        bases=stores.bases,
-        library=stores.library,
-        intake=stores.intake,
-        files=stores.kept_files,
+        stores=stores,
         storage=parts.kept_files,
         uploads=UploadLimits(
             folder=settings.home / "scratch",
@@ -66,11 +62,8 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
             bytes_per_day=settings.api.upload_mb * MEGABYTE,
             kept_bytes=settings.api.kept_mb * MEGABYTE,
         ),
-        webhooks=stores.webhooks,
         new_secret=new_secret,
         check_address=guard.check_url,
-        text=stores.text,
-        dialogues=stores.dialogue,
         passages=parts.retrieval(),
         conversation=conversation,
         frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,

@@ -75,7 +75,6 @@ class Access(BaseMiddleware):
         self._told_at: dict[int, float] = {}
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-        """See the module."""
         if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
             return None
         if self._services.is_allowed(UserId(event.from_user.id)):
@@ -113,7 +112,6 @@ class Throttle(BaseMiddleware):
         self._recent: dict[tuple[int, bool], _Recent] = {}
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-        """See the module."""
         if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
             return None
         in_burst = isinstance(event, Message) and any(getattr(event, name) for name in self._bursts)
@@ -160,7 +158,6 @@ class OnlyAddressed(BaseMiddleware):
         self._held: dict[str, _Held] = {}
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-        """See the module."""
         if not isinstance(event, Message) or event.from_user is None or event.from_user.is_bot:
             return None
         if event.chat.type == ChatType.PRIVATE:
@@ -268,7 +265,6 @@ class ReadState(BaseMiddleware):
         self._services = services
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-        """See the module."""
         context: EventContext = data[EVENT_CONTEXT_KEY]
         if context.chat is None or context.user is None or not isinstance(event, Message | CallbackQuery):
             return None
@@ -276,7 +272,7 @@ class ReadState(BaseMiddleware):
         update: Update = data["event_update"]
         state, asked = await asyncio.gather(
             self._state(context.user, context.chat, place, _topic(event)),
-            self._services.people.take_question(
+            self._services.stores.people.take_question(
                 place.chat, thread=place.thread, person=UserId(context.user.id), update=update.update_id
             ),
         )
@@ -298,7 +294,7 @@ class ReadState(BaseMiddleware):
             return await handler(event, data)
 
     async def _state(self, user: User, chat: Chat, place: Place, topic: str | None) -> UserState:
-        people, person = self._services.people, UserId(user.id)
+        people, person = self._services.stores.people, UserId(user.id)
         name = user.full_name if place.is_private else chat.title
         base = await people.open_base(place.chat, thread=place.thread, member=person, name=name, topic=topic)
         language = language_of(user.language_code, default=self._services.default_language)
@@ -307,9 +303,9 @@ class ReadState(BaseMiddleware):
 
     async def _left(self, talk: Talk) -> Talk:
         """The right to the open base has ended. That to a group's base ends after a day; then Telegram is asked."""
-        state, people = talk.state, self._services.people
+        state, people = talk.state, self._services.stores.people
         is_there = state.base_group and await is_in_group(talk.bot, state.base_group, talk.person)
-        if is_there and await self._services.bases.confirm_member(talk.person, state.base_id):
+        if is_there and await self._services.stores.bases.confirm_member(talk.person, state.base_id):
             return replace(talk, state=replace(state, role=Role.READER))
         home = await people.go_home(state.user_id, thread=state.thread)
         await talk.tell("base-left", name=state.base_name or "")

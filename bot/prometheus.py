@@ -92,7 +92,6 @@ class PrometheusMeasures(Measures):
         )
 
     def turn_ended(self, turn: TurnMetrics) -> None:
-        """See `Measures`."""
         self._turns.labels(turn.kind).inc()
         for part, (_, measured) in _PARTS.items():
             if (seconds := measured(turn)) is not None:
@@ -119,15 +118,12 @@ class PrometheusMeasures(Measures):
             self._check_tokens.observe(check.tokens)
 
     def answer_rated(self, rating: int) -> None:
-        """See `Measures`."""
         self._ratings.labels("up" if rating > 0 else "down").inc()
 
     def search_ended(self, seconds: float) -> None:
-        """See `Measures`."""
         self._search_s.observe(seconds)
 
     def model_called(self, role: str, call: ModelCall) -> None:
-        """See `Measures`."""
         self._calls.labels(role, call.model, call.problem).inc()
         if call.problem:
             return
@@ -137,23 +133,18 @@ class PrometheusMeasures(Measures):
         self._cost.labels(role).inc(call.cost)
 
     def watch_models(self, role: str, resting: Resting) -> None:
-        """See `Measures`."""
         self._models.append((role, resting))
 
     def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
-        """See `Measures`."""
         self._stage_s.labels(status.value).observe(seconds)
 
     def document_ended(self, outcome: Outcome, code: str = "") -> None:
-        """See `Measures`."""
         self._documents.labels(outcome.value, code).inc()
 
     def bot_api_failed(self, method: str, error: str) -> None:
-        """See `Measures`."""
         self._api_errors.labels(method, error).inc()
 
     def queue_seen(self, queue: QueueState) -> None:
-        """See `Measures`."""
         self._queue.labels("waiting").set(queue.waiting)
         self._queue.labels("working").set(queue.working)
         self._oldest_s.set(queue.oldest_s)

@@ -16,10 +16,8 @@ from weakref import WeakValueDictionary
 from aiogram import Bot
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
-from adapters.database.stores.dialogue import DialogueStore, TableStore
+from adapters.database.stores import Stores
 from adapters.database.stores.library import LibraryStore
-from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
-from adapters.database.stores.statistics import StatisticsStore
 from bot.inbox import Ticket
 from bot.measures import Measures
 from bot.replies.sending import Keyboard, Place, acknowledge, edit, place_at, send
@@ -28,9 +26,8 @@ from bot.texts import Texts, Value, Words
 from domain.ids import BaseId, ChatId, DocumentId, MessageId, ThreadId, UserId
 from domain.people import PendingQuestion, UserState
 from domain.statistics import Spending
-from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
+from ingestion.ports import KeptFiles
 from rag.conversation import Conversation
-from rag.ports import PassageSearch
 from rag.reservations import DayBounds
 from rag.small_talk import SmallTalkRule
 
@@ -71,6 +68,11 @@ class Talk:
         return self.state.user_id, self.state.thread
 
     @property
+    def stores(self) -> Stores:
+        """Of all people; the functions themselves check what this person may."""
+        return self.services.stores
+
+    @property
     def message(self) -> Message:
         """What was sent; of a button the message above it, which `bot.handlers.filters.has_message` has found."""
         message = self.event.message if isinstance(self.event, CallbackQuery) else self.event
@@ -80,7 +82,7 @@ class Talk:
 
     async def ask_only(self, document: DocumentId | None) -> None:
         """Questions are asked of this document alone from now on; None: of all."""
-        people, state = self.services.people, self.state
+        people, state = self.stores.people, self.state
         await people.set_only(state.user_id, base=self.base_id, document=document, thread=state.thread)
 
     def release(self) -> None:
@@ -232,19 +234,10 @@ def bounds_of(settings: Settings) -> Bounds:
 class Services:
     """Everything outside Telegram that handlers and middlewares use."""
 
-    people: PeopleStore
-    bases: BaseStore
-    tokens: TokenStore
-    library: LibraryStore
-    intake: IntakeQueue
+    stores: Stores
     conversation: Conversation
     frugal_conversation: Conversation  # calls no model: for people who have used up their daily bounds
-    dialogues: DialogueStore
-    passages: PassageSearch
-    text: DocumentText
     kept_files: KeptFiles
-    answer_tables: TableStore
-    statistics: StatisticsStore
     texts: Texts
     count_terms: Callable[[str], Mapping[str, int]]  # lexical terms of a document's name, term -> count
     small_talk: SmallTalkRule

@@ -154,25 +154,16 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
 
 def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], None]) -> Services:
     parts = parts.for_people()
-    settings, stores = parts.settings, parts.stores
+    settings = parts.settings
     is_local = settings.telegram.token is None
     has_search = settings.jina.api_key is not None or settings.local.embedding_model is not None
     is_limited, bounds = _is_limited_by_telegram(settings), bounds_of(settings)
     conversation, transcriber = parts.conversation(), parts.transcriber
     return Services(
-        people=stores.people,
-        bases=stores.bases,
-        tokens=stores.tokens,
-        library=stores.library,
-        intake=stores.intake,
+        stores=parts.stores,
         conversation=conversation,
         frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
-        dialogues=stores.dialogue,
-        answer_tables=stores.answer_tables,
-        statistics=stores.statistics,
         measures=parts.measures,
-        passages=stores.search,
-        text=stores.text,
         kept_files=parts.kept_files,
         texts=texts,
         count_terms=partial(count_terms, parts.analyzer),

@@ -70,9 +70,9 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
     async with turns.order(talk.room), streamed_answer(talk.bot, talk.place, stop=stopping) as shown:
         bounds = services.bounds.of_day(talk.person)
-        reservation = await await_reservation(services.library, talk.state.user_id, talk.person, bounds)
+        reservation = await await_reservation(talk.stores.library, talk.state.user_id, talk.person, bounds)
         conversation = services.frugal_conversation if reservation.is_spent else services.conversation
-        async with holding(services.library, reservation):
+        async with holding(talk.stores.library, reservation):
             with turns.stoppable(talk.room, asker=talk.person) as stop:
                 answer = await _follow(talk, conversation.answer(question, stop=stop), shown)
             try:
@@ -93,7 +93,7 @@ async def _only(talk: Talk) -> DocumentCard | None:
     documents are asked again."""
     if talk.state.only is None:
         return None
-    card = await talk.services.library.card(talk.base_id, talk.state.only)
+    card = await talk.stores.library.card(talk.base_id, talk.state.only)
     if card and card.status is not DocumentStatus.SUPERSEDED:
         return card
     await talk.ask_only(None)
@@ -149,7 +149,7 @@ async def _on_their_pages(talk: Talk, citations: Sequence[Citation]) -> tuple[Ci
     for citation in citations:
         if citation.locator.page_end is not None:
             try:
-                blocks = await talk.services.text.blocks(talk.base_id, citation.document_id)
+                blocks = await talk.stores.text.blocks(talk.base_id, citation.document_id)
             except DatabaseTrouble as trouble:
                 log.warning("query.page_not_found", user=talk.person, reason=trouble.reason)
             else:
@@ -163,7 +163,7 @@ async def _keep_table(talk: Talk, answer: Answer) -> int | None:
     if answer.table is None:
         return None
     try:
-        return await talk.services.answer_tables.save_table(
+        return await talk.stores.answer_tables.save_table(
             talk.state.user_id, talk.base_id, sourced_table(answer.table, talk.words)
         )
     except DatabaseTrouble as trouble:
@@ -176,7 +176,7 @@ async def _note(talk: Talk, answer: Answer, reservation: Reservation) -> None:
     turn = answer.metrics()
     talk.services.measures.turn_ended(turn)
     try:
-        await talk.services.library.save_turn(
+        await talk.stores.library.save_turn(
             talk.state.user_id, talk.base_id, turn, asker=talk.person, reservation=reservation.id
         )
     except DatabaseTrouble as trouble:

@@ -69,7 +69,7 @@ async def take(talk: Talk, received: Received, *, ttl_s: int | None = None) -> N
         return
     if refusal := refusal_of(talk, received):
         if received.written:
-            await talk.services.intake.enqueue(replace(batch_of(message, received.written, talk), ttl_s=ttl_s))
+            await talk.stores.intake.enqueue(replace(batch_of(message, received.written, talk), ttl_s=ttl_s))
             talk.services.wake()
             refusal = f"{refusal} {talk.words('caption-taken')}"
         await talk.say(refusal)
@@ -81,7 +81,7 @@ async def take(talk: Talk, received: Received, *, ttl_s: int | None = None) -> N
 
 async def _offer_others(talk: Talk, message: Message) -> None:
     """The open base may only be read: the bases that the message can go into instead."""
-    bases = await talk.services.bases.all(talk.state.user_id)
+    bases = await talk.stores.bases.all(talk.state.user_id)
     own = [
         [button(shortened(name_of_base(each, talk.words), BUTTON_CHARACTERS * 2), AddTo(base=each.id))]
         for each in bases
@@ -108,9 +108,9 @@ async def _enqueue(talk: Talk, batch: Batch, *, may_go_on: bool) -> None:
     hold_s = HOLD_S if note and _units(note) >= NEARLY_FULL_UNITS else 0
     if not may_go_on or batch.ttl_s is not None:  # temporary and permanent notes are never joined
         note, hold_s = None, 0
-    if note and await talk.services.intake.join(batch, hold_s=hold_s):
+    if note and await talk.stores.intake.join(batch, hold_s=hold_s):
         return
-    await talk.services.intake.enqueue(batch, hold_s=hold_s or _until_captioned_s(batch))
+    await talk.stores.intake.enqueue(batch, hold_s=hold_s or _until_captioned_s(batch))
 
 
 def _until_captioned_s(batch: Batch) -> int:

@@ -90,7 +90,7 @@ async def open_base(talk: Talk, callback_data: OpenBase) -> None:
         raise BaseClosed
     if not await may_tidy(talk):
         raise Refusal("only-administrators-choose")
-    await talk.services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
+    await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     base = replace(base, is_open=True)
     await talk.redraw(base_html(base, talk.words), base_keyboard(base, talk.words, is_private=talk.place.is_private))
     await talk.acknowledge()
@@ -100,7 +100,7 @@ async def open_base(talk: Talk, callback_data: OpenBase) -> None:
 
 async def say_open(talk: Talk, base: ListedBase) -> None:
     """Tell that the base is open now, with the keyboard that shows it."""
-    state = await talk.services.people.state(
+    state = await talk.stores.people.state(
         talk.state.user_id, base=talk.base_id, language=talk.state.language, thread=talk.state.thread
     )
     now = replace(talk, state=state, base_id=state.base_id)
@@ -120,11 +120,11 @@ async def make(talk: Talk) -> None:
     if not name or not await may_tidy(talk):
         await talk.tell("base-unnamed" if not name else "only-administrators-choose")
         return
-    made = await talk.services.bases.make(talk.state.user_id, name)
+    made = await talk.stores.bases.make(talk.state.user_id, name)
     if made is None:
         await talk.tell("bases-too-many")
         return
-    await talk.services.bases.open(talk.state.user_id, made, thread=talk.state.thread)
+    await talk.stores.bases.open(talk.state.user_id, made, thread=talk.state.thread)
     await say_open(talk, ListedBase(id=made, name=name, role=Role.OWNER))
 
 
@@ -140,8 +140,8 @@ async def rename(talk: Talk, subject: str) -> None:
     if not name:
         await talk.tell("base-unnamed")
         return
-    await talk.services.bases.rename(BaseId(subject), name)
-    base = await talk.services.bases.show(BaseId(subject))
+    await talk.stores.bases.rename(BaseId(subject), name)
+    base = await talk.stores.bases.show(BaseId(subject))
     if base:
         text = talk.words("base-renamed", name=name)
         await talk.say(text, base_keyboard(base, talk.words, is_private=talk.place.is_private))
@@ -157,8 +157,8 @@ async def ask_before_deleting(talk: Talk, callback_data: BaseAction) -> None:
 
 async def delete(talk: Talk, callback_data: BaseAction) -> None:
     """«Удалить» once more."""
-    base = await talk.services.bases.show(BaseId(callback_data.base))
-    gone = await talk.services.bases.delete(BaseId(callback_data.base))
+    base = await talk.stores.bases.show(BaseId(callback_data.base))
+    gone = await talk.stores.bases.delete(BaseId(callback_data.base))
     talk.services.wake()  # live messages of documents that were being read show their removal
     if base is None or gone is None:
         raise Refusal("base-first-stays")
@@ -198,7 +198,7 @@ async def send_over(talk: Talk, callback_data: SendTo) -> None:
     name = name_of_base(bases[0], talk.words)
     try:
         await _copy_file(talk, card, bases[0].id)
-        sent = await talk.services.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
+        sent = await talk.stores.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
     except NoRoom as full:
         raise Refusal("send-no-room", name=name) from full
     await talk.acknowledge()
@@ -209,7 +209,7 @@ async def send_over(talk: Talk, callback_data: SendTo) -> None:
 
 async def _copy_file(talk: Talk, card: DocumentCard, to: BaseId) -> None:
     """Its original for another base, where Baza keeps it. Without it the text goes there alone."""
-    copy = await talk.services.bases.keep_copy(card.base_id, card.id, to) if card.kept_file else None
+    copy = await talk.stores.bases.keep_copy(card.base_id, card.id, to) if card.kept_file else None
     if card.kept_file and copy:
         with suppress(IngestionError):
             await talk.services.kept_files.copy(card.base_id, card.kept_file, to, copy)
@@ -219,18 +219,18 @@ _Shown = tuple[str, InlineKeyboardMarkup | None]
 
 
 async def _list(talk: Talk) -> _Shown:
-    bases = await talk.services.bases.all(talk.state.user_id, thread=talk.state.thread)
+    bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
     return list_html(bases, talk.words), list_keyboard(bases, talk.words)
 
 
 async def _writable(talk: Talk) -> list[ListedBase]:
-    bases = await talk.services.bases.all(talk.state.user_id)
+    bases = await talk.stores.bases.all(talk.state.user_id)
     return [each for each in bases if each.role in (Role.OWNER, Role.WRITER)]
 
 
 async def base_of(talk: Talk, base: str) -> ListedBase:
     """The base of a button. Raises BaseClosed."""
-    found = await talk.services.bases.show(BaseId(base))
+    found = await talk.stores.bases.show(BaseId(base))
     if found is None:
         raise BaseClosed
     return found
@@ -239,12 +239,12 @@ async def base_of(talk: Talk, base: str) -> ListedBase:
 async def go_home(talk: Talk, left: BaseId) -> None:
     """Where the open base is no longer theirs, their first one is open now: tell it."""
     if left == talk.base_id:
-        (home, *_) = [each for each in await talk.services.bases.all(talk.state.user_id) if each.is_first]
+        (home, *_) = [each for each in await talk.stores.bases.all(talk.state.user_id) if each.is_first]
         await say_open(talk, home)
 
 
 async def _listed(talk: Talk, base: BaseId) -> ListedBase | None:
-    bases = await talk.services.bases.all(talk.state.user_id, thread=talk.state.thread)
+    bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
     return next((each for each in bases if each.id == base), None)
 
 
@@ -253,9 +253,9 @@ async def _is_theirs(talk: Talk, base: ListedBase) -> bool:
     if base.group is None or not talk.place.is_private:
         return True
     if not await is_in_group(talk.bot, base.group, talk.person):
-        await talk.services.bases.leave_group(base.group, talk.person)
+        await talk.stores.bases.leave_group(base.group, talk.person)
         return False
-    return await talk.services.bases.confirm_member(talk.person, base.id)
+    return await talk.stores.bases.confirm_member(talk.person, base.id)
 
 
 def _name(talk: Talk) -> str:

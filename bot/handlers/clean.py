@@ -59,14 +59,14 @@ async def _ask_chat(talk: Talk) -> _Shown:
 async def _do_chat(talk: Talk) -> _Shown:
     """Erase the conversation. A running turn is ended first: its answer would be remembered afterwards."""
     async with talk.services.turns.at_rest(talk.room):
-        removed = await talk.services.people.clean_chat(talk.state.user_id, base=talk.base_id)
-        await talk.services.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
+        removed = await talk.stores.people.clean_chat(talk.state.user_id, base=talk.base_id)
+        await talk.stores.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
     report = talk.words("clean-chat-done", messages=removed.messages)
     return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None, base=open_name(talk.state))
 
 
 async def _ask_base(talk: Talk) -> _Shown:
-    held = await talk.services.library.count(talk.base_id)
+    held = await talk.stores.library.count(talk.base_id)
     others = held.others
     if not (held.documents or others):
         return talk.words("clean-base-empty"), None
@@ -76,13 +76,13 @@ async def _ask_base(talk: Talk) -> _Shown:
 
 
 async def _do_base(talk: Talk) -> _Shown:
-    removed = await talk.services.library.clean_base(talk.base_id)
+    removed = await talk.stores.library.clean_base(talk.base_id)
     talk.services.wake()  # live messages of documents that were being read show their removal
     return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
 
 
 async def _ask_all(talk: Talk) -> _Shown:
-    own = [each for each in await talk.services.bases.all(talk.person) if each.role is Role.OWNER]
+    own = [each for each in await talk.stores.bases.all(talk.person) if each.role is Role.OWNER]
     documents, others = sum(each.documents for each in own), sum(each.others for each in own)
     sure = talk.words("clean-all-sure", bases=len(own), documents=documents, others=others)
     return sure, _sure_or_no(ALL, talk.words)
@@ -90,7 +90,7 @@ async def _ask_all(talk: Talk) -> _Shown:
 
 async def _do_all(talk: Talk) -> _Shown:
     async with talk.services.turns.at_rest(talk.room):
-        bases, documents = await talk.services.people.forget(talk.person)
+        bases, documents = await talk.stores.people.forget(talk.person)
     talk.services.wake()
     return talk.words("clean-all-done", bases=bases, documents=documents), None
 

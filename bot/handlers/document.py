@@ -68,7 +68,7 @@ async def send_original(talk: Talk, callback_data: press.ShowOriginal) -> None:
 async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
     """Show the text that was read from the document, page by page."""
     card = await document_of(talk, callback_data.document)
-    blocks = await talk.services.text.blocks(talk.base_id, card.id)
+    blocks = await talk.stores.text.blocks(talk.base_id, card.id)
     page: TextPage = text_page(card, blocks, talk.words, part=callback_data.part)
     await talk.redraw(page.html, page.keyboard)
     await talk.acknowledge()
@@ -89,7 +89,7 @@ async def rename(talk: Talk, subject: str) -> None:
         await ask(talk, talk.words("rename-unreadable"), about=RENAME, subject=subject)
         return
     terms = talk.services.count_terms(name)
-    renamed = await talk.services.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)
+    renamed = await talk.stores.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)
     text = talk.words("renamed", title=name) if renamed else talk.words("document-gone")
     back = rows([button(talk.words.plain("button-open"), press.OpenDocument(document=subject))]) if renamed else None
     await talk.say(text, back)
@@ -98,7 +98,7 @@ async def rename(talk: Talk, subject: str) -> None:
 async def show_versions(talk: Talk, callback_data: press.ShowVersions) -> None:
     """A line for each version, the newest first."""
     card = await document_of(talk, callback_data.document)
-    versions = await talk.services.library.versions(talk.base_id, card.id)
+    versions = await talk.stores.library.versions(talk.base_id, card.id)
     await talk.acknowledge()
     await talk.say(versions_html(versions, talk.words))
 
@@ -144,7 +144,7 @@ async def _send_kept_file(talk: Talk, card: DocumentCard) -> bool:
 
 async def _send_text_file(talk: Talk, card: DocumentCard) -> None:
     """The document's text as a file; it exists as long as the document does."""
-    blocks = await talk.services.text.blocks(talk.base_id, card.id)
+    blocks = await talk.stores.text.blocks(talk.base_id, card.id)
     if not blocks:
         await talk.tell("original-gone")
         return
@@ -168,7 +168,7 @@ def original_here(card: DocumentCard, chat: ChatId) -> MessageId | None:
 async def cancel(talk: Talk, callback_data: press.CancelDocument) -> None:
     """«Отменить» on a live message."""
     await changeable(talk, callback_data.document)
-    stopped = await talk.services.library.cancel(talk.base_id, DocumentId(callback_data.document))
+    stopped = await talk.stores.library.cancel(talk.base_id, DocumentId(callback_data.document))
     await talk.acknowledge("cancelled" if stopped else "cancelled-too-late")
     talk.services.wake()
 
@@ -176,7 +176,7 @@ async def cancel(talk: Talk, callback_data: press.CancelDocument) -> None:
 async def cancel_batch(talk: Talk, callback_data: press.CancelBatch) -> None:
     """«Отменить всё»."""
     await _require_batch(talk, callback_data.batch)
-    stopped = await talk.services.library.cancel_batch(talk.base_id, BatchId(callback_data.batch))
+    stopped = await talk.stores.library.cancel_batch(talk.base_id, BatchId(callback_data.batch))
     await talk.acknowledge("cancelled" if stopped else "cancelled-too-late")
     talk.services.wake()
 
@@ -185,7 +185,7 @@ async def choose_version(talk: Talk, callback_data: press.ChooseVersion) -> None
     """«Заменить / Оставить оба / Пропустить» under the live message or on the document's card."""
     document = DocumentId(callback_data.document)
     await changeable(talk, document)
-    chosen = await talk.services.library.choose(talk.base_id, document, callback_data.choice)
+    chosen = await talk.stores.library.choose(talk.base_id, document, callback_data.choice)
     await talk.acknowledge("choice-made" if chosen else "choice-too-late", alert=not chosen)
     talk.services.wake()
 
@@ -195,7 +195,7 @@ async def add_section(talk: Talk, callback_data: press.AddSection) -> None:
     temporary page is temporary, too."""
     card = await _link_of(talk, callback_data.document)
     batch = _batch(talk, section_of(card.source_identifier))
-    begun = await talk.services.intake.enqueue(replace(batch, ttl_s=DAY_S if card.expires_at else None))
+    begun = await talk.stores.intake.enqueue(replace(batch, ttl_s=DAY_S if card.expires_at else None))
     is_new = any(document.created for document in begun)
     await talk.acknowledge("section-begun" if is_new else "section-known", alert=not is_new)
     talk.services.wake()
@@ -205,7 +205,7 @@ async def refresh(talk: Talk, callback_data: press.Refresh) -> None:
     """«Обновить»: fetch the link again; changed content becomes a new version. A failed document is tried again."""
     card = await _link_of(talk, callback_data.document)
     await changeable(talk, card.id)
-    begun = await talk.services.intake.refresh(_batch(talk), card.id)
+    begun = await talk.stores.intake.refresh(_batch(talk), card.id)
     await talk.acknowledge("refresh-begun" if begun else "document-gone", alert=not begun)
     talk.services.wake()
 
@@ -213,7 +213,7 @@ async def refresh(talk: Talk, callback_data: press.Refresh) -> None:
 async def ask_about(talk: Talk, callback_data: press.AskAbout) -> None:
     """«Спросить о нём» on a receipt or card: switch to Чат, and ask of this document alone until that is taken off."""
     card = await document_of(talk, callback_data.document)
-    await talk.services.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
+    await talk.stores.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
     await talk.ask_only(card.id)
     await talk.acknowledge("mode-set-chat")
     text = talk.words("ask-about", title=shortened(card.name, TITLE_CHARACTERS))
@@ -224,10 +224,10 @@ async def keep_document(talk: Talk, callback_data: press.KeepDocument) -> None:
     """«Оставить в базе»: the notice loop updates the live message; the card is updated at once."""
     document = DocumentId(callback_data.document)
     await changeable(talk, document)
-    kept = await talk.services.library.keep(talk.base_id, document)
+    kept = await talk.stores.library.keep(talk.base_id, document)
     await talk.acknowledge("stays-now" if kept else "document-gone", alert=not kept)
     talk.services.wake()
-    card = await talk.services.library.card(talk.base_id, document) if callback_data.page is not None else None
+    card = await talk.stores.library.card(talk.base_id, document) if callback_data.page is not None else None
     if card is not None and callback_data.page is not None:
         keyboard = card_keyboard(card, talk.words, page=callback_data.page)
         await talk.redraw(card_html(card, talk.words), keyboard)
@@ -236,7 +236,7 @@ async def keep_document(talk: Talk, callback_data: press.KeepDocument) -> None:
 async def keep_batch(talk: Talk, callback_data: press.KeepBatch) -> None:
     """«Оставить в базе» under a live message of several documents."""
     await _require_batch(talk, callback_data.batch)
-    kept = await talk.services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
+    kept = await talk.stores.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
     await talk.acknowledge("stays-now" if kept else "documents-gone", alert=not kept)
     talk.services.wake()
 
@@ -244,7 +244,7 @@ async def keep_batch(talk: Talk, callback_data: press.KeepBatch) -> None:
 async def take_back(talk: Talk, callback_data: press.TakeBack) -> None:
     """«Убрать» under a receipt: the document leaves at once, since whoever sent it by mistake wants no question."""
     card = await changeable(talk, callback_data.document)
-    await talk.services.library.delete(talk.base_id, card.id)
+    await talk.stores.library.delete(talk.base_id, card.id)
     await talk.acknowledge("taken-back")
     talk.services.wake()
     if talk.message.reply_markup and len(talk.message.reply_markup.inline_keyboard) == 1:
@@ -254,7 +254,7 @@ async def take_back(talk: Talk, callback_data: press.TakeBack) -> None:
 
 async def _require_batch(talk: Talk, batch: str) -> None:
     """Raises Refusal where this person neither sent the documents of the batch, nor is an administrator."""
-    sender = await talk.services.library.sender_of_batch(talk.base_id, BatchId(batch))
+    sender = await talk.stores.library.sender_of_batch(talk.base_id, BatchId(batch))
     if sender not in (None, talk.person) and not await may_tidy(talk):
         raise Refusal("only-sender-or-administrators")
 

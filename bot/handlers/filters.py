@@ -136,7 +136,7 @@ async def may_change(talk: Talk, card: DocumentCard) -> bool:
 
 async def document_of(talk: Talk, document: str) -> DocumentCard:
     """The document of a button. Raises Refusal where it is gone."""
-    card = await talk.services.library.card(talk.base_id, DocumentId(document))
+    card = await talk.stores.library.card(talk.base_id, DocumentId(document))
     if card is None:
         raise Refusal("document-gone")
     return card
@@ -178,7 +178,7 @@ async def ask(talk: Talk, html: str, *, about: str, subject: str = "") -> None:
 async def expect(talk: Talk, *, about: str, subject: str = "") -> None:
     """Take the person's next words as the answer to a question that is shown already."""
     question = PendingQuestion(about=about, subject=subject)
-    await talk.services.people.put_question(
+    await talk.stores.people.put_question(
         talk.place.chat, thread=talk.place.thread, person=talk.person, question=question, seconds=WAITS_S
     )
 

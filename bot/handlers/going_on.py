@@ -120,7 +120,7 @@ async def stop_draft(event: MessageGenerationStopped, services: Services) -> Non
 
 async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
     """«Таблица XLSX»: the rows of the answer with their sources, as a file."""
-    table = await talk.services.answer_tables.read_table(talk.base_id, callback_data.table)
+    table = await talk.stores.answer_tables.read_table(talk.base_id, callback_data.table)
     if table is None:
         raise Refusal("table-gone")
     await talk.acknowledge()
@@ -130,7 +130,7 @@ async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
 
 async def list_dialogues(talk: Talk) -> None:
     """/dialogs: list earlier dialogues by their first questions, the latest first."""
-    past = await talk.services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
+    past = await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
     others = [each for each in past if each.id != talk.state.session_id]
     if not others:
         await talk.tell("dialogs-none")
@@ -144,9 +144,9 @@ async def list_dialogues(talk: Talk) -> None:
 async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> None:
     """Make an earlier dialogue the current one, which answers remember."""
     session = SessionId(callback_data.session)
-    past = await talk.services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
+    past = await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
     title = next((each.title for each in past if each.id == session), "")
-    if not await talk.services.dialogues.resume(talk.state.user_id, session, thread=talk.state.thread):
+    if not await talk.stores.dialogue.resume(talk.state.user_id, session, thread=talk.state.thread):
         raise Refusal("dialog-gone")
     await talk.acknowledge()
     text = talk.words("dialog-resumed", title=shortened(title, TITLE_CHARACTERS))
@@ -155,7 +155,7 @@ async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> No
 
 async def _asked(talk: Talk, key: str) -> str | None:
     """The question of the dialogue that has this key; None where the dialogue does not hold it any more."""
-    said = await talk.services.dialogues.recollect(
+    said = await talk.stores.dialogue.recollect(
         talk.state.user_id, talk.state.session_id, pairs=KEPT_MESSAGES // 2, terms=(), recalled=0
     )
     return next((each.question for each in reversed(said.window) if question_key(each.question) == key), None)

@@ -80,7 +80,7 @@ async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
         sure = button(words.plain("button-delete-sure"), press.DeleteDocument(document=card.id, page=page, sure=True))
         no = button(words.plain("button-no"), press.OpenDocument(document=card.id, page=page))
         await talk.redraw(words("delete-sure", title=card.name), rows([sure, no]))
-    elif await talk.services.library.delete(talk.base_id, card.id):
+    elif await talk.stores.library.delete(talk.base_id, card.id):
         talk.services.wake()  # the live message of a document that was being read shows its removal
         back = button(words.plain("button-back"), press.ListPage(page=callback_data.page))
         await talk.redraw(words("deleted", title=card.name), rows([back]))
@@ -91,11 +91,11 @@ async def dismiss(talk: Talk) -> None:
     """«Убрать непрочитанные»: in a group, those that the person may change."""
     failed = [
         card
-        for card in await talk.services.library.documents(talk.base_id, limit=MOST_FAILED)
+        for card in await talk.stores.library.documents(talk.base_id, limit=MOST_FAILED)
         if card.status is DocumentStatus.FAILED and await may_change(talk, card)
     ]
     for card in failed:
-        await talk.services.library.delete(talk.base_id, card.id)
+        await talk.stores.library.delete(talk.base_id, card.id)
     talk.services.wake()
     html, keyboard = await _page(talk, 0, name=None)
     await talk.redraw(html, keyboard)
@@ -111,10 +111,10 @@ def _wanted(text: str | None) -> str | None:
 
 
 async def _page(talk: Talk, page: int, *, name: str | None) -> tuple[str, InlineKeyboardMarkup | None]:
-    held = await talk.services.library.count(talk.base_id, name_contains=name)
+    held = await talk.stores.library.count(talk.base_id, name_contains=name)
     total = held.documents + held.others
     page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last document of the last page may have been deleted
-    documents = await talk.services.library.documents(
+    documents = await talk.stores.library.documents(
         talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name
     )
     shown = LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")

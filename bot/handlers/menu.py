@@ -82,8 +82,8 @@ async def say_what_is_stored(talk: Talk) -> None:
 
 async def begin_dialogue(talk: Talk) -> None:
     """/new: begin a new dialogue; the old one is stored but no longer used. Before the first question there is none."""
-    await talk.services.people.new_session(talk.state.user_id, thread=talk.state.thread)
-    past = await talk.services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=1)
+    await talk.stores.people.new_session(talk.state.user_id, thread=talk.state.thread)
+    past = await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=1)
     await talk.tell("new-dialogue" if past else "new-dialogue-first")
 
 
@@ -96,7 +96,7 @@ async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
     """Switch the language; the reply and the keyboard use it at once."""
     if callback_data.language not in LANGUAGES:
         raise Refusal("unknown-button")
-    await talk.services.people.set_language(talk.state.user_id, callback_data.language)
+    await talk.stores.people.set_language(talk.state.user_id, callback_data.language)
     talk.services.languages.note(talk.place.chat, callback_data.language)
     chosen = talk.services.texts.for_language(callback_data.language)
     await talk.acknowledge()
@@ -105,7 +105,7 @@ async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
 
 async def switch_mode(talk: Talk, mode: Mode) -> None:
     """Store the mode and say what it means."""
-    await talk.services.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
+    await talk.stores.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
     hint = await _hint(talk, mode)
     promised = {"hears": talk.services.hears} if hint == "documents-hint" else {}
     await talk.tell(hint, mode_sign(talk, mode), **promised)
@@ -139,7 +139,7 @@ class Lack(StrEnum):
 
 async def lack_of(talk: Talk) -> Lack | None:
     """None when the base has searchable documents. Raises DatabaseAway."""
-    if await talk.services.passages.holds_documents(talk.base_id):
+    if await talk.stores.search.holds_documents(talk.base_id):
         return None
-    newest = await talk.services.library.documents(talk.base_id, limit=NEWEST)
+    newest = await talk.stores.library.documents(talk.base_id, limit=NEWEST)
     return Lack.EMPTY if all(card.status.is_final for card in newest) else Lack.READING

@@ -61,12 +61,12 @@ async def join(talk: Talk, command: CommandObject) -> None:
     """A link was followed: the person joins, sees whose base it is, and it is open."""
     secret = (command.args or "").removeprefix(JOIN)
     person = talk.message.from_user
-    joined = await talk.services.bases.accept(talk.person, token_hash(secret), name=person.full_name if person else "")
+    joined = await talk.stores.bases.accept(talk.person, token_hash(secret), name=person.full_name if person else "")
     if joined is None or not talk.place.is_private:
         await talk.tell("share-gone")
         return
     base = ListedBase(id=joined.base, name=joined.name, role=joined.role, owner_name=joined.owner_name)
-    await talk.services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
+    await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     name = name_of_base(base, talk.words)
     if joined.role is Role.OWNER:
         text = talk.words("share-own", name=name)
@@ -90,7 +90,7 @@ async def share(talk: Talk, callback_data: ShareBase) -> None:
         await _show_choice(talk, callback_data)
         return
     base, secret = await base_of(talk, callback_data.base), new_secret()
-    link = await talk.services.bases.invite(
+    link = await talk.stores.bases.invite(
         base.id,
         token_hash(secret),
         role=Role.WRITER if callback_data.writes else Role.READER,
@@ -105,7 +105,7 @@ async def share(talk: Talk, callback_data: ShareBase) -> None:
 
 async def revoke(talk: Talk, callback_data: RevokeLink) -> None:
     """«Отозвать»."""
-    revoked = await talk.services.bases.revoke(BaseId(callback_data.base), callback_data.link)
+    revoked = await talk.stores.bases.revoke(BaseId(callback_data.base), callback_data.link)
     await talk.acknowledge("share-revoked" if revoked else "share-gone")
     await _show_choice(talk, ShareBase(base=callback_data.base))
 
@@ -118,7 +118,7 @@ async def show_members(talk: Talk, callback_data: BaseAction) -> None:
 
 async def take_off(talk: Talk, callback_data: TakeOff) -> None:
     """«Исключить»: from now on they see nothing of it."""
-    await talk.services.bases.remove_member(BaseId(callback_data.base), UserId(callback_data.member))
+    await talk.stores.bases.remove_member(BaseId(callback_data.base), UserId(callback_data.member))
     await talk.acknowledge("member-gone")
     await _show_members(talk, callback_data.base)
 
@@ -134,7 +134,7 @@ async def ask_before_leaving(talk: Talk, callback_data: BaseAction) -> None:
 async def leave(talk: Talk, callback_data: BaseAction) -> None:
     """The same once more."""
     base = await base_of(talk, callback_data.base)
-    await talk.services.bases.remove_member(base.id, talk.state.user_id)
+    await talk.stores.bases.remove_member(base.id, talk.state.user_id)
     await talk.redraw(talk.words("base-quit", name=name_of_base(base, talk.words)))
     await talk.acknowledge()
     await go_home(talk, base.id)
@@ -143,7 +143,7 @@ async def leave(talk: Talk, callback_data: BaseAction) -> None:
 async def left(talk: Talk) -> None:
     """Somebody left a group, or was taken out: its bases are closed to them."""
     if gone := talk.message.left_chat_member:
-        await talk.services.bases.leave_group(talk.place.chat, UserId(gone.id))
+        await talk.stores.bases.leave_group(talk.place.chat, UserId(gone.id))
 
 
 async def member_changed(event: ChatMemberUpdated, bot: Bot, services: Services) -> None:
@@ -151,15 +151,15 @@ async def member_changed(event: ChatMemberUpdated, bot: Bot, services: Services)
     gone = event.new_chat_member
     if not is_inside(gone):
         person = None if gone.user.id == bot.id else UserId(gone.user.id)
-        await services.bases.leave_group(ChatId(event.chat.id), person)
+        await services.stores.bases.leave_group(ChatId(event.chat.id), person)
 
 
 async def name_topic(talk: Talk) -> None:
     """A topic has another name, and so has its own base."""
     edited = talk.message.forum_topic_edited
     if talk.place.thread and edited:
-        own = await talk.services.people.open_base(talk.place.chat, thread=talk.place.thread, member=talk.person)
-        await talk.services.bases.rename(own, (edited.name or "")[:NAME_CHARACTERS])
+        own = await talk.stores.people.open_base(talk.place.chat, thread=talk.place.thread, member=talk.person)
+        await talk.stores.bases.rename(own, (edited.name or "")[:NAME_CHARACTERS])
 
 
 async def show_groups(talk: Talk, callback_data: BaseAction) -> None:
@@ -182,7 +182,7 @@ async def bind(talk: Talk, callback_data: BindBase) -> None:
     if not groups or groups[0].group is None or not await is_administrator(talk.bot, groups[0].group, talk.person):
         raise Refusal("only-administrators-bind")
     group, name = groups[0].group, name_of_base(base, talk.words)
-    await talk.services.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
+    await talk.stores.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
     await talk.acknowledge()
     await talk.redraw(talk.words("base-bound", name=name, group=groups[0].name or ""))
     try:
@@ -192,15 +192,15 @@ async def bind(talk: Talk, callback_data: BindBase) -> None:
 
 
 async def _groups(talk: Talk) -> list[ListedBase]:
-    return [each for each in await talk.services.bases.all(talk.person) if each.group and each.is_first]
+    return [each for each in await talk.stores.bases.all(talk.person) if each.group and each.is_first]
 
 
 async def _show_choice(talk: Talk, chosen: ShareBase) -> None:
-    base, links = await base_of(talk, chosen.base), await talk.services.bases.invitations(BaseId(chosen.base))
+    base, links = await base_of(talk, chosen.base), await talk.stores.bases.invitations(BaseId(chosen.base))
     text = talk.words("share-choose", name=name_of_base(base, talk.words))
     await talk.redraw(text, share_keyboard(chosen, links, talk.words))
 
 
 async def _show_members(talk: Talk, base: str) -> None:
-    members = await talk.services.bases.members(BaseId(base))
+    members = await talk.stores.bases.members(BaseId(base))
     await talk.redraw(members_html(members, talk.words), members_keyboard(base, members, talk.words))

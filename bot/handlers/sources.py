@@ -104,7 +104,7 @@ def build_router() -> Router:
 
 async def show_source(talk: Talk, callback_data: press.ShowSource) -> None:
     """The passage, word for word; in bold what carries the answer."""
-    passage = await talk.services.passages.passage(talk.base_id, ChunkId(callback_data.chunk))
+    passage = await talk.stores.search.passage(talk.base_id, ChunkId(callback_data.chunk))
     if passage is None:
         raise Refusal("source-gone")
     await talk.acknowledge()
@@ -117,7 +117,7 @@ async def rate(talk: Talk, callback_data: press.Rate) -> None:
     """Save the rating for the person who pressed; their last press counts."""
     chat, message = ChatId(talk.message.chat.id), MessageId(talk.message.message_id)
     rating = 1 if callback_data.rating > 0 else -1
-    await talk.services.library.save_feedback(talk.person, talk.base_id, chat, message, rating=rating)
+    await talk.stores.library.save_feedback(talk.person, talk.base_id, chat, message, rating=rating)
     talk.services.measures.answer_rated(rating)
     await talk.acknowledge("feedback-saved")
     if talk.message.reply_markup:
@@ -125,7 +125,7 @@ async def rate(talk: Talk, callback_data: press.Rate) -> None:
 
 
 async def _place_of(talk: Talk, passage: Passage) -> Place:
-    card = await talk.services.library.card(talk.base_id, passage.document_id)
+    card = await talk.stores.library.card(talk.base_id, passage.document_id)
     original = original_here(card, talk.place.chat) if card else None
     return place_at(talk.place, original) if original is not None else talk.place
 

@@ -49,7 +49,7 @@ async def show_statistics(talk: Talk) -> None:
     now = datetime.now().astimezone()
     offset = now.utcoffset()
     minutes = round(offset.total_seconds() / MINUTE_S) if offset else 0
-    held = await talk.services.statistics.of_base(talk.base_id, days=MONTH_DAYS, offset_minutes=minutes)
+    held = await talk.stores.statistics.of_base(talk.base_id, days=MONTH_DAYS, offset_minutes=minutes)
     html = base_html(held, talk.words, today=now.date(), is_private=talk.place.is_private)
     if talk.person not in talk.services.admin_users:
         html = "\n\n".join(filter(None, [html, await _bounds_html(talk, held)]))
@@ -65,13 +65,13 @@ async def show_statistics(talk: Talk) -> None:
 async def _bounds_html(talk: Talk, held: BaseStatistics) -> str:
     """Use of the bounds. A group sees only the bound of its base: what a member has spent is private."""
     bounds = talk.services.bounds
-    spending = await bounds.spending(talk.person, talk.services.library) if talk.place.is_private else None
+    spending = await bounds.spending(talk.person, talk.stores.library) if talk.place.is_private else None
     return bounds_html(held, spending, bounds, talk.words)
 
 
 async def _show_everybody(talk: Talk, *, today: date, offset_minutes: int) -> None:
     """Send the figures as text first: together with the chart's legend they would be too long for a caption."""
-    held = await talk.services.statistics.of_all(days=MONTH_DAYS, offset_minutes=offset_minutes)
+    held = await talk.stores.statistics.of_all(days=MONTH_DAYS, offset_minutes=offset_minutes)
     await talk.say(overall_html(held, talk.words))
     if rows := rows_of(held.days):
         picture = await asyncio.to_thread(everybody_chart, held.days, last_day=today, days=MONTH_DAYS)

@@ -52,10 +52,10 @@ async def show(talk: Talk) -> None:
 
 async def make(talk: Talk, callback_data: NewToken) -> None:
     """A new token, in a message of its own, which the person may delete."""
-    if len(await talk.services.tokens.all(None)) >= MOST_TOKENS:
+    if len(await talk.stores.tokens.all(None)) >= MOST_TOKENS:
         raise Refusal("tokens-too-many")
     token, base = new_token(), None if callback_data.everything else talk.base_id
-    await talk.services.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
+    await talk.stores.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
     await talk.acknowledge()
     await talk.redraw(*await _list(talk))
     await talk.tell("token-made", token=token)
@@ -63,13 +63,13 @@ async def make(talk: Talk, callback_data: NewToken) -> None:
 
 async def revoke(talk: Talk, callback_data: RevokeToken) -> None:
     """«Отозвать»."""
-    await talk.services.tokens.revoke(None, UserId(callback_data.token))
+    await talk.stores.tokens.revoke(None, UserId(callback_data.token))
     await talk.acknowledge("token-revoked")
     await talk.redraw(*await _list(talk))
 
 
 async def _list(talk: Talk) -> tuple[str, InlineKeyboardMarkup | None]:
-    words, tokens = talk.words, await talk.services.tokens.all(None)
+    words, tokens = talk.words, await talk.stores.tokens.all(None)
     lines = [words("token-line", number=at, what=_what(each, words)) for at, each in enumerate(tokens, start=1)]
     may_write = talk.state.role is not Role.READER
     new = [

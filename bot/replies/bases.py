@@ -22,9 +22,6 @@ BASES = "bases"
 NEW_BASE = "newbase"
 """Ask for the name of a new base."""
 
-HOME = "homebase"
-"""Open the chat's own base."""
-
 NAME_CHARACTERS = 40
 PER_ROW = 5
 DAYS = (0, 7, 30)  # of a link; 0: it does not end

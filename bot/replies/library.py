@@ -22,7 +22,6 @@ from ingestion.records import Block
 ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address
 LEAVES = "⏱"  # marks temporary documents in the list; the card says when they are removed
 PAGE_SIZE = 8
-LINE_CHARACTERS = 60
 LINE_CHARACTERS = 42  # of a title in the list: with its date it seldom takes more than two lines on a phone
 ADDRESS_CHARACTERS = 300
 NUMBERS_IN_A_ROW = 4

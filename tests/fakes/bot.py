@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
-from adapters.database.stores.people import BaseStore, TokenStore
+from adapters.database.stores import Stores
 from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
 from bot.inbox import TICKET, Ticket
@@ -87,18 +88,9 @@ class Person:
 
     def __post_init__(self) -> None:
         self.services = Services(
-            people=self.stores.people,
-            tokens=cast("TokenStore", None),
-            bases=cast("BaseStore", None),  # tests/acceptance/test_bases.py has the database's
-            library=self.stores.library,
-            intake=self.stores.library,
+            stores=cast("Stores", self._all_stores()),
             conversation=self.conversation,
             frugal_conversation=self.frugal,
-            dialogues=self.stores.people,
-            answer_tables=self.stores.library,
-            statistics=self.statistics,
-            passages=self.stores.library,
-            text=self.stores.library,
             kept_files=FolderFiles(Path("/nonexistent")),
             texts=texts(),
             count_terms=lambda text: Counter(text.casefold().split()),
@@ -109,6 +101,12 @@ class Person:
         self.dispatcher = build_dispatcher(self.services)
         self._update_id = 0
         self.turn = Ticket(None)  # of the last update
+
+    def _all_stores(self) -> SimpleNamespace:
+        """Without bases and tokens: tests/acceptance/test_bases.py has the database's."""
+        held = dict.fromkeys(("library", "intake", "answer_tables", "search", "text"), self.stores.library)
+        people = self.stores.people
+        return SimpleNamespace(people=people, dialogue=people, statistics=self.statistics, **held)
 
     @property
     def session(self) -> RecordingSession:

@@ -75,7 +75,7 @@ async def test_the_reason_is_in_the_persons_language() -> None:
 async def test_answers_without_a_model_cost_nothing_of_the_next_day() -> None:
     anna = await bounded(TWO_A_DAY)
     await asked(anna, 5)
-    assert (await anna.services.library.spent_in_a_day(UserId(PERSON))).questions == 2
+    assert (await anna.services.stores.library.spent_in_a_day(UserId(PERSON))).questions == 2
 
 
 async def test_of_two_questions_at_once_the_second_knows_of_the_first() -> None:
@@ -88,7 +88,7 @@ async def test_what_was_asked_of_a_model_counts_also_when_its_answer_cannot_be_s
     anna = await bounded(Bounds(questions=1))
     anna.session.fail("sendMessage", status=403, description="Forbidden: bot was blocked by the user", times=9)
     await asked(anna, 1)
-    assert (await anna.services.library.spent_in_a_day(UserId(PERSON))).questions == 1
+    assert (await anna.services.stores.library.spent_in_a_day(UserId(PERSON))).questions == 1
 
 
 def test_the_minute_that_is_named_has_come_when_the_bound_is_kept_again() -> None:

@@ -71,7 +71,7 @@ async def test_an_answer_without_words_is_given_when_the_base_is_away(monkeypatc
         raise DatabaseAway("gone")
 
     anna = await in_chat_mode()
-    monkeypatch.setattr(anna.services.passages, "holds_documents", fail)
+    monkeypatch.setattr(anna.services.stores.search, "holds_documents", fail)
     anna.conversation.events = [NOTHING]
     await anna.say("Какой штраф?")
     assert anna.last.text.startswith("В базе об этом ничего не нашлось.")

@@ -30,6 +30,6 @@ async def test_a_greeting_is_answered_when_the_base_is_away(monkeypatch: pytest.
         raise DatabaseAway("gone")
 
     anna = await greeting()
-    monkeypatch.setattr(anna.services.passages, "holds_documents", fail)
+    monkeypatch.setattr(anna.services.stores.search, "holds_documents", fail)
     await anna.say("Привет")
     assert anna.last.text.startswith("Здравствуйте! Спрашивайте")
