@@ -46,20 +46,8 @@ _TOO_BIG = "file is too big"
 _MB = 2**20
 
 COMMANDS = (
-    "start",
-    "chat",
-    "base",
-    "docs",
-    "bases",
-    "api",
-    "new",
-    "dialogs",
-    "clean",
-    "stats",
-    "language",
-    "privacy",
-    "help",
-)
+    "start", "chat", "base", "docs", "bases", "api", "new", "dialogs", "clean", "stats", "language", "privacy", "help",
+)  # fmt: skip
 
 
 class RetryRequests(BaseRequestMiddleware):

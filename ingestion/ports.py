@@ -14,12 +14,10 @@ from typing import Protocol
 from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId, FileId
 from ingestion.records import (
-    Batch,
     Block,
     ClaimedDocument,
     Document,
     Edition,
-    EnqueuedDocument,
     Failure,
     FetchedFile,
     IndexedChunk,
@@ -137,34 +135,6 @@ class Transcriber(Protocol):
         """`heard(done_s, total_s)` is called as the work goes on. `name` is used in error texts.
 
         Raises SourceError (damaged, without sound, too long) or ServiceError (the model cannot be loaded, or died).
-        """
-        ...
-
-
-class IntakeQueue(Protocol):
-    """Where the bot puts what people send."""
-
-    async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
-        """Store all sources of a batch in one transaction. Idempotent by (chat, message, source). During the first
-        `hold_s` seconds only `claim(only=...)` can take them. Raises TooManyWaiting."""
-        ...
-
-    async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
-        """Append this message's note to the one before it: Telegram cuts a long text into several messages.
-
-        The target is the note that the same person sent to the same chat one or two messages before, while it is on
-        hold (see `enqueue`). It is held for `hold_s` more seconds and keeps the title of its first part. None when
-        there is no such note: call `enqueue` then. Idempotent: a repeated message changes nothing (`created` is False).
-        """
-        ...
-
-    async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
-        """Read the source of a ready document again; changed content replaces the old one without asking. A document
-        that could not be read is retried as it is, in one step, so that it cannot get lost.
-
-        `batch` says who asked and where the live message goes; its sources are ignored, and its message may be the one
-        with the button. If the source is being read already, that document is returned (`created` is False). None when
-        the base has no such document, or when it cannot be read again (a note, a cancelled document).
         """
         ...
 

@@ -8,9 +8,9 @@ any start. A token of the HTTP API is printed once, when it is made; only its ha
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.migrate import MigrationError, altered_migrations, migrate
@@ -59,8 +59,7 @@ class State(StrEnum):
     FAILS = "fails"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """A line of the table."""
 
     service: str
@@ -92,7 +91,7 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
     """`baza doctor`."""
     findings = [finding async for finding in _findings(settings, words_of(settings))]
     if as_json:
-        print_json([{name: str(value) for name, value in asdict(finding).items()} for finding in findings])
+        print_json([{name: str(value) for name, value in finding._asdict().items()} for finding in findings])
     else:
         for finding in findings:
             print_line(f"{finding.service:<12} {finding.state.value:<8} {finding.advice}")
@@ -114,17 +113,17 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
             yield await _reranker(parts, words)
             yield await _model(parts, words)
     except (DatabaseAway, DatabaseError, EmbeddedDatabaseError, MigrationError) as trouble:
-        yield Finding(service="database", state=State.FAILS, advice=sentence(trouble))
+        yield Finding("database", State.FAILS, sentence(trouble))
     except LocalModelError as trouble:  # no part is opened then, so the remaining checks are left out
-        yield Finding(service="local model", state=State.FAILS, advice=sentence(trouble))
+        yield Finding("local model", State.FAILS, sentence(trouble))
 
 
 async def _database(settings: Settings, words: Words) -> Finding:
     async with open_transport(settings) as transport:
         altered = ", ".join(await altered_migrations(transport))
     if altered:
-        return Finding(service="database", state=State.FAILS, advice=words.plain("doctor-altered", versions=altered))
-    return Finding(service="database", state=State.WORKS, advice=words.plain("doctor-database", kind=_kind(settings)))
+        return Finding("database", State.FAILS, words.plain("doctor-altered", versions=altered))
+    return Finding("database", State.WORKS, words.plain("doctor-database", kind=_kind(settings)))
 
 
 def _kind(settings: Settings) -> str:
@@ -137,7 +136,7 @@ def _disk(settings: Settings, words: Words) -> Finding:
     folder = next(folder for folder in (settings.home, *settings.home.parents) if folder.exists())
     free = shutil.disk_usage(folder).free
     state = State.WORKS if free > FREE_BYTES else State.FAILS
-    return Finding(service="data", state=state, advice=f"{settings.home} · {free / 2**30:.1f} GB")
+    return Finding("data", state, f"{settings.home} · {free / 2**30:.1f} GB")
 
 
 async def _sandbox(words: Words) -> Finding:
@@ -146,44 +145,42 @@ async def _sandbox(words: Words) -> Finding:
     held = ", ".join(layer for layer, holds in layers.items() if holds)
     lacking = ", ".join(layer for layer, holds in layers.items() if not holds)
     if not lacking:
-        return Finding(service="sandbox", state=State.WORKS, advice=words.plain("doctor-sandbox-holds", held=held))
+        return Finding("sandbox", State.WORKS, words.plain("doctor-sandbox-holds", held=held))
     advice = words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking)
-    return Finding(service="sandbox", state=State.MISSING, advice=advice)
+    return Finding("sandbox", State.MISSING, advice)
 
 
 def _pictures(settings: Settings, words: Words) -> Finding:
     found = describe_recognition(settings)
     state = State.MISSING if found is None else State.WORKS
-    return Finding(service="pictures", state=state, advice=found or words.plain("missing-recognition"))
+    return Finding("pictures", state, found or words.plain("missing-recognition"))
 
 
 async def _telegram(settings: Settings, words: Words) -> Finding:
     if settings.telegram.token is None:
-        return Finding(service="telegram", state=State.MISSING, advice=words.plain("missing-token"))
+        return Finding("telegram", State.MISSING, words.plain("missing-token"))
     from aiogram.exceptions import TelegramAPIError  # takes seconds to import; only installations with a bot need it
 
     async with open_bot(settings.telegram.token.get_secret_value(), settings.telegram.api_url) as bot:
         try:
             me = await bot.get_me(request_timeout=15)
         except TelegramAPIError as error:
-            return Finding(
-                service="telegram", state=State.FAILS, advice=words.plain("doctor-telegram", reason=error.message)
-            )
-    return Finding(service="telegram", state=State.WORKS, advice=f"@{me.username}")
+            return Finding("telegram", State.FAILS, words.plain("doctor-telegram", reason=error.message))
+    return Finding("telegram", State.WORKS, f"@{me.username}")
 
 
 def _access(settings: Settings, words: Words) -> Finding:
     """Who may use the bot, and what strangers may cost."""
     allowed, bounds = settings.telegram.allowed_users, settings.bounds.named
     if not allowed and not bounds:
-        return Finding(service="access", state=State.MISSING, advice=words.plain("cli-open-unbounded"))
+        return Finding("access", State.MISSING, words.plain("cli-open-unbounded"))
     who = f"ALLOWED_USERS: {len(allowed)}" if allowed else words.plain("cli-open-to-all")
-    return Finding(service="access", state=State.WORKS, advice=" · ".join([who, *bounds]))
+    return Finding("access", State.WORKS, " · ".join([who, *bounds]))
 
 
 async def _embedder(parts: Parts, words: Words) -> Finding:
     if parts.settings.jina.api_key is None and parts.settings.local.embedding_model is None:
-        return Finding(service="embedder", state=State.MISSING, advice=words.plain("missing-jina"))
+        return Finding("embedder", State.MISSING, words.plain("missing-jina"))
 
     async def embed() -> object:
         return await parts.embedder.embed_query("проверка")
@@ -194,7 +191,7 @@ async def _embedder(parts: Parts, words: Words) -> Finding:
 async def _reranker(parts: Parts, words: Words) -> Finding:
     reranker = parts.reranker
     if reranker is None:
-        return Finding(service="reranker", state=State.MISSING, advice=words.plain("missing-reranker"))
+        return Finding("reranker", State.MISSING, words.plain("missing-reranker"))
 
     async def rerank() -> object:
         return await reranker.rerank("проверка", [_PASSAGE], top_n=1)
@@ -207,7 +204,7 @@ async def _reranker(parts: Parts, words: Words) -> Finding:
 async def _model(parts: Parts, words: Words) -> Finding:
     model = parts.model
     if model is None:
-        return Finding(service="model", state=State.MISSING, advice=words.plain("missing-model"))
+        return Finding("model", State.MISSING, words.plain("missing-model"))
 
     async def complete() -> object:
         return await model.complete([ChatMessage(role="user", content="Ответь одним словом: да")])
@@ -218,20 +215,20 @@ async def _model(parts: Parts, words: Words) -> Finding:
 async def _speech(settings: Settings, words: Words) -> Finding:
     model = settings.speech.model
     if model is None:
-        return Finding(service="speech", state=State.MISSING, advice=words.plain("missing-speech"))
+        return Finding("speech", State.MISSING, words.plain("missing-speech"))
     try:
         await try_speech(settings)
     except IngestionError as error:
-        return Finding(service="speech", state=State.FAILS, advice=f"{model}: {error.detail}")
-    return Finding(service="speech", state=State.WORKS, advice=model)
+        return Finding("speech", State.FAILS, f"{model}: {error.detail}")
+    return Finding("speech", State.WORKS, model)
 
 
 async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]]) -> Finding:
     try:
         await call()
     except ModelError as error:
-        return Finding(service=service, state=State.FAILS, advice=f"{name}: {error}")
-    return Finding(service=service, state=State.WORKS, advice=name)
+        return Finding(service, State.FAILS, f"{name}: {error}")
+    return Finding(service, State.WORKS, name)
 
 
 def show_page(settings: Settings) -> None:

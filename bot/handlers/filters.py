@@ -30,31 +30,13 @@ from domain.documents import DocumentCard
 from domain.ids import ChatId, DocumentId, UserId
 from domain.people import Mode, PendingQuestion
 
-SENT_BY_PEOPLE = frozenset(
-    {
-        ContentType.TEXT,
-        ContentType.DOCUMENT,
-        ContentType.PHOTO,
-        ContentType.VIDEO,
-        ContentType.VIDEO_NOTE,
-        ContentType.ANIMATION,
-        ContentType.AUDIO,
-        ContentType.VOICE,
-        ContentType.STICKER,
-        ContentType.LOCATION,
-        ContentType.VENUE,
-        ContentType.CONTACT,
-        ContentType.POLL,
-        ContentType.DICE,
-        ContentType.STORY,
-        ContentType.PAID_MEDIA,
-        ContentType.CHECKLIST,
-        ContentType.LIVE_PHOTO,
-        ContentType.RICH_MESSAGE,
-        ContentType.GAME,
-        ContentType.GIVEAWAY,
-    }
-)
+SENT_BY_PEOPLE = frozenset({
+    ContentType.TEXT, ContentType.DOCUMENT, ContentType.PHOTO, ContentType.VIDEO, ContentType.VIDEO_NOTE,
+    ContentType.ANIMATION, ContentType.AUDIO, ContentType.VOICE, ContentType.STICKER, ContentType.LOCATION,
+    ContentType.VENUE, ContentType.CONTACT, ContentType.POLL, ContentType.DICE, ContentType.STORY,
+    ContentType.PAID_MEDIA, ContentType.CHECKLIST, ContentType.LIVE_PHOTO, ContentType.RICH_MESSAGE, ContentType.GAME,
+    ContentType.GIVEAWAY,
+})  # fmt: skip
 """Content that people send. All else («Анна закрепила сообщение») is a service message and is not answered."""
 
 

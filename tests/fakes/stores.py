@@ -1,6 +1,6 @@
 """What the bot keeps, in memory: just enough for tests of its handlers, which look at what was asked for and said.
 
-In and out: what the stores of the database, `IntakeQueue` and `PassageSearch` say, of documents that wait, are ready or
+In and out: what the stores of the database and `PassageSearch` say, of documents that wait, are ready or
 have ended. What workers do, how versions follow each other and what is found is the database's, and is tested there.
 """
 
@@ -177,7 +177,7 @@ class FakePeople(PeopleStore, DialogueStore):
 
 
 class FakeLibrary(LibraryStore, TableStore):
-    """`library` and `answer_tables`; also meets `ingestion.ports.IntakeQueue`, `DocumentText` and `PassageSearch`."""
+    """`library` and `answer_tables`; also `intake`, `DocumentText` and `PassageSearch`."""
 
     def __init__(self) -> None:
         self.sent: dict[DocumentId, Sent] = {}

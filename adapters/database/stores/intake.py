@@ -25,7 +25,7 @@ _ADDRESSES = frozenset({SourceType.LINK, SourceType.SITE})
 
 
 class IntakeStore(rows.Store):
-    """Meets `ingestion.ports.IntakeQueue`."""
+    """Where documents wait to be read."""
 
     def __init__(self, transport: Transport, *, most_waiting: int | None = None) -> None:
         """`most_waiting` is how many documents one person may have waiting (PERSON_WAITING); None: any number."""

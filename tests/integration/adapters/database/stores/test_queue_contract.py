@@ -1,4 +1,4 @@
-"""Who gets which document, and for how long: `IntakeQueue` and the leases of `WorkQueue`."""
+"""Who gets which document, and for how long: `IntakeStore` and the leases of `WorkQueue`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
