@@ -11,14 +11,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from localchat.checks import (
-    Refused,
-    bad,
-    canonical,
-    check_inline_keyboard,
-    check_reply_keyboard,
-    read_number,
-)
+from localchat.checks import Refused, bad, canonical, check_inline_keyboard, check_reply_keyboard, read_number
 from localchat.exchange import Exchange
 from localchat.markup import parse_html
 from localchat.records import ROOM_BY_ID, FormattedText, Json, Room

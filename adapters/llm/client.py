@@ -21,15 +21,7 @@ import openai
 import orjson
 import structlog
 
-from adapters.llm.structured import (
-    Rung,
-    Schema,
-    describe_problems,
-    instruction,
-    re_ask,
-    read_record,
-    response_format,
-)
+from adapters.llm.structured import Rung, Schema, describe_problems, instruction, re_ask, read_record, response_format
 from rag.metering import ModelCall, asking, note_usage, unheard
 from rag.ports import ModelAway, ModelError, ModelMisfit, ModelNonsense, ModelRefused
 from rag.records import ChatMessage

@@ -23,16 +23,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from numpy.typing import NDArray
 
-from adapters.whisper import (
-    Hear,
-    Length,
-    Message,
-    Opening,
-    PieceEnd,
-    Ready,
-    Said,
-    Trouble,
-)
+from adapters.whisper import Hear, Length, Message, Opening, PieceEnd, Ready, Said, Trouble
 from ingestion.errors import FailureCode
 from ingestion.ports import Utterance
 from sandbox.confinement import Layer

@@ -19,17 +19,7 @@ from typing import Self
 
 import structlog
 
-from adapters.whisper import (
-    Hear,
-    Length,
-    Message,
-    Opening,
-    PieceEnd,
-    Ready,
-    Said,
-    Trouble,
-    read_message,
-)
+from adapters.whisper import Hear, Length, Message, Opening, PieceEnd, Ready, Said, Trouble, read_message
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.ports import Transcript, Utterance
 from sandbox.confinement import Confinement

@@ -19,14 +19,7 @@ from bot.handlers.filters import own_words
 from bot.replies.sending import answering
 from bot.services import Bounds, Talk
 from bot.texts import Words
-from domain.statistics import (
-    ActionFigures,
-    BaseStatistics,
-    OverallStatistics,
-    Spending,
-    StepFigures,
-    TurnFigures,
-)
+from domain.statistics import ActionFigures, BaseStatistics, OverallStatistics, Spending, StepFigures, TurnFigures
 
 MINUTE_S = 60
 

@@ -12,10 +12,7 @@ from bot.texts import Words
 from rag.addresses import defanged
 from rag.execution.tools import Spent
 from rag.progress import StepShown, StepState
-from rag.records import (
-    Answer,
-    DocumentsRead,
-)
+from rag.records import Answer, DocumentsRead
 
 SIGNS = {
     StepState.WAITING: "▫️",

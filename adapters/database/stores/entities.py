@@ -11,14 +11,7 @@ from adapters.database.payloads import json_text, storable
 from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row
 from domain.ids import BaseId
 from domain.locator import JsonValue
-from ingestion.entities.records import (
-    ClaimedEnrichment,
-    NewEntities,
-    NewEntity,
-    NewFact,
-    PassageSpan,
-    RegisteredEntity,
-)
+from ingestion.entities.records import ClaimedEnrichment, NewEntities, NewEntity, NewFact, PassageSpan, RegisteredEntity
 from ingestion.errors import LeaseLost
 from rag.entities import GraphFact, NamedEntity
 

@@ -14,16 +14,7 @@ from math import inf
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, postings_json, storable, vectors_in_line
 from adapters.database.stores.intake import source_key
-from adapters.database.transport import (
-    LEASE_LOST,
-    NO_ROOM,
-    PAGE_ROWS,
-    Argument,
-    DatabaseError,
-    Reals,
-    Row,
-    Transport,
-)
+from adapters.database.transport import LEASE_LOST, NO_ROOM, PAGE_ROWS, Argument, DatabaseError, Reals, Row, Transport
 from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId
 from domain.locator import JsonValue
