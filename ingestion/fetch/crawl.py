@@ -23,12 +23,12 @@ from protego import Protego
 from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
 from ingestion.fetch.download import (
+    TEXT_FILES,
     Content,
     Download,
     Downloader,
     DownloadLimits,
     as_fetched,
-    is_text_file,
     make_readable,
 )
 from ingestion.fetch.urls import ROBOT, Link, PageLinks, RobotTags, scan_links, site_of
@@ -264,7 +264,7 @@ def _read_page(download: Download) -> Visit:
 
 def _keep_file(download: Download) -> Visit:
     is_text = download.content is not Content.FILE
-    is_data = is_text and not is_text_file(download.media_type)
+    is_data = is_text and download.media_type not in TEXT_FILES
     if is_data or not download.size_bytes or glance(download.path) in _NO_DOCUMENTS:
         raise SourceError(FailureCode.PAGE_TYPE, host=download.url.host, media_type=download.media_type or "?")
     return Visit(url=str(download.url), tags=download.tags, file=as_fetched(download))

@@ -14,7 +14,7 @@ import mimetypes
 import re
 import ssl
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -84,7 +84,7 @@ _NO_DOCUMENTS = (
     *("application/x-msdownload", "application/x-executable", "application/x-apple-diskimage", "application/x-debian"),
 )
 """Prefixes of media types that a section's documents never have."""
-_TEXT_FILES = frozenset(
+TEXT_FILES = frozenset(
     {"", "text/plain", "text/markdown", "text/x-markdown", "text/csv", "text/rtf", "application/rtf"}
 )
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
@@ -112,16 +112,6 @@ def is_wanted(media_type: str) -> bool:
     return not media_type.startswith(_UNWANTED)
 
 
-def may_be_document(media_type: str) -> bool:
-    """Whether a file of this declared type may be a document: no picture, recording or archive."""
-    return not media_type.startswith(_NO_DOCUMENTS)
-
-
-def is_text_file(media_type: str) -> bool:
-    """Whether a text of this declared type was written for people and not for programs."""
-    return media_type in _TEXT_FILES
-
-
 def recognise(media_type: str, head: bytes) -> Content:
     """The kind of a body, by its first HEAD_BYTES and then by its declared type."""
     if _PAGE_START.match(head.removeprefix(b"\xef\xbb\xbf")):
@@ -129,24 +119,6 @@ def recognise(media_type: str, head: bytes) -> Content:
     if b"%PDF-" in head or (_UNPRINTABLE.search(head) and not head.startswith(_WIDE_MARKS)):
         return Content.FILE
     return _BY_TYPE.get(media_type, Content.TEXT)
-
-
-def media_type_of(content: Content, declared: str) -> str | None:
-    """The media type to pass on: ours where we recognise the content, else the server's."""
-    return MEDIA_TYPES.get(content) or (None if declared in _VAGUE_TYPES else declared)
-
-
-def file_name(
-    disposition: str, path: str, host: str, content: Content, *, declared: str = "", head: bytes = b""
-) -> str:
-    """A file name: the one that the server gives, else the last part of the address, else the host."""
-    name = _declared_name(disposition) or unquote(path.rstrip("/").rsplit("/", 1)[-1])
-    name = _NOT_IN_NAMES.sub("_", name).strip(" .")[-NAME_CHARACTERS:]
-    if content is Content.PAGE:
-        return name if name.lower().endswith((".html", ".htm", ".xhtml")) else (name or host) + content.value
-    if 1 < len(PurePath(name).suffix) <= LONGEST_ENDING:
-        return name
-    return (name or host) + (content.value or _ending(declared, head))
 
 
 def _ending(declared: str, head: bytes) -> str:
@@ -233,7 +205,9 @@ class ArrivingBody:
         return self.content
 
     def _is_wanted_file(self) -> bool:
-        return self._limits.file_bytes > 0 and (not self._limits.documents_only or may_be_document(self._media_type))
+        return self._limits.file_bytes > 0 and not (
+            self._limits.documents_only and self._media_type.startswith(_NO_DOCUMENTS)
+        )
 
     def _limit_bytes(self) -> int:
         if self.content is None:
@@ -247,19 +221,13 @@ class UndecodableBody(Exception):
 
 async def decode_body(raw: AsyncIterable[bytes], *, content_encoding: str) -> AsyncIterator[bytes]:
     """The decompressed body. Raises UndecodableBody."""
-    feed = _decoder(content_encoding)
-    async for piece in raw:
-        for decoded in feed(piece):
-            yield decoded
-
-
-def _decoder(content_encoding: str) -> Callable[[bytes], Iterator[bytes]]:
     coding = content_encoding.strip().lower()
-    if coding in _PLAIN:
-        return lambda piece: iter((piece,))
-    if coding in _ZIPPED:
-        return _Unzipper().feed
-    raise UndecodableBody(f"content-encoding {coding[:40]}")
+    if coding not in _PLAIN | _ZIPPED:
+        raise UndecodableBody(f"content-encoding {coding[:40]}")
+    unzipper = _Unzipper()
+    async for piece in raw:
+        for decoded in (piece,) if coding in _PLAIN else unzipper.feed(piece):
+            yield decoded
 
 
 class _Unzipper:
@@ -444,27 +412,28 @@ def make_readable(download: Download) -> None:
 
 
 def as_fetched(download: Download) -> FetchedFile:
-    """The file as later stages know it."""
+    """The file as later stages know it; its type is ours where we recognise the content, else the server's."""
+    declared = None if download.media_type in _VAGUE_TYPES else download.media_type
     return FetchedFile(
         path=download.path,
-        name=download_name(download),
-        media_type=media_type_of(download.content, download.media_type),
+        name=_name(download),
+        media_type=MEDIA_TYPES.get(download.content) or declared,
         size_bytes=download.size_bytes,
         sha256=download.sha256,
         url=str(download.url),
     )
 
 
-def download_name(download: Download) -> str:
-    """The name of a page or file; see `media.file_name`."""
-    return file_name(
-        download.disposition,
-        download.url.path,
-        download.url.host,
-        download.content,
-        declared=download.media_type,
-        head=download.head,
-    )
+def _name(download: Download) -> str:
+    """A file name: the one that the server gives, else the last part of the address, else the host."""
+    url, content = download.url, download.content
+    name = _declared_name(download.disposition) or unquote(url.path.rstrip("/").rsplit("/", 1)[-1])
+    name = _NOT_IN_NAMES.sub("_", name).strip(" .")[-NAME_CHARACTERS:]
+    if content is Content.PAGE:
+        return name if name.lower().endswith((".html", ".htm", ".xhtml")) else (name or url.host) + content.value
+    if 1 < len(PurePath(name).suffix) <= LONGEST_ENDING:
+        return name
+    return (name or url.host) + (content.value or _ending(download.media_type, download.head))
 
 
 def _foreign_charset(download: Download) -> str | None:
@@ -478,15 +447,9 @@ def _foreign_charset(download: Download) -> str | None:
 
 def _rewrite_as_utf8(path: Path, charset: str) -> None:
     body = path.read_bytes()
-    if not charset.startswith("utf-16") and _is_utf8(body):
-        return  # servers declare a default that their pages do not follow
+    if not charset.startswith("utf-16"):
+        with suppress(UnicodeDecodeError):
+            body.decode("utf-8")
+            return  # servers declare a default that their pages do not follow
     text = body.decode(charset, errors="replace")
     path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
-
-
-def _is_utf8(body: bytes) -> bool:
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -1,12 +1,35 @@
 """What came from behind an address, and what it is called."""
 
 import time
+from pathlib import Path
 
+import httpx
 import pytest
 
-from ingestion.fetch.download import Content, file_name, is_wanted, media_type_of, recognise
+from ingestion.fetch.download import Content, Download, as_fetched, is_wanted, recognise
+from ingestion.fetch.urls import RobotTags
+from ingestion.records import FetchedFile
 
 PAGE = b"<!DOCTYPE html><html>"
+
+
+def _fetched(
+    path: str, content: Content, *, declared: str = "", disposition: str = "", head: bytes = b""
+) -> FetchedFile:
+    download = Download(
+        path=Path("page"),
+        url=httpx.URL(f"https://site.example{path}"),
+        media_type=declared,
+        charset=None,
+        disposition=disposition,
+        tags=RobotTags(),
+        edition=None,
+        content=content,
+        head=head,
+        size_bytes=len(head),
+        sha256="",
+    )
+    return as_fetched(download)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +86,7 @@ def test_what_may_have_words_is_wanted(media_type: str) -> None:
     ],
 )
 def test_a_file_is_called_what_the_server_or_the_address_says(disposition: str, path: str, name: str) -> None:
-    assert file_name(disposition, path, "site.example", Content.FILE, head=b"%PDF-1.7") == name
+    assert _fetched(path, Content.FILE, disposition=disposition, head=b"%PDF-1.7").name == name
 
 
 @pytest.mark.parametrize(
@@ -80,13 +103,13 @@ def test_a_file_is_called_what_the_server_or_the_address_says(disposition: str, 
     ],
 )
 def test_a_name_has_the_ending_of_its_content(content: Content, path: str, declared: str, name: str) -> None:
-    assert file_name("", path, "site.example", content, declared=declared) == name
+    assert _fetched(path, content, declared=declared).name == name
 
 
 def test_a_type_that_says_nothing_is_not_handed_on() -> None:
-    assert media_type_of(Content.FILE, "application/octet-stream") is None
-    assert media_type_of(Content.FILE, "image/png") == "image/png"
-    assert media_type_of(Content.PAGE, "text/plain") == "text/html"
+    assert _fetched("/", Content.FILE, declared="application/octet-stream").media_type is None
+    assert _fetched("/", Content.FILE, declared="image/png").media_type == "image/png"
+    assert _fetched("/", Content.PAGE, declared="text/plain").media_type == "text/html"
 
 
 @pytest.mark.parametrize("junk", [b"<!---->", b"<!-- -->\n", b" ", b"<?xml ?>", b"<!--"])
