@@ -7,7 +7,7 @@ reaches the log: it holds texts. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from statistics import mean
 
 from domain.locator import JsonValue
@@ -21,7 +21,7 @@ from rag.planning.mending import OF_DOCUMENTS, Known
 from rag.planning.plan import SEARCH
 from rag.planning.planner import Planned
 from rag.progress import StepState
-from rag.records import Answer, AnswerKind, Conflict, DocumentChoice, DocumentMatch, Question
+from rag.records import Answer, AnswerKind, AnswerText, Conflict, DocumentChoice, DocumentMatch, Question
 from rag.retrieval.alike import EQUAL, choices, equally_fitting
 
 FEWEST = 3  # documents that fit equally: of so many one is asked for where no model judges; of two the best is quoted
@@ -88,18 +88,8 @@ def answer_of(draft: Draft, found: Found) -> Answer:
     """The answer without the turn's `seconds`, `pace` and `usage`."""
     payload = found.execution.payload
     return Answer(
-        kind=draft.kind,
-        text=draft.text,
-        citations=draft.citations,
-        model=draft.model,
+        **{each.name: getattr(draft, each.name) for each in fields(AnswerText)},
         seconds=0.0,
-        cut=draft.cut,
-        passages=draft.passages,
-        small_talk=draft.small_talk,
-        stopped=draft.stopped,
-        is_weak=draft.is_weak,
-        instead=draft.instead,
-        in_other_language=draft.in_other_language,
         choices=found.choice.replies,
         alike=found.choice.offered(draft),
         still_read=still_read(payload, draft.citations),
@@ -113,7 +103,6 @@ def answer_of(draft: Draft, found: Found) -> Answer:
         facts=len(payload.facts),
         facts_used=len(draft.used),
         used_rank=mean(draft.used) if draft.used else None,
-        check=draft.check,
         documents=payload.documents,
         table=payload.table,
         steps=found.execution.steps,

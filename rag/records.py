@@ -336,21 +336,28 @@ class SmallTalk(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """The finished turn."""
+class AnswerText:
+    """What an answer says, finished or not."""
 
     kind: AnswerKind
     text: str  # Markdown, marks stripped, without the label and the source block (the bot adds them)
-    citations: tuple[Citation, ...]
-    model: str | None
-    seconds: float
+    citations: tuple[Citation, ...] = ()
+    model: str | None = None
     cut: bool = False  # the model failed in mid-answer
-    passages: str = ""  # Markdown, below an answer that was cut: the passages for the rest of it
-    small_talk: SmallTalk | None = None  # the bot adds the text; `passages` are notes that say exactly the message
-    stopped: bool = False  # the person stopped it in mid-answer
+    passages: str = ""  # Markdown, below an answer that was cut (they may hold the rest) or below small talk
+    small_talk: SmallTalk | None = None  # then `text` is empty, and the bot adds its own words
+    stopped: bool = False  # by the person, in mid-answer
     is_weak: bool = False  # quotes that may be about something else
     instead: str = ""  # what code did where a model would write: outline, comparison or rows
-    in_other_language: bool = False  # than ANSWER_LANGUAGE's, although the model was asked twice
+    in_other_language: bool = False  # than ANSWER_LANGUAGE's; shown because the alternative would be worse
+    check: CheckCounts = field(default_factory=CheckCounts)  # of its statements
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(AnswerText):
+    """The finished turn."""
+
+    seconds: float
     choices: tuple[str, ...] = ()  # suggested replies when the bot asks back
     alike: tuple[DocumentChoice, ...] = ()  # documents that fit as well: one may be chosen (`Question.only`)
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
@@ -364,7 +371,6 @@ class Answer:
     facts: int = 0  # found
     facts_used: int = 0  # of those found; several may share one citation
     used_rank: float | None = None  # mean rank, from 1, of the facts that were used
-    check: CheckCounts = field(default_factory=CheckCounts)  # of its statements
     addresses: frozenset[str] = frozenset()  # keys (`rag.addresses`) of those that may be links
     documents: DocumentsRead | None = None  # when documents were read one by one
     table: FactTable | None = None  # people can get it as a file

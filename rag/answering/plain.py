@@ -7,7 +7,7 @@ are quoted, never paraphrased; the bot adds the line above and the sources below
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from prompts.loader import Prompts
 from prompts.wordings import language_of
@@ -15,10 +15,9 @@ from rag.answering.citations import cite
 from rag.answering.prompt import Assignment
 from rag.answering.quotes import MAX_QUOTES, choose, compare, quote_passages, read_for_sum
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.metering import CheckCounts
 from rag.planning.plain_requests import PlainRequests, Request, RequestKind, outline
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
-from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
+from rag.records import AnswerKind, AnswerText, Citation, RankedPassage, SmallTalk
 from rag.small_talk import is_said_by
 from rag.words import escaped
 
@@ -164,25 +163,13 @@ def _unique(citations: Sequence[Citation]) -> tuple[Citation, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draft:
+class Draft(AnswerText):
     """The answer so far."""
 
-    kind: AnswerKind
-    text: str
-    citations: tuple[Citation, ...] = ()
     used: tuple[int, ...] = ()  # ranks, from 1, of the facts that it used
     cited: tuple[Fact, ...] = ()  # these facts
-    model: str | None = None
-    cut: bool = False
-    passages: str = ""  # Markdown, below an answer that was cut (they may hold the rest) or below small talk
-    small_talk: SmallTalk | None = None  # then `text` is empty, and the bot adds its own words
-    stopped: bool = False  # by the person, in mid-answer
     done: bool = False
-    is_weak: bool = False  # quotes that may be about something else
-    instead: str = ""  # what code did where a model would write (`plain_requests.RequestKind`)
-    in_other_language: bool = False  # than wanted; shown because the alternative would be worse
     remarks: tuple[str, ...] = ()  # what was wrong with rejected answers
-    check: CheckCounts = field(default_factory=CheckCounts)
 
 
 NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
@@ -242,7 +229,9 @@ class PlainAnswers:
         new = [
             fact
             for fact in assignment.facts.facts
-            if fact.passage and fact.kind is FactKind.PASSAGE and not _is_quoted(fact.passage, question, said)
+            if fact.passage
+            and fact.kind is FactKind.PASSAGE
+            and quote_passages([fact.passage], question)[0] not in said
         ]
         facts = replace(assignment.facts, facts=tuple(new))
         draft = self.write(replace(assignment, facts=facts, small_talk=None))
@@ -265,10 +254,6 @@ def _ranks(assignment: Assignment, citations: Sequence[Citation]) -> tuple[int, 
     cited = {each.chunk_id for each in citations}
     facts = enumerate(assignment.facts.facts, start=1)
     return tuple(rank for rank, fact in facts if fact.passage and fact.passage.passage.chunk_id in cited)
-
-
-def _is_quoted(passage: RankedPassage, question: str, said: str) -> bool:
-    return quote_passages([passage], question)[0] in said
 
 
 def _leaning(assignment: Assignment) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from domain.documents import known_as
 from rag.answering.citations import cite
-from rag.answering.told import CLAUSE, ITEM, SUM, Sentence, Told, Word, carried, weighed
+from rag.answering.passage_text import CLAUSE, ITEM, SUM, PassageText, Sentence, Word, weight_in, weighted_words
 from rag.records import Citation, Fit, Passage, RankedPassage
 from rag.retrieval.alike import ALIKE, BETWEEN, telling
 from rag.retrieval.ranking import fit_of
@@ -33,7 +33,7 @@ PARAGRAPH_CHARS = 200  # a shorter one is shown whole
 FORM_LETTERS = 2  # of a long word, its ending
 
 
-_Place = tuple[Told, int]  # a sentence of what is told
+_Place = tuple[PassageText, int]  # a sentence of what is told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,20 +68,20 @@ def read_for_sum(found: Sequence[RankedPassage], question: str, asking: Sequence
     if not (found and asking):
         return list(found)
     sums = found[0].asked.stems(" ".join(asking))
-    told = [Told.of(replace(each, asked=replace(each.asked, said_by_sum=sums))) for each in found]
-    words = weighed(question, told, told[0].asked)
+    told = [PassageText.of(replace(each, asked=replace(each.asked, said_by_sum=sums))) for each in found]
+    words = weighted_words(question, told, told[0].asked)
     most = [
-        max((carried(words, part.words | part.heading | each.about) for part in each.parts), default=0.0)
+        max((weight_in(words, part.words | part.heading | each.about) for part in each.parts), default=0.0)
         for each in told
     ]
     read = [
-        replace(each, score=carried, asked=said.asked, judge=partial(_fit_for_sum, each, said))
-        for each, said, carried in zip(found, told, most, strict=True)
+        replace(each, score=weight, asked=said.asked, judge=partial(_fit_for_sum, each, said))
+        for each, said, weight in zip(found, told, most, strict=True)
     ]
     return sorted(read, key=lambda each: -each.score)
 
 
-def _fit_for_sum(found: RankedPassage, told: Told) -> Fit:
+def _fit_for_sum(found: RankedPassage, told: PassageText) -> Fit:
     """How well a passage with a sum fits the question without the words that ask for one, if that is better."""
     asked = told.asked
     subject = {term: rarity for term, rarity in asked.rarities.items() if stem_of(term) not in asked.said_by_sum}
@@ -99,11 +99,11 @@ def quote_passages(
     Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
     the sources.
     """
-    told = [Told.of(each) for each in passages]
+    told = [PassageText.of(each) for each in passages]
     searched = passages[0].asked if passages else AskedWords()
     asked = _Asked(
-        words=weighed(question, told, searched),
-        before=weighed(before, told, searched) if before else (),
+        words=weighted_words(question, told, searched),
+        before=weighted_words(before, told, searched) if before else (),
         forms=_forms(question),
     )
     return _shown([(each, _lead(each, asked)) for each in told], asked.words)
@@ -115,29 +115,29 @@ def compare(found: Sequence[RankedPassage], question: str) -> tuple[str, tuple[C
     The words of the question that name neither document choose both sentences. Where there are none, it is the two that
     say the same of different things («гарантия пять лет», «гарантия два года»); else each document's first statement.
     """
-    told = [Told.of(each) for each in found]
+    told = [PassageText.of(each) for each in found]
     documents = list(dict.fromkeys(each.passage.document_id for each in told))[:2]
     if len(documents) < 2:
         return None
     sides = [[each for each in told if each.passage.document_id == document] for document in documents]
     names = union(_names_of(each) for side in sides for each in side)
     subject = " ".join(word for word in question.split() if told[0].stems(word).isdisjoint(names))
-    words = [weighed(subject, side, told[0].asked) for side in sides]
+    words = [weighted_words(subject, side, told[0].asked) for side in sides]
     chosen = [] if any(words) else _opposed(*sides)
     chosen = chosen or [_most_carrying(*each) for each in zip(sides, words, strict=True)]
     return _shown(chosen, [word for own in words for word in own])
 
 
-def _names_of(told: Told) -> frozenset[str]:
+def _names_of(told: PassageText) -> frozenset[str]:
     """The words that its document is called by, and those above its first statement («ДОГОВОР № 14-К»)."""
     above = takewhile(lambda part: not part.is_whole, told.parts)
     return told.named | union(part.words for part in above if not told.passage.opening)
 
 
-def _most_carrying(side: Sequence[Told], words: Sequence[Word]) -> _Place:
+def _most_carrying(side: Sequence[PassageText], words: Sequence[Word]) -> _Place:
     """The sentence that carries the most of the words, its heading's counted."""
     weights = [
-        (carried(words, part.words | part.heading), (told, place))
+        (weight_in(words, part.words | part.heading), (told, place))
         for told in side
         for place, part in enumerate(told.parts)
         if not part.is_heading
@@ -146,7 +146,7 @@ def _most_carrying(side: Sequence[Told], words: Sequence[Word]) -> _Place:
     return best if most else _first_statement(side)
 
 
-def _opposed(one: Sequence[Told], other: Sequence[Told]) -> list[_Place]:
+def _opposed(one: Sequence[PassageText], other: Sequence[PassageText]) -> list[_Place]:
     """The sentences of two documents that have the most words in common and yet do not say the same; none where all
     pairs differ in more than numbers and a few words."""
     left, right = (
@@ -160,7 +160,7 @@ def _opposed(one: Sequence[Told], other: Sequence[Told]) -> list[_Place]:
     return best if likeness >= ALIKE else []
 
 
-def _said(part: Sentence, told: Told) -> frozenset[str]:
+def _said(part: Sentence, told: PassageText) -> frozenset[str]:
     """The words of a statement without its number."""
     return told.stems(CLAUSE.sub("", part.text, count=1))
 
@@ -170,7 +170,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(mine & theirs) / max(len(mine | theirs), 1)
 
 
-def _first_statement(side: Sequence[Told]) -> _Place:
+def _first_statement(side: Sequence[PassageText]) -> _Place:
     """The first whole sentence below a heading, or else at all: a title, a place and a day say nothing, nor does an
     item of an agenda."""
     ordered = sorted(side, key=lambda each: each.passage.ordinal)
@@ -198,12 +198,12 @@ def _forms(question: str) -> tuple[str, ...]:
     return tuple(word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS)
 
 
-def _excerpt(told: Told, first: int, words: Sequence[Word]) -> _Excerpt:
+def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
     parts, text = told.parts, told.text
     first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, words))
     lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
-    is_headed = carried(words, parts[first].heading) and not carried(words, told.stems(lead))
+    is_headed = weight_in(words, parts[first].heading) and not weight_in(words, told.stems(lead))
     if (is_headed or len(lead) < SHORT_LEAD_CHARS) and (label := _label(parts, first)):
         lead = f"{label}\n{lead}"
     after = text[parts[last].end :].strip()
@@ -213,7 +213,7 @@ def _excerpt(told: Told, first: int, words: Sequence[Word]) -> _Excerpt:
     return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
-def _lead(told: Told, asked: _Asked) -> int:
+def _lead(told: PassageText, asked: _Asked) -> int:
     """The place of the sentence that carries most of the question; the first one below a heading or a question that
     asks the same.
 
@@ -227,15 +227,15 @@ def _lead(told: Told, asked: _Asked) -> int:
 
     def above(heading: frozenset[str]) -> float:
         """All that the heading has of the question, if it is more than the document's names."""
-        return HEADING_SHARE * carried(words, heading) if carried(left, heading) else 0.0
+        return HEADING_SHARE * weight_in(words, heading) if weight_in(left, heading) else 0.0
 
     def weight(place: int) -> tuple[float, float, float, int, bool, int]:
         part = parts[place]
-        own, said = carried(left, part.words), folded(part.text)
+        own, said = weight_in(left, part.words), folded(part.text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
         total = 0.0 if has_body else own + above(part.heading) + above(_headed_by(part.text, told, words))
         forms = sum(form in said for form in asked.forms)
-        return (total, carried(asked.before, part.words), own, forms, not ITEM.match(part.text), -place)
+        return (total, weight_in(asked.before, part.words), own, forms, not ITEM.match(part.text), -place)
 
     wanted = union(frozenset(word.forms) for word in left)
     same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
@@ -245,16 +245,16 @@ def _lead(told: Told, asked: _Asked) -> int:
         return asking + 1
     best = max(range(len(parts)), key=weight)
     whole = sum(word.weight for word in left)
-    return parts[best].under + 1 if carried(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
+    return parts[best].under + 1 if weight_in(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
 
 
-def _headed_by(text: str, told: Told, words: Sequence[Word]) -> frozenset[str]:
+def _headed_by(text: str, told: PassageText, words: Sequence[Word]) -> frozenset[str]:
     """The first words of a numbered clause, where they are a phrase of the question; a single one may just act there
     («1.1. Арендодатель передаёт …»)."""
     item = CLAUSE.match(text)
     said = text[item.end() :].split() if item else []
     opening = [told.stems(word) for word in said[:OPENING_WORDS]] if len(said) > OPENING_WORDS else []
-    return union(opening) if opening and all(carried(words, stems) for stems in opening) else frozenset()
+    return union(opening) if opening and all(weight_in(words, stems) for stems in opening) else frozenset()
 
 
 def _paragraph(text: str, parts: Sequence[Sentence], first: int, last: int) -> tuple[int, int]:
@@ -274,7 +274,7 @@ def _end_of_lead(parts: Sequence[Sentence], first: int, words: Sequence[Word]) -
     """The place of the lead's last sentence: what follows belongs to one that says too little by itself, announces a
     list, or is the first item of a list that was asked for by its heading."""
     lead, last = parts[first], first
-    is_list = lead.text.endswith(":") or (ITEM.match(lead.text) and not carried(words, lead.words))
+    is_list = lead.text.endswith(":") or (ITEM.match(lead.text) and not weight_in(words, lead.words))
     while last + 1 < len(parts) and not parts[last + 1].is_heading:
         following = parts[last + 1]
         is_short = parts[last].end - lead.start < SHORT_LEAD_CHARS and not ITEM.match(following.text)

@@ -21,7 +21,9 @@ class HasCells(Protocol):
     """A row of any kind."""
 
     @property
-    def cells(self) -> tuple[str, ...]: ...
+    def cells(self) -> tuple[str, ...]:
+        """One for each column."""
+        ...
 
 
 Line = TypeVar("Line", bound=HasCells)

@@ -13,7 +13,7 @@ names change and two people may have the same.
 import json
 import re
 from calendar import monthrange
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated
@@ -24,10 +24,13 @@ from pydantic import BeforeValidator, Field
 
 from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, DocumentId, UserId
+from prompts.loader import Prompts
+from prompts.wordings import Wordings
 from rag.execution.evidence import chunk_name
-from rag.execution.tools import StepFailed
+from rag.execution.tools import StepFailed, Tool
 from rag.execution.wire import Chunk
-from rag.ports import DocumentCatalogue, DocumentPassages
+from rag.planning.tool import Arguments
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
 from rag.records import Passage, RankedPassage
 from rag.retrieval.search import Retrieval
 from rag.retrieval.spelling import other_spellings
@@ -70,6 +73,34 @@ class Selection:
         named_by_search = {each.passage.document_id for each in found}
         wanted = in_order_of_worth([card for card in cards if exhaustive or card.id in named_by_search], found)
         return Chosen(cards=wanted, chosen_from=len(cards) if len(wanted) < len(cards) else 0)
+
+
+class WholeDocumentsTool(Tool[Arguments]):
+    """A tool that reads whole documents with a model."""
+
+    is_slow = True
+
+    def __init__(
+        self,
+        catalogue: DocumentCatalogue,
+        passages: DocumentPassages,
+        finder: Retrieval,
+        model: ChatModel,
+        prompts: Prompts,
+        wordings: Mapping[str, Wordings],
+        *,
+        prompt_tokens: int,
+        memory: ReadingMemory | None = None,
+    ) -> None:
+        """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of replies for the same request at
+        another time."""
+        self._selection = Selection(catalogue, finder)
+        self._passages = passages
+        self._model = model
+        self._prompts = prompts
+        self._wordings = wordings
+        self._prompt_tokens = prompt_tokens
+        self._memory = memory
 
 
 def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:

@@ -118,7 +118,8 @@ class Executor:
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
             results = [*results, await self._fall_back(plan, context, early)]
-            payload = self._together([each for each in results if each.payload.found or _tells(each.payload)], plan)
+            telling = [each for each in results if each.payload.found or each.payload.remarks or each.payload.unread]
+            payload = self._together(telling, plan)
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
         # The plan's limit is one for lists. An explanation or a single value is written from all that was found.
@@ -393,11 +394,6 @@ def _within(payload: FactsPayload, only: Sequence[DocumentId]) -> FactsPayload:
     if not only:
         return payload
     return replace(payload, facts=tuple(fact for fact in payload.facts if fact.document in (None, *only)))
-
-
-def _tells(payload: FactsPayload) -> bool:
-    """Whether it says anything without facts."""
-    return bool(payload.remarks or payload.unread)
 
 
 def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:

@@ -5,17 +5,16 @@ read. `rag.execution` does the reading; the search decides which documents come 
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated
 
 import structlog
 from pydantic import BaseModel, Field
 
-from domain.ids import DocumentId
-from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
-from rag.execution.documents import Selection
+from rag.execution.documents import WholeDocumentsTool
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.ledger import (
     KnownFact,
@@ -38,12 +37,11 @@ from rag.execution.reading import (
     comparison_messages,
     synthesis_messages,
 )
-from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, Tool, ToolContext, ask, wording
+from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, ToolContext, ask, wording
 from rag.execution.wire import ComparisonReply, IterationReply, SynthesisReply
 from rag.planning.tool import ToolArguments
-from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError, ReadingMemory, Schema
+from rag.ports import ModelError, Schema
 from rag.records import ChatMessage
-from rag.retrieval.search import Retrieval
 from rag.words import digest
 
 MAX_NAMED = 50  # documents that one question names
@@ -66,37 +64,18 @@ class ReadAllArguments(ToolArguments):
     exhaustive: bool = False
 
 
-class ReadDocuments(Tool[ReadAllArguments]):
+class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
     """slow: reads documents one by one and collects what answers a question that no few passages answer: causes and
     developments over documents, an overview, everything said of a thing. question; documents, or left out for those
     that may matter; exhaustive: true for «все», «всё», «сравни».
     """
 
     name = "read_documents"
-    is_slow = True
     arguments = ReadAllArguments
 
-    def __init__(
-        self,
-        catalogue: DocumentCatalogue,
-        passages: DocumentPassages,
-        finder: Retrieval,
-        model: ChatModel,
-        prompts: Prompts,
-        wordings: Mapping[str, Wordings],
-        *,
-        prompt_tokens: int,
-        memory: ReadingMemory | None = None,
-    ) -> None:
-        """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of replies for the same question at
-        another time."""
-        self._selection = Selection(catalogue, finder)
-        self._budget = RequestBudget.of(prompt_tokens, prompts)
-        self._reader = IterativeReader(model, passages, prompts, budget=self._budget)
-        self._model = model
-        self._prompts = prompts
-        self._wordings = wordings
-        self._memory = memory
+    @cached_property
+    def _budget(self) -> RequestBudget:
+        return RequestBudget.of(self._prompt_tokens, self._prompts)
 
     async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed when the model failed at every document."""
@@ -114,7 +93,8 @@ class ReadDocuments(Tool[ReadAllArguments]):
         words = self._wordings[language_of(context.question)]
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
         cache = await self._open_cache(IterationReply, context, wording(arguments.question))
-        reading = await self._reader.read(inquiry, allowance, cache, lambda reading: _keep(reading, context, words))
+        reader = IterativeReader(self._model, self._passages, self._prompts, budget=self._budget)
+        reading = await reader.read(inquiry, allowance, cache, lambda reading: _keep(reading, context, words))
         if reading.problems and reading.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
         known = await self._conclude(reading, context)
@@ -202,7 +182,8 @@ def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
 
 def merged(reading: Reading) -> Ledger:
     """What all groups know: each fact once, with a new id, and every conflict."""
-    facts = merge_facts(reading.ledgers, order_of(reading))
+    rank = {card.id: place for place, card in enumerate(reading.inquiry.cards)}  # of a document for the question
+    facts = merge_facts(reading.ledgers, rank)
     answers = answers_of(reading)
     return Ledger(
         facts=facts,
@@ -216,11 +197,6 @@ def merged(reading: Reading) -> Ledger:
 def answers_of(reading: Reading) -> list[str]:
     """The answers of the groups that found something."""
     return [ledger.answer for ledger in reading.ledgers if ledger.facts]
-
-
-def order_of(reading: Reading) -> dict[DocumentId, int]:
-    """Document -> its rank for the question."""
-    return {card.id: place for place, card in enumerate(reading.inquiry.cards)}
 
 
 def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayload:

@@ -34,7 +34,13 @@ def claim(value: str, source: RankedPassage) -> Claim:
 
 def dated(conflicts: Iterable[Conflict], came: Mapping[DocumentId, datetime]) -> tuple[Conflict, ...]:
     """The same, with the arrival date where a document has no date of its own, newest claims first."""
-    return tuple(replace(each, claims=_newest_first([_dated(one, came) for one in each.claims])) for each in conflicts)
+    told = ((each, [_dated(one, came) for one in each.claims]) for each in conflicts)
+    return tuple(
+        replace(
+            each, claims=tuple(sorted(claims, key=lambda one: newness(one.passage.passage, one.dated), reverse=True))
+        )
+        for each, claims in told
+    )
 
 
 def newness(passage: Passage, came: datetime | None) -> tuple[bool, float]:
@@ -105,11 +111,6 @@ def _named(one: Claim, words: Wordings) -> str:
 
 def _dated(one: Claim, came: Mapping[DocumentId, datetime]) -> Claim:
     return replace(one, dated=one.dated or came.get(one.passage.passage.document_id))
-
-
-def _newest_first(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """Ties stay in order."""
-    return tuple(sorted(claims, key=lambda one: newness(one.passage.passage, one.dated), reverse=True))
 
 
 MAX_CLAIMS = 3  # documents named for the contradicted side

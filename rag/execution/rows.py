@@ -50,6 +50,7 @@ class Row:
 
     @property
     def document(self) -> DocumentId:
+        """The one that has it."""
         return self.passage.document_id
 
 

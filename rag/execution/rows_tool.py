@@ -5,26 +5,22 @@ code has computed, and where documents disagree. A model extracts the rows; `rag
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.computing import Aggregate, Condition, Operator, Order, Period
-from rag.execution.documents import Selection
+from rag.execution.documents import WholeDocumentsTool
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
 from rag.execution.row_reading import Extraction, ExtractionTask, RowExtractor
 from rag.execution.table_facts import TableRequest, changes_payload, rows_payload
-from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, Tool, ToolContext, wording
+from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, ToolContext, wording
 from rag.execution.wire import RowsReply
 from rag.planning.tool import ToolArguments
-from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
-from rag.retrieval.search import Retrieval
 from rag.words import digest, plain
 
 MAX_COLUMNS = 6
@@ -93,7 +89,7 @@ class RowsArguments(ToolArguments):
         return [plain(column) for column in self.all_columns].index(plain(name))
 
 
-class CollectRows(Tool[RowsArguments]):
+class CollectRows(WholeDocumentsTool[RowsArguments]):
     """slow: takes a row out of documents for every thing of a kind; the program merges, filters, counts, sums, sorts.
     For «сколько …», «перечисли все …», «на какую сумму», «у кого больше», «сравни», «что изменилось»; not for one
     value, not to count documents. what: one row, in the singular; columns: 1-6, the first names the thing.
@@ -104,28 +100,7 @@ class CollectRows(Tool[RowsArguments]):
     """
 
     name = "collect_rows"
-    is_slow = True
     arguments = RowsArguments
-
-    def __init__(
-        self,
-        catalogue: DocumentCatalogue,
-        passages: DocumentPassages,
-        finder: Retrieval,
-        model: ChatModel,
-        prompts: Prompts,
-        wordings: Mapping[str, Wordings],
-        *,
-        prompt_tokens: int,
-        memory: ReadingMemory | None = None,
-    ) -> None:
-        """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of rows for the same request at another
-        time."""
-        self._selection = Selection(catalogue, finder)
-        self._extractor = RowExtractor(model, passages, prompts.rows, prompt_tokens=prompt_tokens)
-        self._wordings = wordings
-        self._memory = memory
-        self._reader = (RowsReply.__name__, model.name, digest(prompts.rows))
 
     async def run(self, arguments: RowsArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
@@ -138,17 +113,19 @@ class CollectRows(Tool[RowsArguments]):
         )
         if arguments.changes and len(chosen.cards) != 2:
             raise StepFailed(f"changes are told of two documents, and {len(chosen.cards)} go by these names")
+        reader = (RowsReply.__name__, self._model.name, digest(self._prompts.rows))
         order = ExtractionTask(
             base_id=context.base_id,
             row=arguments.what,
             columns=arguments.all_columns,
             cards=chosen.cards,
-            cache=await ReplyCache.open(self._memory, context.base_id, *self._reader, *_request(arguments)),
+            cache=await ReplyCache.open(self._memory, context.base_id, *reader, *_request(arguments)),
         )
         language = language_of(context.question)
         asked = _Asked(arguments=arguments, table=_table_request(arguments, self._wordings[language], language))
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        extraction = await self._extractor.extract(order, allowance, lambda read: _keep(read, asked, context))
+        extractor = RowExtractor(self._model, self._passages, self._prompts.rows, prompt_tokens=self._prompt_tokens)
+        extraction = await extractor.extract(order, allowance, lambda read: _keep(read, asked, context))
         if chosen.cards and extraction.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
         return asked.payload(extraction)

@@ -135,7 +135,8 @@ class PlainPlanner:
         behind it: what it leaves open, they decide (`rag.answering`)."""
         rest = rest_of(request.question, request.known.dialogue.window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
-            return _from(listing, rest)
+            limits = listing.limits.model_copy(update={"skip": rest.shown})
+            return listing.model_copy(update={"limits": limits})
         if talk := self._small_talk.kind(request.question):
             before = asked_before(request.known.dialogue.window, self._small_talk) if talk is SmallTalk.MORE else ""
             return self._plan_for_more(before) if before else default_plan(request.question)
@@ -236,11 +237,6 @@ def _first_in(documents: tuple[str, ...], plan: QueryPlan) -> QueryPlan:
     (search,) = plan.tool_calls
     inside = search.model_copy(update={"args": {**search.args, "documents": list(documents)}})
     return plan.model_copy(update={"tool_calls": (inside, search)})
-
-
-def _from(plan: QueryPlan, rest: Rest) -> QueryPlan:
-    """The same list, continued from where it stopped."""
-    return plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest.shown})})
 
 
 # «ещё 10 (по запросу могу вывести)», «ещё 10 из 20», "10 more of 20", in a line of its own and without other numbers

@@ -29,8 +29,8 @@ _ENDS_SENTENCE = (".", "!", "…", ":", ";", ",")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """What is told of a passage: its text below its title, its tables in words."""
+class PassageText:
+    """What a quote may be taken from: the passage below its title, its tables in words."""
 
     passage: Passage
     text: str
@@ -39,7 +39,8 @@ class Told:
     asked: AskedWords
 
     @classmethod
-    def of(cls, ranked: RankedPassage) -> "Told":
+    def of(cls, ranked: RankedPassage) -> "PassageText":
+        """Without its title, which is shown beside the quote."""
         passage = ranked.passage
         text, rows = in_words(_without_title(passage))
         named = ranked.asked.stems(f"{passage.title}\n{passage.name}\n{passage.opening}")
@@ -99,7 +100,7 @@ class Word:
     forms: Mapping[str, float]  # stem that stands for it in what is told -> share of its weight, 1 for itself
 
 
-def weighed(question: str, told: Sequence[Told], asked: AskedWords) -> tuple[Word, ...]:
+def weighted_words(question: str, told: Sequence[PassageText], asked: AskedWords) -> tuple[Word, ...]:
     """The words of the question that are told. A word's weight is the geometric mean of how rare it is in the base
     (which words matter) and among the sentences that are told (which tell them apart); either alone is worse, see
     benchmarks/README.md. One that the search was not asked for weighs as much as the rarest."""
@@ -119,12 +120,12 @@ def weighed(question: str, told: Sequence[Told], asked: AskedWords) -> tuple[Wor
     )
 
 
-def carried(words: Sequence[Word], told: frozenset[str]) -> float:
+def weight_in(words: Sequence[Word], told: frozenset[str]) -> float:
     """The weight of the words that stand in what is told."""
     return sum(word.weight * max((word.forms[form] for form in word.forms.keys() & told), default=0) for word in words)
 
 
-def _sentences(told: Told) -> list[Sentence]:
+def _sentences(told: PassageText) -> list[Sentence]:
     """The sentences in order. A paragraph of one line that ends no sentence, or asks something, heads what follows."""
     text = told.text
     found: list[Sentence] = []
