@@ -38,12 +38,11 @@ _ENGLISH = (
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _MONTH = f"({_RUSSIAN}|{_ENGLISH})"
-_DAY_MONTH = re.compile(
-    rf"(?<![\d.,])(\d{{1,2}})(?:-?(?:го|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}(?:,?\s+({_YEAR})(?!\d))?"
-)
+_DAY_MONTH = re.compile(rf"(\d(?<![\d.,]\d)\d?)(?:-?(?:го|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}(?:,?\s+({_YEAR})(?!\d))?")
 _MONTH_DAY = re.compile(rf"\b({_ENGLISH})\s+(\d{{1,2}})(?:st|nd|rd|th)?(?![\d.])(?:,?\s+({_YEAR})(?!\d))?")
 _MONTH_YEAR = re.compile(rf"(?<![^\W_]){_MONTH}(?:\s+[а-я]+(?<!года))?[\s._-]+({_YEAR})(?!\d)")
-_DOTTED = re.compile(rf"(?<![\d./])(?:(\d{{1,2}})[./])?(\d{{1,2}})[./]({_YEAR})(?![\d/])")
+_AFTER_BLANK = re.compile(r"\s\d(?<=[a-z.\s]\s\d)")  # as the day stands in "May 5"
+_DOTTED = re.compile(rf"(\d(?<![\d./]\d)\d?)[./](?:(\d{{1,2}})[./])?({_YEAR})(?![\d/])")
 _ISO = re.compile(rf"(?<!\d)({_YEAR})[-._](\d\d)(?:[-._](\d\d))?(?![\w-])")
 _QUARTER = re.compile(rf"(?<!\w)q([1-4])[\s_-]*(?:of\s+)?(?:fy\s*)?({_YEAR})(?!\d)|({_YEAR})[\s_-]*q([1-4])(?![a-z\d])")
 _QUARTER_IN_RUSSIAN = re.compile(rf"(?<!\d)([1-4])(?:-?й)?\s+квартал[а-я]*\s+({_YEAR})(?!\d)")
@@ -132,20 +131,20 @@ def uniform_terms(text: str, cleaned: str) -> Iterator[str]:
 def _worded_days(cleaned: str, *, has_year: bool) -> Iterator[str]:
     for day, month, year in _DAY_MONTH.findall(cleaned):
         yield from _dated(year, _number_of(month), int(day))
-    for month, day, year in _MONTH_DAY.findall(cleaned):
+    for month, day, year in _MONTH_DAY.findall(cleaned) if _AFTER_BLANK.search(cleaned) else ():
         yield from _dated(year, _number_of(month), int(day))
     for month, year in _MONTH_YEAR.findall(cleaned) if has_year else ():
         yield from _dated(year, _number_of(month), None)
 
 
 def _numbered_days(cleaned: str) -> Iterator[str]:
-    for day, month, year in _DOTTED.findall(cleaned):
-        yield from _dated(year, int(month), int(day) if day else None)
+    for first, second, year in _DOTTED.findall(cleaned):
+        yield from _dated(year, int(second or first), int(first) if second else None)
     for year, month, day in _ISO.findall(cleaned):
         yield from _dated(year, int(month), int(day) if day else None)
-    for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned):
+    for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned) if "q" in cleaned else ():
         yield f"{year or other_year}-q{quarter or other_quarter}"
-    for quarter, year in _QUARTER_IN_RUSSIAN.findall(cleaned):
+    for quarter, year in _QUARTER_IN_RUSSIAN.findall(cleaned) if "квартал" in cleaned else ():
         yield f"{year}-q{quarter}"
 
 

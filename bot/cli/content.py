@@ -48,7 +48,7 @@ from rag.words import normalise
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
 SMALL_BYTES = 128 * 1024  # of files that are read together (`Worker.run_together`)
-TOGETHER = 8  # of them, so that all places have work until the end
+TOGETHER = 16  # of them: more share a process, fewer leave places without work at the end
 HOLD_S = 3600  # for so long only this command may take its documents; then any worker may
 
 

@@ -300,14 +300,14 @@ language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  documents constant jsonb := p_documents::jsonb;
   sent record;
   ended record;
 begin
-  perform lock_base(d.base_id) from documents d where d.id = (p_documents::jsonb -> 0 ->> 'document')::uuid;
-  perform lock_held(array(
-    select given.document from jsonb_to_recordset(p_documents::jsonb) as given (document uuid)));
+  perform lock_base(d.base_id) from documents d where d.id = (documents -> 0 ->> 'document')::uuid;
+  perform lock_held(array(select given.document from jsonb_to_recordset(documents) as given (document uuid)));
   for sent in
-    select * from jsonb_to_recordset(p_documents::jsonb) as given (document text, chunks int, last jsonb, parsed jsonb,
+    select * from jsonb_to_recordset(documents) as given (document text, chunks int, last jsonb, parsed jsonb,
       hash text)
   loop
     begin
