@@ -1,7 +1,8 @@
 """The database fixtures, for every integration test.
 
 What uses `transport` runs over psycopg. Marked `over_rest` it runs over the REST interface too, which costs three times
-as much: a few calls of every contract, all types of values and errors, and the canaries of every function.
+as much: once each function of the stores with rows, without, and refused, all types of values and errors, and the
+canaries of every function.
 """
 
 import pytest

@@ -98,7 +98,6 @@ async def test_an_address_that_is_sent_again_unchanged_says_since_when_it_is_her
     assert ("unchanged" in params, params["document_id"]) == (False, old)
 
 
-@pytest.mark.over_rest
 async def test_an_address_of_another_base_or_kind_is_another_document(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, UserId(202))
     for where, source in ((base, PAGE), (base, replace(PAGE, type=SourceType.SITE)), (other, PAGE)):

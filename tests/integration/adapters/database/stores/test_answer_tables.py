@@ -23,7 +23,6 @@ async def test_another_base_does_not_have_it(stores: Stores) -> None:
     assert await stores.answer_tables.read_table(other, number) is None
 
 
-@pytest.mark.over_rest
 async def test_it_goes_when_a_document_of_the_base_is_deleted(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "Аренда")

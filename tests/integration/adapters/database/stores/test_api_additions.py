@@ -1,7 +1,5 @@
 """Documents that come over HTTP: once under one key, and as the next version of another, over both transports."""
 
-import pytest
-
 from adapters.database.stores import Stores
 from adapters.database.stores.library import KeptFileStore
 from adapters.database.transport import Transport
@@ -12,7 +10,6 @@ from tests.integration.adapters.database.stores.material import batch_of, claim,
 BORIS = UserId(8_000_000_002)
 
 
-@pytest.mark.over_rest
 async def test_a_key_adds_once_and_a_new_version_takes_the_place_of_the_old(transport: Transport) -> None:
     stores = Stores(transport)
     base, other = await open_base(stores), await open_base(stores, BORIS)

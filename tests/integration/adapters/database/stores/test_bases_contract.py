@@ -30,8 +30,6 @@ from tests.integration.adapters.database.stores.material import (
     read_source,
 )
 
-pytestmark = pytest.mark.over_rest
-
 BORIS, GROUP = UserId(202), ChatId(-100500)
 KNOWN = f"""
 select 'state' from user_state where user_id = {ANNA} union all select 'bases' from bases where chat_id = {ANNA}
@@ -86,6 +84,7 @@ async def test_a_person_has_bases_of_their_own_and_opens_one(mine: Stores, work:
     assert await mine.bases.all(BORIS) == []
 
 
+@pytest.mark.over_rest
 async def test_each_topic_has_a_base_and_a_dialogue(mine: Stores) -> None:
     states = []
     for thread in (None, ThreadId(7)):
@@ -99,6 +98,7 @@ async def test_each_topic_has_a_base_and_a_dialogue(mine: Stores) -> None:
     assert (await mine.people.state(ANNA, base=base, language="en")).session_id == states[0].session_id
 
 
+@pytest.mark.over_rest
 async def test_a_dialogue_belongs_to_its_base(mine: Stores, work: BaseId) -> None:
     home = await open_base(mine)
     before = await mine.people.state(ANNA, base=home, language="ru")
@@ -117,6 +117,7 @@ async def test_a_dialogue_belongs_to_its_base(mine: Stores, work: BaseId) -> Non
         assert (await mine.people.clean_chat(ANNA, base=home)).messages == 2
 
 
+@pytest.mark.over_rest
 async def test_a_reader_reads_and_changes_nothing(mine: Stores, stores: Stores, work: BaseId) -> None:
     document = await publish(stores, work, "ключи на столе")
     joined = await mine.bases.accept(BORIS, await share(mine, work, Role.READER), name="Борис")
@@ -145,6 +146,7 @@ async def test_a_reader_reads_and_changes_nothing(mine: Stores, stores: Stores, 
         await mine.library.card(work, document)
 
 
+@pytest.mark.over_rest
 async def test_a_writer_writes_until_taken_off(mine: Stores, work: BaseId) -> None:
     home = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)
     await mine.people.state(BORIS, base=home, language="ru")
@@ -169,6 +171,7 @@ async def test_a_writer_writes_until_taken_off(mine: Stores, work: BaseId) -> No
     assert (await mine.people.go_home(BORIS)).base_id == home
 
 
+@pytest.mark.over_rest
 async def test_a_link_ends(mine: Stores, work: BaseId) -> None:
     once = await share(mine, work, Role.READER, once=True)
     assert await mine.bases.accept(ANNA, once, name="Анна")  # an owner does not use it up
@@ -204,6 +207,7 @@ async def test_who_writes_in_a_group_may_read_its_base_until_they_leave(mine: St
     assert await mine.bases.all(BORIS) == []
 
 
+@pytest.mark.over_rest
 async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_off(mine: Stores, work: BaseId) -> None:
     own = await mine.people.open_base(GROUP, thread=None, member=ANNA, name="Дом")
     await mine.people.state(UserId(GROUP), base=own, language="ru")
@@ -221,6 +225,7 @@ async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_o
     assert (await mine.people.go_home(UserId(GROUP))).base_id == own
 
 
+@pytest.mark.over_rest
 async def test_a_group_that_the_bot_was_taken_out_of_closes_its_bases_and_those_opened_there(
     mine: Stores, work: BaseId
 ) -> None:
@@ -236,6 +241,7 @@ async def test_a_group_that_the_bot_was_taken_out_of_closes_its_bases_and_those_
         await mine.library.count(work)
 
 
+@pytest.mark.over_rest
 async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: Stores, work: BaseId) -> None:
     home = await open_base(mine)
     await mine.people.state(ANNA, base=home, language="ru")
@@ -275,6 +281,7 @@ async def test_a_document_goes_to_another_base_as_it_was_read(
     assert ask(database_url, ORPHANS) == [(0,)]
 
 
+@pytest.mark.over_rest
 async def test_who_is_forgotten_leaves_nothing_but_what_they_sent_to_others(
     mine: Stores, work: BaseId, database_url: str
 ) -> None:
@@ -303,6 +310,7 @@ async def test_who_is_forgotten_leaves_nothing_but_what_they_sent_to_others(
     assert {(each.title, each.sent_by, each.sender) for each in left} == {("для Бориса", 0, None), ("ключом", 0, None)}
 
 
+@pytest.mark.over_rest
 async def test_what_was_spent_on_a_base_is_not_forgotten_with_it(mine: Stores, work: BaseId) -> None:
     with acting_for(ANNA):
         token = await mine.tokens.add(None, token_hash(new_token()), is_read_only=False, days=None)
@@ -315,6 +323,7 @@ async def test_what_was_spent_on_a_base_is_not_forgotten_with_it(mine: Stores, w
     assert (await mine.library.spent_in_a_day(ANNA, token=UserId(1))).questions == 0
 
 
+@pytest.mark.over_rest
 async def test_a_kept_file_goes_along_as_a_file_of_the_other_base(mine: Stores, stores: Stores, work: BaseId) -> None:
     home = await open_base(mine)
     files = mine.kept_files
@@ -340,6 +349,7 @@ async def test_the_notice_names_a_base_that_is_not_open(mine: Stores, work: Base
     assert [each.elsewhere and (each.elsewhere.id, each.elsewhere.name) for each in due] == [None, (work, "Работа")]
 
 
+@pytest.mark.over_rest
 async def test_a_document_goes_only_where_its_sender_may_write(mine: Stores, stores: Stores, work: BaseId) -> None:
     document = await publish(stores, work, "ключи на столе")
     theirs = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)

@@ -49,7 +49,6 @@ async def test_blocks_come_back_as_they_were_parsed(stores: Stores) -> None:
     assert await stores.text.blocks(base, held.id) == tuple(RICH.blocks)
 
 
-@pytest.mark.over_rest
 async def test_blocks_of_a_book_come_back_in_their_order(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
@@ -247,7 +246,6 @@ async def test_of_two_twins_that_are_published_at_once_one_is_ready(stores: Stor
     assert [candidate.passage.document_id for candidate in (await find(stores, base, "слова")).values()] == [winner]
 
 
-@pytest.mark.over_rest
 async def test_a_late_twin_leaves_nothing_behind(stores: Stores) -> None:
     first, second = [await prepare_twin(stores, name) for name in ("первая", "вторая")]
     await stores.work.publish(first, chunks=1)
@@ -257,7 +255,6 @@ async def test_a_late_twin_leaves_nothing_behind(stores: Stores) -> None:
     assert (await stores.library.count(base)).chunks == 1
 
 
-@pytest.mark.over_rest
 async def test_texts_that_the_database_cannot_hold_are_mended(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)

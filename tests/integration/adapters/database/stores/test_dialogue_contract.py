@@ -73,7 +73,6 @@ async def test_exchanges_that_end_at_once_stay_whole(stores: Stores) -> None:
     assert set(kept) <= {said(turn) for turn in range(20)}
 
 
-@pytest.mark.over_rest
 async def test_texts_that_the_database_cannot_hold_are_mended(transport: Transport) -> None:
     base = await PeopleStore(transport).open_base(ChatId(ANNA), thread=None, member=ANNA)
     dialogue = DialogueStore(transport)

@@ -1,11 +1,8 @@
 """The registry of entities over both transports: its queue, what goes with a document, and who sees what."""
 
-from typing import cast
-
 import pytest
 
 from adapters.database.stores import Stores, entities
-from adapters.database.transport import Transport
 from domain.documents import SourceType
 from domain.ids import BaseId, ChunkId, UserId
 from ingestion.entities.records import ClaimedEnrichment, NewEntities
@@ -22,12 +19,6 @@ from tests.integration.adapters.database.stores.material import (
 BORIS = UserId(202)
 LEASE_S = 60
 ATTEMPTS = 3
-
-
-@pytest.fixture(params=["postgres", "supabase"])
-def stores(request: pytest.FixtureRequest) -> Stores:
-    """Over one transport and the other."""
-    return Stores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
 async def claim(stores: Stores, *, lease_s: int = LEASE_S, only: BaseId | None = None) -> ClaimedEnrichment:
@@ -54,7 +45,6 @@ async def texts_of(stores: Stores, base: BaseId, entity: str | None) -> list[str
     return [fact.text for fact in found]
 
 
-@pytest.mark.over_rest
 async def test_a_document_waits_once_it_is_ready_and_not_before(stores: Stores) -> None:
     base = await open_base(stores)
     await claim_new(stores, base)
@@ -104,6 +94,7 @@ async def test_a_base_sees_only_its_own(stores: Stores) -> None:
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=other) is None
 
 
+@pytest.mark.over_rest
 async def test_what_a_dead_worker_held_is_claimed_anew_and_the_dead_can_store_nothing(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
@@ -166,7 +157,6 @@ async def read_with(stores: Stores, name: str, reader: str) -> ClaimedEnrichment
     return claimed
 
 
-@pytest.mark.over_rest
 async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stores: Stores) -> None:
     base = await open_base(stores)
     old = await publish(stores, base, "старое", name="старое")
@@ -179,6 +169,7 @@ async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stor
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 
+@pytest.mark.over_rest
 async def test_documents_are_counted_until_their_first_reading_ends(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова", name="один")

@@ -45,7 +45,6 @@ async def leave(stores: Stores, base: BaseId) -> list[str]:
     return sorted(card.source_identifier for card in await listed(stores, base))
 
 
-@pytest.mark.over_rest
 async def test_it_says_when_it_leaves_and_can_be_found_until_then(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await glance(stores, base, PLAN, "офис стоит сто")
@@ -142,7 +141,6 @@ async def test_a_glance_at_a_page_that_stays_takes_nobodys_place(stores: Stores)
     assert set(await find(stores, base, "проезд")) == {"проезд сорок"}
 
 
-@pytest.mark.over_rest
 async def test_read_anew_it_still_leaves(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await glance(stores, base, PAGE, "проезд сорок")

@@ -118,7 +118,6 @@ async def test_the_index_is_made_for_a_base_that_is_large_enough(
     assert [await search.ensure_index() for _ in range(2)] == [limit < 40, False]
 
 
-@pytest.mark.over_rest
 async def test_a_large_base_among_others_is_searched_whole_by_the_index(
     transport: Transport, database_url: str
 ) -> None:

@@ -71,7 +71,6 @@ async def test_what_one_process_holds_no_other_takes_until_the_lease_is_over(tra
     assert [await inbox.begin(BOT, 1, "two") for _ in range(2)] == [2, 3]
 
 
-@pytest.mark.over_rest
 async def test_a_chat_belongs_to_one_process_at_a_time(transport: Transport) -> None:
     inbox = InboxStore(transport)
     assert await receive(inbox, 1, "one")

@@ -78,7 +78,6 @@ async def test_a_stranger_cancels_nothing(stores: Stores, foreign: BaseId) -> No
     await stores.work.renew(held, lease_s=60)
 
 
-@pytest.mark.over_rest
 async def test_a_clean_base_leaves_the_others(stores: Stores, foreign: BaseId, canary: DocumentId) -> None:
     before = await canary_card(stores, canary)
     assert await stores.library.clean_base(foreign) == Removed(documents=1, chunks=1)

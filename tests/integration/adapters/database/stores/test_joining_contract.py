@@ -42,7 +42,6 @@ async def test_the_second_part_becomes_part_of_the_first(stores: Stores) -> None
     assert (claimed.id, claimed.source.title, claimed.source.text) == (first.id, LONG[:20], f"{LONG} и ещё")
 
 
-@pytest.mark.over_rest
 async def test_a_third_part_goes_on_with_the_second(stores: Stores) -> None:
     base = await open_base(stores)
     first = await send_first(stores, base)

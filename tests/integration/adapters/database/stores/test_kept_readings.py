@@ -38,7 +38,6 @@ async def test_what_is_read_anew_takes_the_place_of_what_was_kept(stores: Stores
     assert [each.content for each in await kept(stores, base)] == ["теперь"]
 
 
-@pytest.mark.over_rest
 async def test_another_base_neither_has_it_nor_keeps_what_was_read_here(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "Аренда")

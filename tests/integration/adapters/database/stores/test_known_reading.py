@@ -23,7 +23,6 @@ class DeletedMeanwhile:
         return await self._transport.call(function, timeout_s=timeout_s, **arguments)
 
 
-@pytest.mark.over_rest
 async def test_what_is_deleted_while_it_is_taken_over_is_read_anew(transport: Transport) -> None:
     stores = Stores(transport)
     base = await open_base(stores)

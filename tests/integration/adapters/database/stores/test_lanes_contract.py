@@ -125,7 +125,6 @@ async def test_what_is_short_has_lanes_of_its_own(stores: Stores, source: Source
     assert held.source.lane is lane
 
 
-@pytest.mark.over_rest
 async def test_a_base_leaves_a_place_to_others(stores: Stores) -> None:
     anna, boris = await open_base(stores), await open_base(stores, BORIS)
     many = await send(stores, anna, *(f"{number}.zip" for number in range(5)))
@@ -142,7 +141,6 @@ async def bases_of(stores: Stores, person: UserId, count: int) -> list[BaseId]:
     ]
 
 
-@pytest.mark.over_rest
 async def test_who_has_ten_bases_has_one_persons_turns(stores: Stores) -> None:
     many = [await enqueue(stores, base, "раз", "два", "три") for base in await bases_of(stores, ANNA, 10)]
     boris = await open_base(stores, BORIS)
@@ -151,7 +149,6 @@ async def test_who_has_ten_bases_has_one_persons_turns(stores: Stores) -> None:
     assert taken == [many[0][0], theirs[0].id, many[1][0], theirs[1].id, many[2][0], many[3][0]]  # one of each base
 
 
-@pytest.mark.over_rest
 async def test_nor_does_who_has_ten_bases_hold_all_places(stores: Stores) -> None:
     for base in await bases_of(stores, ANNA, 10):
         await send(stores, base, "архив.zip")
@@ -185,7 +182,6 @@ async def test_a_persons_tokens_take_the_persons_turns_and_room(transport: Trans
     assert [await take(stores), await take(stores)] == [sent[0][0].id, theirs.id]
 
 
-@pytest.mark.over_rest
 async def test_of_many_messages_at_one_moment_only_those_are_taken_that_there_is_room_for(
     stores: Stores, transport: Transport
 ) -> None:
@@ -213,7 +209,6 @@ async def test_the_next_turn_is_found_in_the_index_however_much_waits(stores: St
     assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 1000
 
 
-@pytest.mark.over_rest
 async def test_how_much_one_person_may_have_waiting_is_bounded(stores: Stores, transport: Transport) -> None:
     base, intake = await open_base(stores), IntakeStore(transport, most_waiting=2)
     await intake.enqueue(batch_of(base, note("первая")))

@@ -136,7 +136,6 @@ async def test_the_size_is_as_found_and_the_type_as_the_sender_said(
     assert (source.size_bytes, source.media_type) == kept
 
 
-@pytest.mark.over_rest
 async def test_duplicates_and_cancelled_documents_are_not_listed(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова", name="первая")
@@ -148,7 +147,6 @@ async def test_duplicates_and_cancelled_documents_are_not_listed(stores: Stores)
     assert await stores.library.count(base) == Removed(documents=1, chunks=1)
 
 
-@pytest.mark.over_rest
 async def test_failed_and_waiting_documents_are_listed(stores: Stores) -> None:
     base = await open_base(stores)
     await stores.work.fail(await claim_new(stores, base, "битая"), failure=Failure(code="file-damaged"))
@@ -196,7 +194,6 @@ async def test_a_deleted_document_is_gone_from_everywhere(stores: Stores) -> Non
     assert not await stores.search.holds_documents(base)
 
 
-@pytest.mark.over_rest
 async def test_a_clean_base_is_empty_and_says_what_went(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "один", "два")

@@ -3,8 +3,6 @@
 from collections import Counter
 from dataclasses import replace
 
-import pytest
-
 from adapters.database.stores import Stores
 from domain.documents import Choice, SourceType
 from domain.ids import BaseId, DocumentId, UserId
@@ -157,7 +155,6 @@ async def test_a_name_given_while_it_is_read_counts_from_its_publication_on(stor
     assert set(await find(stores, base, "смета")) == {"лиса", "рыба"}
 
 
-@pytest.mark.over_rest
 async def test_a_later_version_is_found_by_the_given_name(stores: Stores) -> None:
     base = await open_base(stores)
     (sent,) = await stores.intake.enqueue(batch_of(base, PAGE))
@@ -190,7 +187,6 @@ async def test_a_renamed_file_is_read_again_under_its_own_name(stores: Stores) -
     assert (await claim(stores, sent.id)).source.identifier == "план.docx"
 
 
-@pytest.mark.over_rest
 async def test_what_was_only_read_is_found_by_the_number_that_it_is_kept_by(stores: Stores) -> None:
     base = await open_base(stores)
     await read_source(stores, base, PLAN, "лиса")
@@ -214,7 +210,6 @@ async def test_a_title_that_several_files_bear_gives_way_to_their_names(stores: 
     assert set(await find(stores, base, "form")) == {"текст: Боинг", "текст: Пепси", "текст: Форд"}
 
 
-@pytest.mark.over_rest
 async def test_the_next_version_of_a_file_keeps_its_title(stores: Stores) -> None:
     base = await open_base(stores)
     for text in ("лиса", "рыба"):

@@ -51,7 +51,6 @@ async def test_what_is_read_so_far_can_be_found(stores: Stores) -> None:
     assert await stores.search.holds_documents(base)
 
 
-@pytest.mark.over_rest
 async def test_a_ready_document_is_found_whole(stores: Stores) -> None:
     base = await open_base(stores)
     held = await begin(stores, base, stored=2)
@@ -94,7 +93,6 @@ async def cancel_its_batch(stores: Stores, base: BaseId, held: ClaimedDocument) 
     assert await stores.library.cancel_batch(base, batch) == 1
 
 
-@pytest.mark.over_rest
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
 async def test_with_the_work_its_passages_leave_search(
     stores: Stores, end: Callable[[Stores, BaseId, ClaimedDocument], Awaitable[object]]

@@ -91,7 +91,6 @@ async def test_a_mode_changes_nothing_else(stores: Stores) -> None:
     assert (after.session_id, after.base_id, after.language) == (before.session_id, before.base_id, before.language)
 
 
-@pytest.mark.over_rest
 async def test_a_language_is_kept(stores: Stores) -> None:
     await stores.people.set_language(ANNA, "en")
     assert (await stores.people.set_mode(ANNA, Mode.CHAT)).language == "en"
@@ -109,7 +108,6 @@ async def test_a_new_dialogue_keeps_the_mode_and_the_old_words(stores: Stores) -
     assert await window_of(stores.dialogue, ANNA, old.session_id) == [said]
 
 
-@pytest.mark.over_rest
 async def test_a_clean_chat_forgets_window_and_archive_and_begins_anew(stores: Stores) -> None:
     base = await open_base(stores)
     state = await stores.people.set_mode(ANNA, Mode.CHAT)

@@ -79,7 +79,6 @@ async def test_words_find_the_same_with_blocks_as_without(transport: Transport, 
     assert with_segments
 
 
-@pytest.mark.over_rest
 async def test_what_is_best_comes_first_from_either_side(transport: Transport) -> None:
     stores = Stores(transport)
     base = await large_base(stores, transport)
@@ -122,7 +121,6 @@ async def test_words_that_are_looked_up_in_a_chosen_document_score_as_those_that
     assert looked_up == read
 
 
-@pytest.mark.over_rest
 async def test_what_left_takes_no_places(transport: Transport) -> None:
     stores = Stores(transport)
     base = await large_base(stores, transport)
@@ -276,7 +274,6 @@ async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport)
     assert await scores(stores, base, "запись") == {}
 
 
-@pytest.mark.over_rest
 async def test_a_base_that_was_filled_again_is_searched_without_what_it_held(
     transport: Transport, database_url: str
 ) -> None:

@@ -69,7 +69,6 @@ async def test_the_same_message_twice_at_once_is_stored_once(stores: Stores) -> 
     assert sum(document.created for documents in both for document in documents) == 1
 
 
-@pytest.mark.over_rest
 async def test_messages_of_an_album_share_one_live_message(stores: Stores) -> None:
     base = await open_base(stores)
     files = [batch_of(base, note(f"файл {number}"), message=number, album="a") for number in (5, 6, 7)]
@@ -167,7 +166,6 @@ async def test_a_renewed_lease_protects_the_document(stores: Stores) -> None:
     assert await stores.work.claim(worker="another", lease_s=LEASE_S) is None
 
 
-@pytest.mark.over_rest
 @under_a_lease
 async def test_who_lost_the_lease_can_do_nothing(
     stores: Stores, call: Callable[[WorkQueue, ClaimedDocument], Awaitable[object]]
@@ -219,7 +217,6 @@ async def test_a_document_postponed_by_nothing_comes_back_at_once(stores: Stores
     assert (await claim(stores)).attempt == 2
 
 
-@pytest.mark.over_rest
 async def test_a_failed_document_says_why_and_is_never_given_again(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)

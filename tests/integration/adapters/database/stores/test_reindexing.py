@@ -49,7 +49,6 @@ async def move(transport: Transport, embedder: EastEmbedder) -> None:
         await reindexer.move(base, lambda _: None)
 
 
-@pytest.mark.over_rest
 async def test_searching_finds_everything_at_every_moment(transport: Transport) -> None:
     stores = Stores(transport)
     base = await open_base(stores)
@@ -69,7 +68,6 @@ async def test_searching_finds_everything_at_every_moment(transport: Transport) 
     assert len(await by_vector(stores, base, NEW, EAST)) == 20
 
 
-@pytest.mark.over_rest
 async def test_what_was_cut_short_goes_on_where_it_was(transport: Transport) -> None:
     stores = Stores(transport)
     base = await open_base(stores)

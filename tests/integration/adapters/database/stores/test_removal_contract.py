@@ -136,7 +136,6 @@ async def test_nobody_is_told_of_what_the_command_line_removes(stores: Stores) -
     assert await due(stores) == []
 
 
-@pytest.mark.over_rest
 async def test_what_had_the_same_content_goes_too(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await read_source(stores, base, note("первая"), "слова")

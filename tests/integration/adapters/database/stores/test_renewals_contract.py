@@ -46,7 +46,6 @@ async def listed(stores: Stores, base: BaseId) -> list[DocumentId]:
     return [card.id for card in cards]
 
 
-@pytest.mark.over_rest
 async def test_what_could_not_be_refreshed_is_listed_once_and_says_why(stores: Stores) -> None:
     base = await open_base(stores)
     old, again = await refreshed_in_vain(stores, base)
@@ -58,7 +57,6 @@ async def test_what_could_not_be_refreshed_is_listed_once_and_says_why(stores: S
         assert (card.next_failure.code, dict(card.next_failure.params)) == (UNREACHABLE.code, dict(UNREACHABLE.params))
 
 
-@pytest.mark.over_rest
 async def test_what_could_not_be_refreshed_is_tried_again_as_it_is(stores: Stores) -> None:
     base = await open_base(stores)
     old, again = await refreshed_in_vain(stores, base)
@@ -94,7 +92,6 @@ async def test_a_page_that_is_read_anew_does_not_come_back_once_it_is_deleted(st
     assert await listed(stores, base) == []
 
 
-@pytest.mark.over_rest
 async def test_a_file_that_was_sent_to_replace_another_stays_when_that_is_deleted(stores: Stores) -> None:
     base = await open_base(stores)
     old, new = await ask(stores, base)

@@ -102,7 +102,6 @@ async def test_words_are_found_as_people_type_them(stores: Stores, question: str
     assert [each.passage.text for each in found[:1]] == ([first] if first else [])
 
 
-@pytest.mark.over_rest
 async def test_a_form_that_is_counted_as_another_word_is_found(stores: Stores) -> None:
     spoken, boat = "Спросите Анну о корме для котов", "Каюта у правого борта"
     base = await open_filled(stores, spoken, boat)
@@ -110,7 +109,6 @@ async def test_a_form_that_is_counted_as_another_word_is_found(stores: Stores) -
     assert [(each.passage.text, each.certain) for each in found] == [(spoken, True)]
 
 
-@pytest.mark.over_rest
 async def test_a_form_of_another_word_is_no_matter_where_the_word_itself_stands(stores: Stores) -> None:
     said, boat = "Купили корм", "Лодка стояла у кормы"
     base = await open_filled(stores, said, boat)

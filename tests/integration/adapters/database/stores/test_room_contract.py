@@ -89,7 +89,6 @@ async def test_room_that_was_promised_is_nobody_elses(bounded: Stores) -> None:
     assert set(await find(bounded, base, "раз два три четыре")) == {"раз", "два"}
 
 
-@pytest.mark.over_rest
 async def test_whoever_ends_gives_its_promise_back(bounded: Stores) -> None:
     base = await open_base(bounded)
     held = await claim_new(bounded, base, "первая")

@@ -41,7 +41,6 @@ async def publish_vectors(stores: Stores, vectors: dict[str, list[float]], *, mo
     await stores.work.publish(held, chunks=len(chunks))
 
 
-@pytest.mark.over_rest
 async def test_a_base_without_documents_has_nothing_to_find(stores: Stores) -> None:
     base = await open_base(stores)
     assert await find(stores, base, "слова", vector=NORTH) == {}
@@ -257,7 +256,6 @@ async def test_unpublished_chunks_do_not_change_the_scores(stores: Stores) -> No
     assert (await find(stores, base, "кот"))["кот пёс"].bm25 == pytest.approx(before)
 
 
-@pytest.mark.over_rest
 async def test_scores_are_right_after_a_deletion(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "кот пёс", "лиса")

@@ -129,7 +129,6 @@ def asked(copied: Copied) -> SearchQuery:
     )
 
 
-@pytest.mark.over_rest
 async def test_words_and_vector_searched_at_once_find_what_one_call_finds(copied: Copied, transport: Transport) -> None:
     for _ in range(5):
         query = asked(copied)
@@ -175,7 +174,6 @@ async def test_the_copy_proposes_by_the_same_bits(copied: Copied, database_url: 
     assert sorted(differing[passage] for passage in best) == sorted(differing.values())[:10]
 
 
-@pytest.mark.over_rest
 async def test_what_came_and_left_since_is_told_from_what_is_there(copied: Copied) -> None:
     await publish_scattered(copied.stores, copied.base, "потом", 12)
     await copied.finds_the_same()  # beside the segment

@@ -41,13 +41,11 @@ def costing(dollars: float) -> Usage:
     return Usage(calls=1, cost=dollars)
 
 
-@pytest.mark.over_rest
 async def test_who_has_asked_nothing_has_spent_nothing(stores: Stores) -> None:
     spent = await stores.library.spent_in_a_day(ANNA, questions=1, cost=0.1)
     assert (spent.questions, spent.cost, spent.until) == (0, 0.0, None)
 
 
-@pytest.mark.over_rest
 async def test_questions_that_no_model_was_asked_do_not_count(stores: Stores) -> None:
     base = await open_base(stores)
     await stores.library.save_turn(ANNA, base, TURN)
@@ -148,7 +146,6 @@ async def test_the_count_reads_the_persons_own_day_from_the_index(kept: Stores, 
     assert "Seq Scan" not in plan
 
 
-@pytest.mark.over_rest
 async def test_reading_what_one_has_sent_counts_in_the_day(stores: Stores) -> None:
     base = await open_base(stores)
     (document,) = await enqueue(stores, base, "заметка")
@@ -159,7 +156,6 @@ async def test_reading_what_one_has_sent_counts_in_the_day(stores: Stores) -> No
     assert (await stores.library.spent_in_a_day(ANNA, questions=2)).until is None
 
 
-@pytest.mark.over_rest
 async def test_who_has_spent_the_day_reads_nothing_more_that_costs(stores: Stores) -> None:
     base = await open_base(stores)
     (document,) = await enqueue(stores, base, "заметка")
@@ -211,7 +207,6 @@ async def test_of_many_questions_at_one_moment_only_those_are_asked_that_a_bound
     assert {each.cost for each in asked if each.id} == {0.2}  # as much as the dearest lately
 
 
-@pytest.mark.over_rest
 async def test_what_was_held_for_a_question_is_free_with_its_cost(stores: Stores) -> None:
     base = await open_base(stores)
     bounds = DayBounds(cost=0.5)

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from typing import cast
 
 import psycopg
 import pytest
 
 from adapters.database.stores import Stores
 from adapters.database.stores.statistics import StatisticsStore
-from adapters.database.transport import Transport
 from domain.documents import Medium
 from domain.ids import ChatId, MessageId, UserId
 from domain.statistics import ActionFigures, DayFigures, QueueState, StepFigures, TurnsOfDay
@@ -29,12 +27,6 @@ from tests.integration.adapters.database.stores.material import (
 BORIS = UserId(102)
 
 
-@pytest.fixture(params=["postgres", "supabase"])
-def stores(request: pytest.FixtureRequest) -> Stores:
-    """All stores, empty."""
-    return Stores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
-
-
 @pytest.fixture
 def statistics(stores: Stores) -> StatisticsStore:
     """Over the same database."""
@@ -48,14 +40,12 @@ def connection(database_url: str) -> Iterator[psycopg.Connection]:
         yield opened
 
 
-@pytest.mark.over_rest
 async def test_an_empty_base_has_figures_too(stores: Stores, statistics: StatisticsStore) -> None:
     held = await statistics.of_base(await open_base(stores), days=30)
     assert (held.documents, held.passages, held.days) == (0, 0, ())
     assert (held.figures.median_s, held.figures.p95_s, held.figures.tokens) == (None, None, 0)
 
 
-@pytest.mark.over_rest
 async def test_a_base_counts_what_it_holds(stores: Stores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     await publish(stores, base, "раз", "два", name="первая")
@@ -68,6 +58,7 @@ async def test_a_base_counts_what_it_holds(stores: Stores, statistics: Statistic
     assert (seen.documents, seen.passages, seen.pages, seen.recorded_s) == (2, 2, 3, 61.5)
 
 
+@pytest.mark.over_rest
 async def test_turns_are_counted_by_day_and_kind_and_timed(stores: Stores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     for seconds in (1.0, 2.0, 9.0):

@@ -4,24 +4,16 @@ In: passages with vectors of their own, one without. Out: the rows, over both tr
 """
 
 import json
-from typing import cast
 
 import numpy as np
 import pytest
 
 from adapters.database.payloads import DIMENSIONS
 from adapters.database.stores import Stores
-from adapters.database.transport import Transport
 from domain.ids import UserId
 from tests.integration.adapters.database.stores.material import ask, claim_new, indexed, open_base, parsed
 
 STORED = "select embedding::text from documents_chunks order by ordinal"
-
-
-@pytest.fixture(params=["postgres", "supabase"])
-def stores(request: pytest.FixtureRequest) -> Stores:
-    """Over each transport; the fake keeps no vectors as the database does."""
-    return Stores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
 @pytest.mark.over_rest

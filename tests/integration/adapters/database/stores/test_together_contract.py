@@ -47,7 +47,6 @@ def fetched(digest: str) -> FetchedFile:
     return FetchedFile(path=Path("x"), name="x", media_type="text/plain", size_bytes=9, sha256=digest)
 
 
-@pytest.mark.over_rest
 async def test_small_documents_of_one_base_are_claimed_together(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, BORIS)
     mine = await enqueue(stores, base, "первая", "вторая", "третья", "четвёртая")
@@ -95,7 +94,6 @@ async def test_of_two_alike_the_second_is_a_duplicate(stores: Stores) -> None:
     assert (await card_of(stores, base, again[0].id)).status is DocumentStatus.DUPLICATE
 
 
-@pytest.mark.over_rest
 async def test_one_that_was_cancelled_stops_no_other(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_files(stores, base, "а.txt", "б.txt")

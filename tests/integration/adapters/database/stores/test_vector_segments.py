@@ -135,7 +135,6 @@ async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: 
     assert {each.passage.text[:5] for each in await stores.search.search(query)} == {"потом"}
 
 
-@pytest.mark.over_rest
 async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:
     stores = Stores(transport)
     base, documents = await base_in_segment(stores, transport)

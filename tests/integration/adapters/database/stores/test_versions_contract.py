@@ -47,7 +47,6 @@ async def choose(stores: Stores, base: BaseId, document: DocumentId, choice: Cho
     return (await card_of(stores, base, document)).status
 
 
-@pytest.mark.over_rest
 async def test_other_content_under_a_known_name_is_asked_about(stores: Stores) -> None:
     base = await open_base(stores)
     old, new = await ask(stores, base)
@@ -228,7 +227,6 @@ def asked_by(base: BaseId) -> Batch:
     return Batch(base_id=base, user_id=ANNA, chat_id=ChatId(ANNA), sources=())
 
 
-@pytest.mark.over_rest
 async def test_a_link_is_read_anew_as_its_next_version(stores: Stores) -> None:
     base = await open_base(stores)
     old, _ = await read_source(stores, base, PAGE, "старые правила")
