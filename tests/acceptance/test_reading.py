@@ -121,7 +121,7 @@ async def test_a_long_document_is_read_by_its_contents(
         await enter(you, "chat")
         answer = await you.wait_for("Информация", READ_S, after=await you.say(question))
     choosing, writing = llm.requests
-    assert "Годовой отчёт > 28. Отдел 28" in choosing.last
+    assert "\n28. 28. Отдел 28\n" in choosing.last
     assert "полисом" not in choosing.last
     assert "полисом на 40 млн" in writing.last
     assert "Отдел 5" not in writing.last
