@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
 from html.entities import html5
 from pathlib import Path
 from types import TracebackType
@@ -85,13 +84,7 @@ def local_name(element: Element) -> str:
 
     Empty for nodes that are no elements (unresolved entities).
     """
-    tag = element.tag  # made anew each time it is asked for
-    return _without_namespace(tag) if isinstance(tag, str) else ""
-
-
-@lru_cache(maxsize=1024)
-def _without_namespace(tag: str) -> str:
-    return tag.rpartition("}")[2]
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def attribute(element: Element, name: str) -> str | None:
