@@ -14,7 +14,7 @@ from statistics import median
 from ingestion.chunking.sentences import split_sentences
 from ingestion.parsers.pdf_grid import ruled_tables
 from ingestion.parsers.pdf_lines import PageLine
-from ingestion.parsers.pdf_tables import PdfTable, find_tables, inherit_heads
+from ingestion.parsers.pdf_tables import PdfTable, begin_with_label, find_tables, inherit_heads
 
 FULL_LINE_SHARE = 0.75  # of the usual length; a shorter line ends where its author wanted
 USUAL_LENGTH_QUANTILE = 0.9
@@ -63,11 +63,15 @@ def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> I
     tell how a hyphenated word is written elsewhere."""
     waiting: list[Paragraph] = []  # the last paragraph, which may continue
     table: PdfTable | None = None  # the last one of the page before
+    label = ""  # what stands below it, and nothing else
     for page, (lines, words) in enumerate(pages, start=1):
         found = sorted((*ruled_tables(lines), *find_tables(lines)), key=lambda each: each.first)
         tables = inherit_heads(found, lines, table)
+        if label and table and (whole := begin_with_label(tables, lines, table, label)):
+            tables, waiting = whole, []
         table = tables[-1] if tables else None
         new = list(_with_tables(lines, tables, words, page))
+        label = new[-1].text if len(new) > 1 and new[-2].is_table and not new[-1].is_table else ""
         if new and waiting and waiting[0].last_page == page - 1 and _goes_on(waiting[0], new[0]):
             new[:1] = _bridge_pages(waiting.pop(), new[0], words)
         if new:

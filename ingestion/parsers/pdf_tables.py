@@ -1,8 +1,9 @@
 """Finds tables of numbers among the lines of a page, by the alignment of their values.
 
 In: the lines of a page with their segments. Out: for each table its place among the lines and its Markdown, headed by
-its unit and the names of its columns; one that goes on after a page break has those of the table before. Printed tables
-mostly have no vertical rules, so a column is where values of several rows stand above each other. Pure.
+its unit and the names of its columns; one that goes on after a page break has those of the table before, and a row the
+label that the break took from it. Printed tables mostly have no vertical rules, so a column is where values of several
+rows stand above each other. Pure.
 """
 
 import re
@@ -426,6 +427,27 @@ def _without_head(table: PdfTable, before: PdfTable) -> PdfTable:
     if not (table.is_ruled and before.is_ruled) or table.head == before.head or len(table.bands) != len(before.bands):
         return table
     return replace(table, head=(), rows=(table.head, *table.rows))
+
+
+def begin_with_label(
+    tables: Sequence[PdfTable], lines: Sequence[PageLine], before: PdfTable, text: str
+) -> list[PdfTable]:
+    """The tables of a page of which the first, if it goes on from the one before, has the `text` below that one as its
+    first labels: a row was divided from its label by the page break. Empty where the text is none."""
+    labels = [line for line in text.split("\n") if line.strip()]
+    is_label = len(labels) <= MOST_LABEL_LINES and not any(map(_divides, labels))
+    if not (is_label and tables and _goes_on_from(before, tables[0])):
+        return []
+    first, *others = tables
+    if any(line.text for line in lines[: first.first]):
+        return []
+    *above, label = ((each, *repeat("", len(first.bands))) for each in labels)
+    row, *rest = first.rows
+    if _is_one_label(label, row, is_tight=not row[0]):
+        row = tuple(_one_text(*pair) for pair in zip(label, row, strict=True))
+    else:
+        above.append(label)
+    return [replace(first, rows=(*above, row, *rest)), *others]
 
 
 def _joined(above: PdfTable, rest: PdfTable, between: Mapping[int, str]) -> PdfTable:

@@ -206,6 +206,34 @@ def test_tables_stand_between_the_paragraphs_of_their_page() -> None:
     assert found == [("Before it.", False), ("|  | 2022 | 2021 |", True), ("After it.", False)]
 
 
+@pytest.mark.parametrize(
+    ("last", "first", "rows"),
+    [
+        (
+            "Net cash provided by operating",
+            "activities                1,200     1,250",
+            ["Net cash provided by operating activities | 1,200"],
+        ),
+        (
+            "Выплаты по договорам за",
+            "Аренду                    1,200     1,250",
+            ["Выплаты по договорам за Аренду | 1,200"],
+        ),
+        ("Total rent", "                          1,200     1,250", ["Total rent | 1,200"]),
+        ("Current assets", "Cash                      1,200     1,250", ["Current assets | ", "Cash | 1,200"]),
+    ],
+)
+def test_a_label_at_the_end_of_a_page_stays_with_its_numbers(last: str, first: str, rows: list[str]) -> None:
+    head = "                           2022      2021"
+    pages = [page("Before it.", "", head, *ROWS, "", "", "", "", last), page(first, *ROWS)]
+    found = list(join_pages([(lines, ()) for lines in pages]))
+    below = [each.text for each in found if each.page == 2]
+    assert [each.text for each in found if not each.is_table] == ["Before it."]
+    assert [line.startswith(f"| {row}") for line, row in zip(below[0].split("\n")[2:], rows, strict=False)] == [
+        True
+    ] * len(rows)
+
+
 def test_a_sentence_at_the_end_of_a_page_is_no_label() -> None:
     head = "                           2022      2021"
     last = "These amounts were paid to others in each of the years:"
