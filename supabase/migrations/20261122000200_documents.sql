@@ -121,6 +121,7 @@ create table documents (
   batch_id            uuid not null references batches on delete cascade,
   position            int not null,        -- within the batch
   user_id             bigint not null,     -- who sent it
+  person              bigint not null,     -- in whose turn it is read: who sent it, or the person whose token did
   sender              text,                -- their name, in a group
   source_type         text not null check (source_type in ('note', 'file', 'link', 'site', 'path')),
   source_identifier   text not null,
@@ -160,7 +161,7 @@ create table documents (
   terms               bigint not null default 0,  -- in its chunks
   promised            int not null default 0,     -- chunks it will have; they count against BASE_PASSAGES as it is read
   visible             boolean not null default false,  -- its chunks can be found
-  in_segment             boolean not null default false,  -- its vectors are in the segment of the base, if there is one
+  in_segment          boolean not null default false,  -- its vectors are in the segment of the base, if there is one
   status              text not null default 'queued' check (status in
                         ('queued', 'choosing', 'fetching', 'parsing', 'recognising', 'listening', 'embedding',
                          'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
@@ -189,8 +190,10 @@ create table documents (
   check (not visible or status = 'ready' or phase = 'working')
 );
 create index documents_base on documents (base_id, created_at desc, id);
-create index documents_turn on documents (lane, base_id, run_after, created_at, position, id) where phase = 'waiting';
-create index documents_waiting_of on documents (user_id) where phase = 'waiting';
+create index documents_turn on documents (lane, person, base_id, run_after, created_at, position, id)
+  where phase = 'waiting';
+create index documents_waiting_of on documents (person) where phase = 'waiting';
+create index documents_working_of on documents (person) where phase = 'working';
 create index documents_working on documents (base_id) where phase = 'working';
 create index documents_after_another on documents (base_id) where status in ('duplicate', 'choosing');
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
@@ -206,6 +209,14 @@ create unique index documents_current on documents (lineage) where status = 'rea
 comment on table documents is
   'A source and its state. Its chunks are searchable while it is `visible`: when it is ready, and while it is being '
   'read unless another document conflicts with it (functions/conflicts.sql).';
+
+create table served (
+  person      bigint primary key,
+  served_at   timestamptz not null         -- when a document of theirs was last given to a worker
+);
+comment on table served is
+  'Who had the last turn: documents are read in turns of people, and `bases.served_at` is for the bases of one person '
+  'among themselves. Who has ten bases would get ten turns otherwise.';
 
 create table document_blocks (
   document_id uuid not null references documents on delete cascade,

@@ -10,7 +10,9 @@ create table chat_messages (
   role        text not null check (role in ('user', 'assistant')),
   content     text not null,
   created_at  timestamptz not null default now(),
-  terms       text[] not null default '{}' -- lexical ones, for recalling the message when something like it is asked
+  terms       text[] not null default '{}', -- lexical ones, for recalling the message when something like it is asked
+  sources     jsonb not null default '[]', -- that the answer names, with their quotes
+  context_used jsonb not null default '[]' -- the facts it was made from: passages by id, without the words of documents
 );
 create index chat_messages_session on chat_messages (user_id, session_id, id);
 create index chat_messages_base on chat_messages (base_id);
@@ -24,7 +26,9 @@ create table chat_archive (
   role        text not null,
   content     text not null,
   created_at  timestamptz not null,
-  terms       text[] not null default '{}' -- lexical ones, for recalling the message when something like it is asked
+  terms       text[] not null default '{}', -- lexical ones, for recalling the message when something like it is asked
+  sources     jsonb not null default '[]', -- that the answer names, with their quotes
+  context_used jsonb not null default '[]' -- the facts it was made from: passages by id, without the words of documents
 );
 create index chat_archive_session on chat_archive (user_id, session_id, id);
 create index chat_archive_base on chat_archive (base_id);
@@ -57,7 +61,7 @@ create table turn_metrics (
   id          bigint generated always as identity primary key,
   user_id     bigint not null,
   asker       bigint not null,             -- the person; user_id may be a group
-  base_id     uuid references bases on delete cascade,
+  base_id     uuid references bases on delete set null, -- what a day has cost outlives the base it was spent on
   kind        text not null,
   model       text,
   seconds     real not null,               -- until the last word
@@ -67,6 +71,7 @@ create table turn_metrics (
   plan        text,                        -- where the plan came from: the model, its repair, the default
   facts       int not null default 0,      -- found
   facts_used  int not null default 0,      -- of those found, the ones that the answer uses
+  used_rank   real,                        -- their mean rank among the facts, from 1; null: none was used
   passages    int not null default 0,      -- cited
   steps_planned int not null default 0,    -- 0: one search, no plan of several steps
   steps_run   int not null default 0,
@@ -77,6 +82,7 @@ create table turn_metrics (
   calls       int not null default 0,      -- of models
   prompt_tokens bigint not null default 0,
   answer_tokens bigint not null default 0,
+  checked     jsonb not null default '{}', -- by a model: outcome, statements, failed, withdrawn, tokens, seconds
   cost        double precision not null default 0, -- US dollars, as far as the server tells
   by_model    boolean not null generated always as (  -- true also when the server reports no calls
     calls > 0 or model is not null or coalesce(plan, 'default') <> 'default') stored,
@@ -85,19 +91,33 @@ create table turn_metrics (
 comment on table turn_metrics is 'What each turn took and cost; no texts.';
 create index turn_metrics_base on turn_metrics (base_id, created_at);
 create index turn_metrics_day on turn_metrics (created_at);
-create index turn_metrics_asker on turn_metrics (asker, created_at, id) include (cost) where by_model;
+create index turn_metrics_asker on turn_metrics (asker, created_at, id) include (cost, user_id) where by_model;
 
 create table reading_costs (
   id          bigint generated always as identity primary key,
   user_id     bigint not null,             -- who sent the document
-  base_id     uuid not null references bases on delete cascade,
+  asker       bigint not null,             -- the person in whose day it counts; user_id may be a token of theirs
+  base_id     uuid references bases on delete set null,
   cost        double precision not null,   -- US dollars
   created_at  timestamptz not null default now()
 );
 create index reading_costs_base on reading_costs (base_id);
-create index reading_costs_day on reading_costs (user_id, created_at) include (cost);
+create index reading_costs_day on reading_costs (asker, created_at) include (cost);
+create index reading_costs_time on reading_costs (created_at);
 comment on table reading_costs is
   'What models have cost for reading documents: their vectors, pictures, names. It counts in the day of who sent them.';
+
+create table reservations (
+  id          uuid primary key default gen_random_uuid(),
+  user_id     bigint not null,             -- who asked: a person, a group, a token
+  asker       bigint not null,             -- the person in whose day it counts
+  cost        double precision not null,   -- US dollars; infinity: nobody knows yet what a question costs
+  ends_at     timestamptz not null         -- unless it is renewed: then the process that answered was killed
+);
+create index reservations_asker on reservations (asker, ends_at);
+comment on table reservations is
+  'What questions that are being answered may cost, so that many at one moment do not pass a bound together; gone with '
+  'their row of turn_metrics.';
 
 create table answer_tables (
   id          bigint generated always as identity primary key,

@@ -1,4 +1,4 @@
--- The base over HTTP. In: bases and dialogues. Out: who may ask over HTTP, and what each answer was made from.
+-- The base over HTTP. In: bases. Out: who may ask over HTTP, and who is told of it.
 
 set search_path = public, extensions;
 
@@ -56,15 +56,5 @@ create table webhook_messages (
 create index webhook_messages_due on webhook_messages (due_at);
 create index webhook_messages_webhook on webhook_messages (webhook_id);
 comment on table webhook_messages is 'What webhooks are still to be told; removed once they have answered.';
-
-alter table chat_messages
-  add column sources jsonb not null default '[]',
-  add column context_used jsonb not null default '[]';
-alter table chat_archive
-  add column sources jsonb not null default '[]',
-  add column context_used jsonb not null default '[]';
-comment on column chat_messages.sources is 'The sources that the answer names, with their quotes.';
-comment on column chat_messages.context_used is
-  'The facts that the answer was made from: their passages by id, without the words of documents.';
 
 select baza_internal.secure_new_objects();
