@@ -12,6 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
+from importlib.metadata import version
 from mimetypes import guess_type
 from pathlib import Path
 
@@ -36,7 +37,7 @@ ABOUT = "Ask a base of documents over HTTP, with sources. Every request carries 
 
 def build_api(services: ApiServices) -> FastAPI:
     """The app; it opens and closes nothing."""
-    app = FastAPI(title="Baza", description=ABOUT, version="0.1.0")
+    app = FastAPI(title="Baza", description=ABOUT, version=version("baza"))
     app.state.services, app.state.turns = services, Turns(services=services)
     routers = [bases.router, documents.router, bases.webhooks, chat.router, openai_chat.router, mcp.router, page]
     answer_problems(app, services, [route for router in routers for route in router.routes])

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from importlib.metadata import version
 from typing import Literal
 
 from fastapi import APIRouter, Response
@@ -107,7 +108,7 @@ async def _answer(call: Call, context: Context) -> dict[str, JsonValue] | None:
     """None for an unknown method."""
     about: dict[str, JsonValue] = {
         "capabilities": {"tools": {}},
-        "serverInfo": {"name": "baza", "version": "0.1.0"},
+        "serverInfo": {"name": "baza", "version": version("baza")},
         "instructions": ABOUT,
     }
     if call.method == "initialize":
