@@ -62,6 +62,7 @@ def test_no_file_is_too_long() -> None:
         path
         for folder, ending in (*((package, "py") for package in PACKAGES), ("supabase", "sql"), *_tests())
         for path in (ROOT / folder).rglob(f"*.{ending}")
+        if not path.name.endswith("_functions.sql")  # what a release collects from files that are counted themselves
     ]
     assert len(paths) > len(trees())
     assert [path.name for path in paths if len(path.read_text(encoding="utf-8").splitlines()) > FILE_LINES] == []

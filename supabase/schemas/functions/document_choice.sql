@@ -134,13 +134,8 @@ begin
     return;
   end if;
   return query
-  with member as materialized (
-    select c.id, u.nth from unnest(documents) with ordinality u (document_id, nth)
-    cross join lateral (select x.id from documents_chunks x where x.document_id = u.document_id offset 0) c
-  )
   select m.chunk_id, m.score, shares[(m.place - 1) * p_asked + 1 : m.place * p_asked]
-  from score_members(p_base, p_words, left_over, array(select member.id from member order by member.id),
-    array(select member.nth from member order by member.id), scores, p_limit) m
+  from score_members(p_base, p_words, left_over, documents, scores, p_limit) m
   order by m.score desc, m.chunk_id;
 end $$;
 comment on function baza_internal.search_chosen is
@@ -166,7 +161,7 @@ comment on function baza_internal.rarest_words is
   'members alone are read.';
 
 create or replace function baza_internal.score_members(p_base uuid, p_words weighed_term[],
-  p_shares double precision[], p_chunks bigint[], p_places bigint[], p_scores double precision[], p_limit int)
+  p_shares double precision[], p_documents uuid[], p_scores double precision[], p_limit int)
 returns table (chunk_id bigint, place bigint, score double precision)
 language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -178,14 +173,21 @@ declare
   looked_through constant int := greatest(10 * p_limit, 300);
   half_at constant double precision := half_per_term(p_base);
   asked constant int := cardinality(p_words);
-  rare constant int := rarest_words(p_words, longest, cardinality(p_chunks));
+  rare int;
+  members bigint[];
+  places bigint[]; -- of the document of each
 begin
+  select array_agg(c.id order by c.id), array_agg(u.nth order by c.id) into members, places
+  from unnest(p_documents) with ordinality u (document_id, nth)
+  cross join lateral (select x.id from documents x where x.id = u.document_id and x.base_id = p_base offset 0) d
+  cross join lateral (select x.id from documents_chunks x where x.document_id = d.id offset 0) c;
+  rare := rarest_words(p_words, longest, cardinality(members));
   return query
   with weighed as (
     select u.term, u.low, u.high, u.own, u.wide, u.postings > longest as is_long, u.ordinality as nth
     from unnest(p_words[: rare]) with ordinality u
   ), member as materialized (
-    select * from unnest(p_chunks, p_places) u (chunk_id, place)
+    select * from unnest(members, places) u (chunk_id, place)
   ), posting as (
     select x.chunk_id, u.nth, case when x.term = u.term then u.own * bm25(x.own, x.half) else 0 end
       + u.wide * bm25(x.around, x.half) as score
@@ -202,7 +204,7 @@ begin
         in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
         in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
       from chunk_terms x
-      where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (p_chunks) offset 0) x
+      where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (members) offset 0) x
   ), said as (
     select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth] * p.score) as score
     from posting p join member m using (chunk_id) group by p.chunk_id, m.place
@@ -232,6 +234,6 @@ begin
   group by u.chunk_id, u.place order by score desc, u.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.score_members is
-  'The best of the given passages, scored as in `score_postings`. `p_places`: the place of the document of each; by that '
-  'place and the word, `p_shares` is how much of the word''s weight counts, and `p_scores` what the document adds. '
+  'The best passages of these documents, scored as in `score_postings`. By the `place` of the document and the word, '
+  '`p_shares` is how much of the word''s weight counts, and `p_scores` what the document adds. '
   'Relatives of frequent terms are left out.';

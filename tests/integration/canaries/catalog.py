@@ -60,6 +60,7 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     ),
     "p_shares": lambda _: [1.0] * 4,
     "p_places": lambda _: [1],
+    "p_read": lambda _: [],
     "p_scores": lambda _: [0.0],
     "p_exempt": lambda _: [],
     "p_asked": lambda _: 4,

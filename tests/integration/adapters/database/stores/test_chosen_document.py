@@ -23,7 +23,7 @@ select baza_internal.rarest_words(array(select w from baza_internal.weigh_terms(
 """
 PLAIN = """
 create or replace function baza_internal.score_members(p_base uuid, p_words baza_internal.weighed_term[],
-  p_shares double precision[], p_chunks bigint[], p_places bigint[], p_scores double precision[], p_limit int)
+  p_shares double precision[], p_documents uuid[], p_scores double precision[], p_limit int)
 returns table (chunk_id bigint, place bigint, score double precision)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -36,7 +36,8 @@ as $$
       x.around::int + x.around_titled::int * 0.5 / 1.2 * said.half as around
     from half, chunk_terms x cross join lateral (select half.of_term * greatest(x.length, 16) as half) said
     where x.base_id = p_base and x.term >= u.low collate "C" and x.term < u.high collate "C" offset 0) t
-  join unnest(p_chunks, p_places) m (c, p) on m.c = t.chunk_id
+  join (select c.id, u.nth from unnest(p_documents) with ordinality u (id, nth)
+    join documents_chunks c on c.document_id = u.id and c.base_id = p_base) m (c, p) on m.c = t.chunk_id
   group by m.c, m.p order by 3 desc, 1 limit p_limit
 $$
 """
