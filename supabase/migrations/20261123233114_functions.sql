@@ -1622,6 +1622,18 @@ comment on function baza_internal.rarest_words is
   'are looked up for the passages that these have found. Of a word with more than `p_longest` postings those of the '
   'members alone are read.';
 
+create or replace function baza_internal.members_of(p_base uuid, p_documents uuid[],
+  out chunks bigint[], out places bigint[])
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select array_agg(c.id order by c.id), array_agg(u.nth order by c.id)
+  from unnest(p_documents) with ordinality u (document_id, nth)
+  cross join lateral (select x.id from documents x where x.id = u.document_id and x.base_id = p_base offset 0) d
+  cross join lateral (select x.id from documents_chunks x where x.document_id = d.id offset 0) c
+$$;
+comment on function baza_internal.members_of is
+  'The passages of these documents, so far as they are of this base, and which of the documents each is of.';
+
 create or replace function baza_internal.score_members(p_base uuid, p_words weighed_term[],
   p_shares double precision[], p_documents uuid[], p_scores double precision[], p_limit int)
 returns table (chunk_id bigint, place bigint, score double precision)
@@ -1632,22 +1644,17 @@ as $$
 #variable_conflict use_column
 declare
   longest constant bigint := 2000; -- postings of a range that is gone through; of more, the term itself is looked up
-  looked_through constant int := greatest(10 * p_limit, 300);
   half_at constant double precision := half_per_term(p_base);
   asked constant int := cardinality(p_words);
   rare int;
   members bigint[];
-  places bigint[]; -- of the document of each
+  places bigint[];
 begin
-  select array_agg(c.id order by c.id), array_agg(u.nth order by c.id) into members, places
-  from unnest(p_documents) with ordinality u (document_id, nth)
-  cross join lateral (select x.id from documents x where x.id = u.document_id and x.base_id = p_base offset 0) d
-  cross join lateral (select x.id from documents_chunks x where x.document_id = d.id offset 0) c;
-  rare := rarest_words(p_words, longest, cardinality(members));
+  select m.chunks, m.places, rarest_words(p_words, longest, cardinality(m.chunks)) into members, places, rare
+  from members_of(p_base, p_documents) m;
   return query
   with weighed as (
-    select u.term, u.low, u.high, u.own, u.wide, u.postings > longest as is_long, u.ordinality as nth
-    from unnest(p_words[: rare]) with ordinality u
+    select u.*, u.postings > longest as is_long, u.ordinality as nth from unnest(p_words[: rare]) with ordinality u
   ), member as materialized (
     select * from unnest(members, places) u (chunk_id, place)
   ), posting as (
@@ -1660,12 +1667,10 @@ begin
       from chunk_terms x
       where x.base_id = p_base and x.term >= u.low collate "C" and x.term < u.high collate "C" offset 0) x
     union all
-    select x.chunk_id, u.nth, u.own * bm25(x.own, x.half) + u.wide * bm25(x.around, x.half)
+    select x.chunk_id, u.nth, u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
+      + u.wide * bm25(in_all(x.around, x.around_titled, x.half), x.half)
     from (select * from weighed w where w.is_long offset 0) u cross join lateral (
-      select x.chunk_id, half_frequency(x.length, half_at) as half,
-        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
-        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
-      from chunk_terms x
+      select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (members) offset 0) x
   ), said as (
     select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth] * p.score) as score
@@ -1675,15 +1680,13 @@ begin
     -- Голубев» the passage that answers says nothing.
     select u.chunk_id, u.place, p_scores[u.place] + sum(u.score) as score
     from (select * from said union all select member.*, 0 from member) u
-    group by u.chunk_id, u.place order by score desc limit looked_through
+    group by u.chunk_id, u.place order by score desc limit greatest(10 * p_limit, 300)
   ), looked_up as (
-    select x.chunk_id, u.nth, u.own * bm25(x.own, x.half) + u.wide * bm25(x.around, x.half) as score
+    select x.chunk_id, u.nth, u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
+      + u.wide * bm25(in_all(x.around, x.around_titled, x.half), x.half) as score
     from (select w.*, w.ordinality + rare as nth from unnest(p_words[rare + 1 :]) with ordinality w offset 0) u
     cross join lateral (
-      select x.chunk_id, half_frequency(x.length, half_at) as half,
-        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
-        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
-      from chunk_terms x
+      select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C"
         and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
     offset 0
@@ -1700,7 +1703,7 @@ comment on function baza_internal.score_members is
   '`p_shares` is how much of the word''s weight counts, and `p_scores` what the document adds. '
   'Relatives of frequent terms are left out.';
 
-select baza_internal.record_function_file('document_choice', '5ec555ed20a7e3adeba22066142ce2f8');
+select baza_internal.record_function_file('document_choice', 'b22cfdb44d23f9cf97260a2e8357a2c3');
 
 -- What documents say of people, projects, organisations, places and technologies (seed 4, sections 5.1 and 7.1).
 -- In: what a worker found in a ready document, under a lease of its own. Out: entities by the keys of their names, and
