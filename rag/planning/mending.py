@@ -17,6 +17,9 @@ from prompts.wordings import GENERAL, Intent, language_of
 from rag.entities import RegistryResolver
 from rag.planning.plan import (
     ALL_PREVIOUS,
+    ANALYZE,
+    ANYTHING,
+    MAX_STEPS,
     SEARCH,
     AnswerStyle,
     Clarification,
@@ -28,6 +31,7 @@ from rag.planning.plan import (
     Step,
     ToolCall,
     in_order,
+    needs,
 )
 from rag.planning.tool import AnyTool, ToolMisused
 from rag.ports import Dialogue
@@ -120,6 +124,8 @@ class PlanMender:
         plan = self._named(plan, work)
         calls = tuple(self._called(call, plan, work) for call in plan.tool_calls)
         steps = ordered([self._stepped(step, plan, work) for step in plan.steps])
+        if ANALYZE in self._tools:
+            steps = looked_at(steps, plan.question)
         plan = plan.model_copy(update={"tool_calls": calls, "steps": steps})
         if plan.confidence < self._threshold:
             work.problems.append(f"confidence {plan.confidence:g} is below {self._threshold:g}")
@@ -279,6 +285,19 @@ def ordered(steps: Sequence[Step]) -> tuple[Step, ...]:
     if in_order(sound) is not None:
         return sound
     return tuple(_needing(step, frozenset(ids[:place])) for place, step in enumerate(sound))
+
+
+def looked_at(steps: tuple[Step, ...], question: str) -> tuple[Step, ...]:
+    """A search that needs what another one finds was worded before anybody knew it («неустойка поставщика, из-за которого
+    перенесли запуск» has no name in it): an analysis of both is added, which words the next one, where the plan has
+    none."""
+    searches = frozenset(step.id for step in steps if step.action == SEARCH)
+    needing = [step for step in steps if step.id in searches and (needs(step) & searches or step.context_requirements)]
+    if not needing or any(step.action == ANALYZE for step in steps):
+        return steps
+    ids = tuple(step.id for step in steps)[-MAX_STEPS:]
+    id_ = next(name for name in ("look", *(f"look.{number}" for number in range(len(ids)))) if name not in ids)
+    return (*steps, Step(id=id_, action=ANALYZE, params={"task": question}, depends_on=ids, success=ANYTHING))
 
 
 def _needing(step: Step, known: frozenset[str]) -> Step:

@@ -13,8 +13,8 @@ from prompts.wordings import load_intents
 from rag.entities import NamedEntity, RegistryResolver
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.graph_tool import GraphQuery
-from rag.planning.mending import Known, Mended, PlanMender, PlanningRequest, ordered
-from rag.planning.plan import QueryPlan, Step, ToolCall, in_order
+from rag.planning.mending import Known, Mended, PlanMender, PlanningRequest, looked_at, ordered
+from rag.planning.plan import ANALYZE, SEARCH, QueryPlan, Step, ToolCall, in_order
 from rag.planning.planner import Planned, Planner, PlanOrigin
 from rag.planning.tool import AnyTool
 from rag.records import ChatMessage, DocumentMatch, KnownEntity
@@ -225,6 +225,38 @@ def test_steps_can_always_be_run_in_some_order(steps: Sequence[Step]) -> None:
     made = ordered(steps)
     assert len(made) == len({step.id for step in made}) == len(steps)
     assert in_order(made) is not None
+
+
+def step(id_: str, action: str = SEARCH, *needed: str) -> Step:
+    return Step(id=id_, action=action, params={"query": id_}, depends_on=needed)
+
+
+def test_after_a_search_that_needs_what_another_finds_a_model_looks_at_both() -> None:
+    """A model planned «поставщик, из-за которого перенесён запуск», then «неустойка поставщика, из-за которого …»."""
+    steps = (step("launch"), step("fine", SEARCH, "launch"))
+    *same, look = looked_at(steps, QUESTION)
+    assert tuple(same) == steps
+    assert (look.action, look.params, look.depends_on) == (ANALYZE, {"task": QUESTION}, ("launch", "fine"))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (),
+        (step("a"), step("b")),
+        (step("all", "list_documents"), step("b", SEARCH, "all")),
+        (step("a"), step("b", SEARCH, "a"), step("c", ANALYZE, "b")),
+    ],
+)
+def test_other_plans_keep_their_steps(steps: tuple[Step, ...]) -> None:
+    assert looked_at(steps, QUESTION) == steps
+
+
+@given(odd_plans())
+def test_with_the_added_step_steps_can_still_be_run_in_some_order(steps: Sequence[Step]) -> None:
+    made = looked_at(ordered(steps), QUESTION)
+    assert in_order(made) is not None
+    assert len(made) == len({each.id for each in made})
 
 
 def match(title: str, id_: str) -> DocumentMatch:
