@@ -54,7 +54,7 @@ def _normalised(text: str) -> tuple[str, list[int]]:
 def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str:
     """About `limit` characters, in order: sentences with words of `about` that are rare in the text, each with its
     neighbours; a row of a table with its unit and the names of its columns; the lines above the passage that either
-    stands in. The first line stays. Whatever the limit, each word and figure that the text shares with one of the
+    stands in. The first line stays, and a sentence between two that are shown. Whatever the limit, each word and figure that the text shares with one of the
     statements `whole` is shown where most of that statement stands."""
     if len(text) <= limit:
         return text
@@ -73,6 +73,7 @@ def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str
             if (size := sum(_length(spans[at]) for at in new)) <= room:
                 kept |= new
                 room -= size
+    kept |= {at for at in range(len(spans)) if {at - 1, at + 1} <= kept and at not in heads}
     return _pieced(text, [spans[at] for at in sorted(kept)], sorted(kept))
 
 

@@ -118,6 +118,20 @@ def test_each_shown_piece_of_joined_passages_comes_with_the_lines_above_it() -> 
     assert "Section: Note 21" not in cut
 
 
+def test_a_sentence_between_two_that_are_shown_is_shown() -> None:
+    """Its words stand in other sentences, too; what it says stands in it alone (a report's note on its lawsuits)."""
+    text = (
+        "Claims, disputes and disputed orders of customers are recorded once a year.\n\n"
+        "In 2020, we terminated these agreements under our contractual right. Embraer has disputed our right to terminate, "
+        "and an arbitration goes on. We cannot estimate a loss from the arbitration, which ends in 2023."
+    )
+    said = "Embraer disputes the right to terminate the agreements of 2020; the arbitration ends in 2023."
+    assert "Embraer has disputed our right" in near(text, "Which lawsuits?", limit=20, whole=[said])
+    told = "In 2020 the agreements were terminated by contractual right; the arbitration ends in 2023."
+    assert "Embraer has disputed our right" in near(text, "Which lawsuits?", limit=20, whole=[told])
+
+
+
 @given(st.text(max_size=400), st.text(max_size=40), st.integers(20, 200))
 def test_every_piece_of_a_cut_text_stands_in_it(text: str, about: str, limit: int) -> None:
     assert all(piece in text for piece in near(text, about, limit=limit).split(" … ") if "…" not in text)
