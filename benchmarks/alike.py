@@ -2,7 +2,8 @@
 
 In: nothing, or a folder of real reports with questions (`python -m benchmarks.alike --reports
 ../shared/data/financebench`). Out: for each base how often the clause that answers comes first and among ten, how often
-the right document comes first (by passages, by `find_documents`), the share of the ten that are from other documents
+the right document comes first (by passages, by `find_documents`), how often the reply shows the sentence that answers,
+the share of the ten that are from other documents
 (Document-Level Retrieval Mismatch, arXiv 2510.06999), how often the answer asks which document is meant or offers
 others, and processor milliseconds of a search (this process and PostgreSQL), for the product without a model, for plain
 BM25, and with `--python /tmp/peers/bin/python` for LangChain's BM25 and hybrid. The same questions without the name of
@@ -13,9 +14,11 @@ import argparse
 import asyncio
 import json
 import random
+import re
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -31,17 +34,21 @@ from benchmarks.notes import server_ms
 from bot.app import Parts, open_parts
 from bot.journal import configure_logging
 from bot.models import WITHOUT_VECTORS, Fusion
+from bot.replies.answers import finished_answer
 from bot.settings import Settings
+from bot.texts import load_texts
 from domain.documents import ANY_LANE, SourceType
-from domain.ids import BaseId, DocumentId, UserId
+from domain.ids import BaseId, DocumentId, SessionId, UserId
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.passages import Passages, gather_passages
 from ingestion.indexing import Indexer
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.text import read_text
 from ingestion.records import Batch, Chunk, Document, Source, WholeDocument
+from rag.conversation import Conversation
 from rag.outcome import FEWEST
-from rag.records import Passage, RankedPassage, SearchFilter
+from rag.records import Answered, Passage, RankedPassage, SearchFilter
+from rag.records import Question as Asked
 from rag.retrieval.alike import EQUAL, equally_fitting
 from rag.retrieval.search import DocumentSearch
 
@@ -51,6 +58,7 @@ TOGETHER = 50  # documents that are stored in one call
 VECTORS_ALONE = Fusion(lexical_weight=0.0, vector_weight=1.0)
 SEED, REPORTED_SEED = 1, 20261122
 WINDOW_TOKENS = 512  # any: there is no model
+_WORD = re.compile(r"\w+")
 LANGCHAIN = Path(__file__).parent / "peers" / "search_alike.py"
 
 
@@ -61,6 +69,7 @@ class Question:
     text: str
     document: int
     answers: Callable[[Chunk | Passage], bool]
+    said: str = ""  # the sentence that answers, where it is known
 
 
 @dataclass(kw_only=True)
@@ -116,7 +125,7 @@ def made_base(form: str, *, seed: int, size: int, folder: Path, most: int = QUES
         documents.append((name, parsed, _cut(parsed, folder)))
         for asked in made.questions:
             said = _one_line(asked.answer)
-            questions.append(Question(text=asked.text, document=number, answers=partial(_says, said)))
+            questions.append(Question(text=asked.text, document=number, answers=partial(_says, said), said=said))
     chosen = random.Random(seed).sample(questions, min(most, len(questions)))
     return Base(
         name=f"{form}, {size:,}",
@@ -218,7 +227,7 @@ async def ask(parts: Parts, base: Base, home: Path, stored: tuple[BaseId, list[D
     target, ids = stored
     numbers = {document: number for number, document in enumerate(ids)}
     retrieval, finder = parts.retrieval(passages=SHOWN), DocumentSearch(parts.stores.search, parts.analyzer)
-    tally = Tally()
+    tally, conversation = Tally(), parts.conversation()
     for question in base.questions:
         began = _processor_ms(home)
         found = await retrieval.rank(target, question.text)
@@ -229,6 +238,10 @@ async def ask(parts: Parts, base: Base, home: Path, stored: tuple[BaseId, list[D
         only = SearchFilter(documents=(ids[question.document],))
         inside = await retrieval.find(target, question.text, only=only)
         tally.count("given the document", any(judged(numbers, question, each.passage)[1] for each in inside))
+        if question.said:
+            tally.count(
+                "answer shown", words_of(question.said) in words_of(await _reply(conversation, target, question))
+            )
         asked, offered = _choice(await retrieval.find(target, question.text), question.text)
         tally.count("which is asked", asked)
         tally.count("others offered", offered)
@@ -236,6 +249,18 @@ async def ask(parts: Parts, base: Base, home: Path, stored: tuple[BaseId, list[D
     if unnamed:
         tally.sums["which is asked where none is named"] = fmean(unnamed) * tally.asked
     return tally
+
+
+async def _reply(conversation: Conversation, base: BaseId, asked: Question) -> str:
+    """What a person is shown who asks this first."""
+    question = Asked(text=asked.text, user_id=UserId(1), session_id=SessionId(str(uuid.uuid4())), base_id=base)
+    answers = [event.answer async for event in conversation.answer(question) if isinstance(event, Answered)]
+    return finished_answer(answers[-1], load_texts().for_language("ru")).text
+
+
+def words_of(text: str) -> str:
+    """Without the signs between them: a reply has marks of its own."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def _choice(found: Sequence[RankedPassage], question: str) -> tuple[bool, bool]:
