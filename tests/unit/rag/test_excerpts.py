@@ -131,7 +131,6 @@ def test_a_sentence_between_two_that_are_shown_is_shown() -> None:
     assert "Embraer has disputed our right" in near(text, "Which lawsuits?", limit=20, whole=[told])
 
 
-
 @given(st.text(max_size=400), st.text(max_size=40), st.integers(20, 200))
 def test_every_piece_of_a_cut_text_stands_in_it(text: str, about: str, limit: int) -> None:
     assert all(piece in text for piece in near(text, about, limit=limit).split(" … ") if "…" not in text)
