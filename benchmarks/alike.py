@@ -3,10 +3,10 @@
 In: nothing, or a folder of real reports with questions (`python -m benchmarks.alike --reports
 ../shared/data/financebench`). Out: for each base how often the clause that answers comes first and among ten, how often
 the right document comes first (by passages, by `find_documents`), how often the reply shows the sentence that answers,
-the share of the ten that are from other documents
-(Document-Level Retrieval Mismatch, arXiv 2510.06999), how often the answer asks which document is meant or offers
-others, and processor milliseconds of a search (this process and PostgreSQL), for the product without a model, for plain
-BM25, and with `--python /tmp/peers/bin/python` for LangChain's BM25 and hybrid. The same questions without the name of
+the share of the ten that are from other documents (Document-Level Retrieval Mismatch, arXiv 2510.06999), how often the
+answer asks which document is meant or offers others, and processor milliseconds of a search (this process and
+PostgreSQL), for the product without a model, for plain BM25, and with `--python /tmp/peers/bin/python` for LangChain's
+BM25 and hybrid. The same questions without the name of
 a document show how often it is asked which one is meant. `--reported` takes the forms that nothing was tuned on.
 """
 
