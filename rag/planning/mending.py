@@ -288,9 +288,9 @@ def ordered(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def looked_at(steps: tuple[Step, ...], question: str) -> tuple[Step, ...]:
-    """A search that needs what another one finds was worded before anybody knew it («неустойка поставщика, из-за которого
-    перенесли запуск» has no name in it): an analysis of both is added, which words the next one, where the plan has
-    none."""
+    """A search that needs what another one finds was worded before anybody knew it («неустойка поставщика, из-за
+    которого перенесли запуск» has no name in it): an analysis of both is added, which words the next one, where the
+    plan has none."""
     searches = frozenset(step.id for step in steps if step.action == SEARCH)
     needing = [step for step in steps if step.id in searches and (needs(step) & searches or step.context_requirements)]
     if not needing or any(step.action == ANALYZE for step in steps):

@@ -122,8 +122,8 @@ def test_a_sentence_between_two_that_are_shown_is_shown() -> None:
     """Its words stand in other sentences, too; what it says stands in it alone (a report's note on its lawsuits)."""
     text = (
         "Claims, disputes and disputed orders of customers are recorded once a year.\n\n"
-        "In 2020, we terminated these agreements under our contractual right. Embraer has disputed our right to terminate, "
-        "and an arbitration goes on. We cannot estimate a loss from the arbitration, which ends in 2023."
+        "In 2020, we terminated these agreements under our contractual right. Embraer has disputed our right to "
+        "terminate, and an arbitration goes on. We cannot estimate a loss from the arbitration, which ends in 2023."
     )
     said = "Embraer disputes the right to terminate the agreements of 2020; the arbitration ends in 2023."
     assert "Embraer has disputed our right" in near(text, "Which lawsuits?", limit=20, whole=[said])
