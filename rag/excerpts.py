@@ -54,8 +54,8 @@ def _normalised(text: str) -> tuple[str, list[int]]:
 def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str:
     """About `limit` characters, in order: sentences with words of `about` that are rare in the text, each with its
     neighbours; a row of a table with its unit and the names of its columns; the lines above the passage that either
-    stands in. The first line stays, and a sentence between two that are shown. Whatever the limit, each word and figure that the text shares with one of the
-    statements `whole` is shown where most of that statement stands."""
+    stands in. The first line stays, and a sentence between two that are shown. Whatever the limit, each word and figure
+    that the text shares with one of the statements `whole` is shown where most of that statement stands."""
     if len(text) <= limit:
         return text
     spans = [span for span in sentences(text) if not _RULE.fullmatch(text[span.start : span.end])]
