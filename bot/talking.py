@@ -124,8 +124,9 @@ async def talk(
 async def _receive(
     telegram: TelegramSettings, bot: Bot, dispatcher: Dispatcher, inbox: Inbox, stop: asyncio.Event
 ) -> None:
+    """By a webhook where one is set; from the local chat always by polling."""
     updates = dispatcher.resolve_used_update_types()
-    if not (telegram.webhook_url and telegram.webhook_secret):
+    if not (telegram.token and telegram.webhook_url and telegram.webhook_secret):
         await poll(bot, inbox, allowed_updates=updates, stop=stop)
         return
     secret = telegram.webhook_secret.get_secret_value()

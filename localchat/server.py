@@ -8,11 +8,10 @@ Jupyter. Foreign host names that resolve to this machine (DNS rebinding), forms 
 are refused. Response headers let the page load only its own resources.
 """
 
-import asyncio
 import hmac
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from localchat.checks import Refused
 from localchat.exchange import Exchange
 from localchat.people import PeopleApi, tell_refusals
 from localchat.store import open_store, read_page_token, read_token
-from localchat.updates import run_courier
 
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
 _COOKIE_S = 30 * 24 * 3600
@@ -139,21 +137,11 @@ async def serve_local_chat(
     with closing(open_store(folder)) as connection:
         exchange = Exchange(connection, folder, clock)
         app = _build(exchange, token, [guard(read_page_token(folder)), tell_refusals, *middlewares])
-        async with listening(app, HOST, port, linger_s=_LINGER_S) as bound, _delivering(exchange):
-            yield LocalChat(page_url=page_url(folder, bound), api_url=f"http://{HOST}:{bound}", token=token)
-
-
-@asynccontextmanager
-async def _delivering(exchange: Exchange) -> AsyncIterator[None]:
-    """Updates go to the bot's webhook meanwhile; at the end all who wait are woken."""
-    courier = asyncio.create_task(run_courier(exchange))
-    try:
-        yield
-    finally:
-        exchange.hub.close()
-        courier.cancel()
-        with suppress(asyncio.CancelledError):
-            await courier
+        async with listening(app, HOST, port, linger_s=_LINGER_S) as bound:
+            try:
+                yield LocalChat(page_url=page_url(folder, bound), api_url=f"http://{HOST}:{bound}", token=token)
+            finally:
+                exchange.hub.close()
 
 
 @asynccontextmanager

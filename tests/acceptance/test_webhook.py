@@ -1,14 +1,18 @@
-"""Updates by webhook instead of polling: a local chat that the test serves posts them, as Telegram does."""
+"""Updates by webhook instead of polling: a local chat that the test serves, with a courier that posts them."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from bot.inbox import SECRET_HEADER, WEBHOOK_PATH
+from domain.ending import end
 from localchat.server import LocalChat, serve_local_chat
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_whole_way import READ_S, enter
@@ -19,11 +23,50 @@ SECRET = "a-secret_that-only_Telegram-knows"
 NOTE = "Код от домофона 4512"
 
 
+@dataclass
+class Courier:
+    """Posts what people do to the webhook, an update at a time until the bot answers 2xx, as Telegram does."""
+
+    webhook: dict[str, str] | None = None
+
+    @property
+    def middleware(self) -> Middleware:
+        """Takes and deletes the webhook."""
+
+        @web.middleware
+        async def answer(request: web.Request, handler: Handler) -> web.StreamResponse:
+            method = request.path.rpartition("/")[2]
+            if method in ("setWebhook", "deleteWebhook"):
+                given = {name: str(value) for name, value in (await request.post()).items()}
+                self.webhook = given if method == "setWebhook" else None
+                return web.json_response({"ok": True, "result": True})
+            return await handler(request)
+
+        return answer
+
+    async def run(self, chat: LocalChat) -> None:
+        """Until it is cancelled."""
+        offset, address = 0, f"{chat.api_url}/bot{chat.token}/getUpdates"
+        while True:
+            await asyncio.sleep(0.02)
+            if (webhook := self.webhook) is None:
+                continue
+            asked = {"offset": str(offset), "limit": "1", "allowed_updates": webhook["allowed_updates"]}
+            async with aiohttp.ClientSession() as session, session.post(address, data=asked) as answer:
+                updates = (await answer.json())["result"]
+            for update in updates:
+                if await post(webhook["url"], update, webhook["secret_token"]) == 200:
+                    offset = update["update_id"] + 1
+
+
 @pytest.fixture
 async def chat(tmp_path: Path) -> AsyncIterator[LocalChat]:
     """Stands for Telegram; the bot does not serve it."""
-    async with serve_local_chat(tmp_path / "telegram") as served:
+    courier = Courier()
+    async with serve_local_chat(tmp_path / "telegram", middlewares=[courier.middleware]) as served:
+        running = asyncio.create_task(courier.run(served))
         yield served
+        await end(running)
 
 
 @asynccontextmanager

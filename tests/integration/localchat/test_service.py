@@ -98,6 +98,6 @@ async def test_the_server_stops_at_once_with_a_poll_and_a_page_open(
     chat = await serving.__aenter__()
     async with asyncio.timeout(40), connect(chat) as bot, Person(chat.page_url):
         poll = asyncio.create_task(bot.get_updates(timeout=50))
-        await until(lambda: len(pollers) == 2)  # the courier of webhooks, and our poll
+        await until(lambda: len(pollers) == 1)
         await serving.__aexit__(None, None, None)
         assert await poll == []

@@ -1,4 +1,4 @@
-"""Updates: long polling with offsets, one poller at a time, restarts, webhooks."""
+"""Updates: long polling with offsets, one poller at a time, restarts."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,8 +10,6 @@ import pytest
 from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramBadRequest, TelegramConflictError, TelegramUnauthorizedError
 from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
-from aiogram.webhook.aiohttp_server import SimpleRequestHandler
-from aiohttp import web
 
 from localchat.server import LocalChat, serve_local_chat
 from tests.integration.localchat.conftest import connect
@@ -195,29 +193,3 @@ async def test_a_wrong_token_is_unauthorized(chat: LocalChat) -> None:
         call = stranger.get_me()
         with pytest.raises(TelegramUnauthorizedError):
             await call
-
-
-async def test_polling_and_a_webhook_exclude_each_other(bot: Bot) -> None:
-    await bot.set_webhook("https://example.org/hook")
-    with pytest.raises(TelegramConflictError, match="can't use getUpdates method while webhook is active"):
-        await bot.get_updates()
-    await bot.delete_webhook()
-    assert await bot.get_updates() == []
-
-
-async def test_a_webhook_gets_updates_with_its_secret(bot: Bot, you: Person) -> None:
-    dispatcher = Dispatcher()
-
-    @dispatcher.message()
-    async def echo(message: Message) -> None:
-        await bot.send_message(message.chat.id, f"получено: {message.text}")
-
-    app = web.Application()
-    SimpleRequestHandler(dispatcher, bot, secret_token="s3cret").register(app, "/hook")
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    await bot.set_webhook(f"http://127.0.0.1:{runner.addresses[0][1]}/hook", secret_token="s3cret")
-    await you.say("раз")
-    await you.wait_for("получено: раз")
-    await runner.cleanup()
