@@ -290,34 +290,17 @@ class Settings(BaseModel):
     def read(cls, environment: Mapping[str, str]) -> Self:
         """Check `environment` and build the settings. Raises SettingsError naming every wrong variable."""
         given = {name: value.strip() for name, value in environment.items() if value.strip()}
-        problems: list[str] = []
-        sections: dict[str, Section] = {}
-        for name, section in _SECTIONS.items():
-            try:
-                sections[name] = section.model_validate(given)
-            except ValidationError as error:
-                problems.extend(_sentence(problem) for problem in error.errors(include_url=False))
-        if problems:
-            raise SettingsError("\n".join(problems))
-        return cls.model_validate({"home": home_of(given), **sections})
+        try:
+            return cls.model_validate({"home": home_of(given), **dict.fromkeys(sections(), given)})
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_input=False)
+        raise SettingsError("\n".join(map(_sentence, problems)))
 
 
-_SECTIONS: dict[str, type[Section]] = {
-    "telegram": TelegramSettings,
-    "bounds": BoundSettings,
-    "localchat": LocalChatSettings,
-    "database": DatabaseSettings,
-    "jina": JinaSettings,
-    "local": LocalModelSettings,
-    "model": ModelSettings,
-    "answer": AnswerSettings,
-    "worker": WorkerSettings,
-    "recognition": RecognitionSettings,
-    "speech": SpeechSettings,
-    "log": LogSettings,
-    "metrics": MetricsSettings,
-    "api": ApiSettings,
-}
+def sections() -> dict[str, type[Section]]:
+    """By their names; each reads the whole environment."""
+    kinds = {name: field.annotation for name, field in Settings.model_fields.items()}
+    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Section)}
 
 
 def home_of(environment: Mapping[str, str]) -> Path:
@@ -328,12 +311,12 @@ def home_of(environment: Mapping[str, str]) -> Path:
 
 def secret_variables() -> frozenset[str]:
     """Names of the variables that hold a `SecretStr`."""
-    fields = (field for section in _SECTIONS.values() for field in section.model_fields.values())
+    fields = (field for section in sections().values() for field in section.model_fields.values())
     return frozenset(str(field.alias) for field in fields if SecretStr in get_args(field.annotation))
 
 
 def _sentence(problem: Mapping[str, Any]) -> str:
-    """`{"loc": ("JINA_CONCURRENCY",), "msg": "Input should be …"}` as `JINA_CONCURRENCY: should be …`."""
+    """`{"loc": ("jina", "JINA_CONCURRENCY"), "msg": "Input should be …"}` as `JINA_CONCURRENCY: should be …`."""
     message = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    name = problem["loc"][0] if problem["loc"] else None
-    return f"{name}: {message}" if name else message
+    _, *names = problem["loc"]
+    return f"{names[0]}: {message}" if names else message
