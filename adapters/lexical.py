@@ -16,23 +16,11 @@ from adapters.morphology import beginning, dictionary
 
 _YEAR = r"(?:19|20)\d\d"
 _RUSSIAN_MONTHS = (
-    "январ",
-    "феврал",
-    "март",
-    "апрел",
-    "ма",
-    "июн",
-    "июл",
-    "август",
-    "сентябр",
-    "октябр",
-    "ноябр",
-    "декабр",
-)
+    "январ", "феврал", "март", "апрел", "ма", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр",
+)  # fmt: skip
 _ENGLISH_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_RUSSIAN = (
-    r"(?:(?:январ|феврал|март|апрел|июн|июл|август|сентябр|октябр|ноябр|декабр)[а-я]*|ма(?:й|я|е|йск[а-я]+)(?![а-я]))"
-)
+_MONTHS_BUT_MAY = tuple(name for name in _RUSSIAN_MONTHS if name != "ма")  # whose three letters begin other words, too
+_RUSSIAN = rf"(?:(?:{'|'.join(_MONTHS_BUT_MAY)})[а-я]*|ма(?:й|я|е|йск[а-я]+)(?![а-я]))"
 _ENGLISH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -48,7 +36,7 @@ _QUARTER = re.compile(rf"(?<!\w)q([1-4])[\s_-]*(?:of\s+)?(?:fy\s*)?({_YEAR})(?!\
 _QUARTER_IN_RUSSIAN = re.compile(rf"(?<!\d)([1-4])(?:-?й)?\s+квартал[а-я]*\s+({_YEAR})(?!\d)")
 _YEAR_IN_CODE = re.compile(rf"(?:fy|q[1-4]|_)({_YEAR})(?!\d)|(?<!\d)({_YEAR})(?=q[1-4]|_)")
 _A_YEAR = re.compile(_YEAR)
-_HINTS = (*(name for name in _RUSSIAN_MONTHS if name != "ма"), "мая", "май", "мае", *_ENGLISH_MONTHS)
+_HINTS = (*_MONTHS_BUT_MAY, "мая", "май", "мае", *_ENGLISH_MONTHS)
 _AFTER_COMMA = re.compile(r",\d{3}")
 _BEFORE_NUMBERS = ("#", "no.", "номер", "number")
 _COMMAS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
@@ -102,8 +90,6 @@ _ENGLISH_STOP_TERMS = """
     what how which where when whi who whom whose much mani do doe did can i you your my we our
 """
 STOP_TERMS = frozenset(_RUSSIAN_STOP_TERMS.split() + _ENGLISH_STOP_TERMS.split())
-
-
 """Lemmas and stems that say nothing of the subject: prepositions, conjunctions, pronouns, what questions begin with.
 
 Measured against no list (benchmarks/lexical.py): nDCG@10 .423 -> .446 on vkcloud/ru, recall@10 .575 -> .603 on

@@ -199,10 +199,10 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             embedder=search_models.embedder,
             fusion=search_models.fusion,
             reranker=search_models.reranker,
-            model=await _open_chat_model(settings.model, stack, _answering(settings.model), measures),
-            planner_model=await _open_chat_model(settings.model, stack, _planning(settings.model), measures),
+            model=await _open_chat_model("answer", settings.model, stack, measures),
+            planner_model=await _open_chat_model("planner", settings.model, stack, measures),
             checker_model=await open_checker(settings, stack, measures),
-            reading_model=await _open_chat_model(settings.model, stack, _reading(settings.model), measures),
+            reading_model=await _open_chat_model("reading", settings.model, stack, measures),
             transcriber=await open_transcriber(settings, stack),
             measures=measures,
         )
@@ -288,9 +288,8 @@ def _fetch_limits(settings: WorkerSettings) -> FetchLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """The role of a chat model, and the settings of its calls."""
+    """The settings of the calls of one role."""
 
-    role: str
     name: str
     temperature: float
     max_tokens: int
@@ -298,56 +297,35 @@ class _Asked:
     stand_in: str = ""  # the last fallback, after FALLBACK_MODEL
 
 
-def _answering(model: ModelSettings) -> _Asked:
-    return _Asked(
-        role="answer",
-        name=model.answer_model,
-        temperature=model.answer_temperature,
-        max_tokens=model.answer_max_tokens,
+def _roles(model: ModelSettings) -> dict[str, _Asked]:
+    """Without a planner's model the emergency plan may still read documents: the answer model stands in for reading."""
+    answer, most = model.answer_model, model.answer_max_tokens
+    planner = _Asked(
+        name=model.planner_model or answer, temperature=model.planner_temperature, max_tokens=model.planner_max_tokens
     )
-
-
-def _planning(model: ModelSettings) -> _Asked:
-    return _Asked(
-        role="planner",
-        name=model.planner_model or model.answer_model,
-        temperature=model.planner_temperature,
-        max_tokens=model.planner_max_tokens,
-    )
+    return {
+        "answer": _Asked(name=answer, temperature=model.answer_temperature, max_tokens=most),
+        "planner": planner,
+        "checker": replace(planner, name=model.checker_model or planner.name, max_tokens=model.checker_max_tokens),
+        "reading": replace(planner, max_tokens=model.reading_max_tokens, patience=READING_PATIENCE, stand_in=answer),
+    }
 
 
 async def open_checker(settings: Settings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
     """The model that checks answers; None where there is none, or ANSWER_CHECK wants none. `benchmarks.grounding` uses
     it, too."""
-    model = settings.model
-    asked = replace(
-        _planning(model),
-        role="checker",
-        name=model.checker_model or model.planner_model or model.answer_model,
-        max_tokens=model.checker_max_tokens,
-    )
     is_wanted = settings.answer.answer_check == "model"
-    return await _open_chat_model(model, stack, asked, measures) if is_wanted else None
-
-
-def _reading(model: ModelSettings) -> _Asked:
-    """The answer model is the last fallback: without a planner's model the emergency plan may still read documents."""
-    return replace(
-        _planning(model),
-        role="reading",
-        max_tokens=model.reading_max_tokens,
-        patience=READING_PATIENCE,
-        stand_in=model.answer_model,
-    )
+    return await _open_chat_model("checker", settings.model, stack, measures) if is_wanted else None
 
 
 async def _open_chat_model(
-    model: ModelSettings, stack: AsyncExitStack, asked: _Asked, measures: Measures
+    role: str, model: ModelSettings, stack: AsyncExitStack, measures: Measures
 ) -> ChatModel | None:
     if not model.configured:
         return None
     from adapters.llm import open_chat_model
 
+    asked = _roles(model)[role]
     opened = await stack.enter_async_context(
         open_chat_model(
             base_url=model.base_url,
@@ -356,8 +334,8 @@ async def _open_chat_model(
             temperature=asked.temperature,
             max_tokens=asked.max_tokens,
             timeout_s=model.timeout_s * asked.patience,
-            heard=partial(measures.model_called, asked.role),
+            heard=partial(measures.model_called, role),
         )
     )
-    measures.watch_models(asked.role, lambda: opened.resting)
+    measures.watch_models(role, lambda: opened.resting)
     return opened

@@ -6,7 +6,7 @@ any start. A token of the HTTP API is printed once, when it is made; only its ha
 """
 
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from enum import StrEnum
@@ -181,35 +181,24 @@ def _access(settings: Settings, words: Words) -> Finding:
 async def _embedder(parts: Parts, words: Words) -> Finding:
     if parts.settings.jina.api_key is None and parts.settings.local.embedding_model is None:
         return Finding("embedder", State.MISSING, words.plain("missing-jina"))
-
-    async def embed() -> object:
-        return await parts.embedder.embed_query("проверка")
-
-    return await _tried("embedder", parts.embedder.model, embed)
+    return await _tried("embedder", parts.embedder.model, parts.embedder.embed_query("проверка"))
 
 
 async def _reranker(parts: Parts, words: Words) -> Finding:
     reranker = parts.reranker
     if reranker is None:
         return Finding("reranker", State.MISSING, words.plain("missing-reranker"))
-
-    async def rerank() -> object:
-        return await reranker.rerank("проверка", [_PASSAGE], top_n=1)
-
     settings = parts.settings
     name = settings.local.reranker_model if settings.jina.api_key is None else settings.jina.reranker_model
-    return await _tried("reranker", name or "", rerank)
+    return await _tried("reranker", name or "", reranker.rerank("проверка", [_PASSAGE], top_n=1))
 
 
 async def _model(parts: Parts, words: Words) -> Finding:
     model = parts.model
     if model is None:
         return Finding("model", State.MISSING, words.plain("missing-model"))
-
-    async def complete() -> object:
-        return await model.complete([ChatMessage(role="user", content="Ответь одним словом: да")])
-
-    return await _tried("model", model.name, complete)
+    question = ChatMessage(role="user", content="Ответь одним словом: да")
+    return await _tried("model", model.name, model.complete([question]))
 
 
 async def _speech(settings: Settings, words: Words) -> Finding:
@@ -223,9 +212,9 @@ async def _speech(settings: Settings, words: Words) -> Finding:
     return Finding("speech", State.WORKS, model)
 
 
-async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]]) -> Finding:
+async def _tried(service: str, name: str, call: Awaitable[object]) -> Finding:
     try:
-        await call()
+        await call
     except ModelError as error:
         return Finding(service, State.FAILS, f"{name}: {error}")
     return Finding(service, State.WORKS, name)
