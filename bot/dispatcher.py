@@ -81,12 +81,15 @@ def build_dispatcher(services: Services) -> Dispatcher:
 
 
 async def _give_talk(handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-    """Handlers get what the others know of the update, with the event in it."""
+    """Handlers get what the others know of the update, with the event in it. A press that a handler has not answered is
+    answered after it, so that no button keeps spinning; those that take long answer it first."""
     talk: Talk = data.pop("talk")  # as the first argument, which is not given once more by its name
     try:
-        return await handler(talk, data)
+        await handler(talk, data)
     except Refusal as refusal:
         await talk.acknowledge(refusal.key, alert=True, **refusal.values)
+    if not talk.answered.is_set():
+        await talk.acknowledge()
 
 
 def build_unknown_commands() -> Router:

@@ -61,6 +61,7 @@ class Talk:
     words: Words
     place: Place  # where answers go
     asked: PendingQuestion | None = None  # by the bot, before this update; see `bot.handlers.filters`
+    answered: asyncio.Event = field(default_factory=asyncio.Event)  # the press, so that its button stops spinning
 
     @property
     def room(self) -> Room:
@@ -108,7 +109,9 @@ class Talk:
         await edit(self.bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
 
     async def acknowledge(self, key: str | None = None, *, alert: bool = False, **values: Value) -> None:
-        """Answer the press, with a text of the locale that is shown for a moment; with `alert` until it is closed."""
+        """Answer the press, with a text of the locale that is shown for a moment; with `alert` until it is closed. One
+        that needs no text is answered after its handler (`bot.dispatcher`)."""
+        self.answered.set()
         if isinstance(self.event, CallbackQuery):
             await acknowledge(self.event, self.words.plain(key, **values) if key else None, alert=alert)
 

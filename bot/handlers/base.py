@@ -97,7 +97,6 @@ async def keep_original(talk: Talk) -> None:
     bot's question about a message: store the message that the question replies to."""
     only_read = isinstance(talk.event, CallbackQuery) and talk.event.data == ONLY_READ
     await take(talk, receive(await original_of(talk), talk.words), ttl_s=DAY_S if only_read else None)
-    await talk.acknowledge()
     await take_away(talk.message)
 
 

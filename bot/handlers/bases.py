@@ -80,7 +80,6 @@ async def show_list(talk: Talk) -> None:
 async def list_again(talk: Talk) -> None:
     """Back to the list."""
     await talk.redraw(*await _list(talk))
-    await talk.acknowledge()
 
 
 async def open_base(talk: Talk, callback_data: OpenBase) -> None:
@@ -93,7 +92,6 @@ async def open_base(talk: Talk, callback_data: OpenBase) -> None:
     await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     base = replace(base, is_open=True)
     await talk.redraw(base_html(base, talk.words), base_keyboard(base, talk.words, is_private=talk.place.is_private))
-    await talk.acknowledge()
     if base.id != talk.base_id:
         await say_open(talk, base)
 
@@ -110,7 +108,6 @@ async def say_open(talk: Talk, base: ListedBase) -> None:
 
 async def ask_for_new(talk: Talk) -> None:
     """«➕ Новая»."""
-    await talk.acknowledge()
     await ask(talk, talk.words("base-name-question"), about=NAME_NEW)
 
 
@@ -130,7 +127,6 @@ async def make(talk: Talk) -> None:
 
 async def ask_for_name(talk: Talk, callback_data: BaseAction) -> None:
     """«Переименовать»."""
-    await talk.acknowledge()
     await ask(talk, talk.words("base-name-question"), about=NAME_AGAIN, subject=callback_data.base)
 
 
@@ -152,7 +148,6 @@ async def ask_before_deleting(talk: Talk, callback_data: BaseAction) -> None:
     base = await base_of(talk, callback_data.base)
     text = talk.words("base-delete-sure", name=name_of_base(base, talk.words), count=base.documents, others=base.others)
     await talk.redraw(text, sure_keyboard(base.id, "erase", talk.words))
-    await talk.acknowledge()
 
 
 async def delete(talk: Talk, callback_data: BaseAction) -> None:
@@ -164,7 +159,6 @@ async def delete(talk: Talk, callback_data: BaseAction) -> None:
         raise Refusal("base-first-stays")
     text = talk.words("base-deleted", name=name_of_base(base, talk.words), count=gone)
     await talk.redraw(text, rows([]))
-    await talk.acknowledge()
     await go_home(talk, base.id)
 
 
@@ -175,7 +169,6 @@ async def add_to(talk: Talk, callback_data: AddTo) -> None:
         raise Refusal("original-gone")
     there = replace(talk, base_id=base.id, state=replace(talk.state, base_id=base.id, role=base.role))
     await take(there, receive(original, talk.words))
-    await talk.acknowledge()
     await take_away(talk.message)
 
 
@@ -186,7 +179,6 @@ async def ask_where(talk: Talk, callback_data: SendOver) -> None:
     html = talk.words("send-where" if bases else "send-nowhere", title=card.name)
     may_move = talk.state.role is not Role.READER
     await talk.redraw(html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
-    await talk.acknowledge()
 
 
 async def send_over(talk: Talk, callback_data: SendTo) -> None:
@@ -201,7 +193,6 @@ async def send_over(talk: Talk, callback_data: SendTo) -> None:
         sent = await talk.stores.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
     except NoRoom as full:
         raise Refusal("send-no-room", name=name) from full
-    await talk.acknowledge()
     key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
     text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
     await talk.redraw(text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))

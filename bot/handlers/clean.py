@@ -46,7 +46,6 @@ async def clean(talk: Talk, callback_data: Clean) -> None:
     step = steps.get(callback_data.what, (_leave, _leave))[callback_data.sure]
     html, keyboard = await step(talk)
     await talk.redraw(html, keyboard)
-    await talk.acknowledge()
 
 
 _Shown = tuple[str, InlineKeyboardMarkup | None]

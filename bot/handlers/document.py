@@ -71,13 +71,11 @@ async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
     blocks = await talk.stores.text.blocks(talk.base_id, card.id)
     page: TextPage = text_page(card, blocks, talk.words, part=callback_data.part)
     await talk.redraw(page.html, page.keyboard)
-    await talk.acknowledge()
 
 
 async def ask_for_name(talk: Talk, callback_data: press.Rename) -> None:
     """Ask for the new name: «Как назвать?»."""
     card = await changeable(talk, callback_data.document)
-    await talk.acknowledge()
     question = talk.words("rename-question", title=card.name)
     await ask(talk, question, about=RENAME, subject=card.id)
 
@@ -99,7 +97,6 @@ async def show_versions(talk: Talk, callback_data: press.ShowVersions) -> None:
     """A line for each version, the newest first."""
     card = await document_of(talk, callback_data.document)
     versions = await talk.stores.library.versions(talk.base_id, card.id)
-    await talk.acknowledge()
     await talk.say(versions_html(versions, talk.words))
 
 

@@ -123,7 +123,6 @@ async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
     table = await talk.stores.answer_tables.read_table(talk.base_id, callback_data.table)
     if table is None:
         raise Refusal("table-gone")
-    await talk.acknowledge()
     content = await asyncio.to_thread(spreadsheet, table)
     await talk.message.reply_document(BufferedInputFile(content, file_name(table)))
 
@@ -148,7 +147,6 @@ async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> No
     title = next((each.title for each in past if each.id == session), "")
     if not await talk.stores.dialogue.resume(talk.state.user_id, session, thread=talk.state.thread):
         raise Refusal("dialog-gone")
-    await talk.acknowledge()
     text = talk.words("dialog-resumed", title=shortened(title, TITLE_CHARACTERS))
     await talk.redraw(text)
 

@@ -46,7 +46,6 @@ async def show_list(talk: Talk, command: CommandObject | None = None) -> None:
 
 async def ask_for_name(talk: Talk) -> None:
     """🔍: ask for a part of a name."""
-    await talk.acknowledge()
     await ask(talk, talk.words("library-search"), about=SEARCH)
 
 
@@ -60,7 +59,6 @@ async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
     """‹ and ›."""
     html, keyboard = await _page(talk, callback_data.page, name=callback_data.name or None)
     await talk.redraw(html, keyboard)
-    await talk.acknowledge()
 
 
 async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
@@ -69,7 +67,6 @@ async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
     keyboard = card_keyboard(card, talk.words, page=callback_data.page)
     only_reads = talk.state.role is Role.READER
     await talk.redraw(card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
-    await talk.acknowledge()
 
 
 async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
@@ -84,7 +81,6 @@ async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
         talk.services.wake()  # the live message of a document that was being read shows its removal
         back = button(words.plain("button-back"), press.ListPage(page=callback_data.page))
         await talk.redraw(words("deleted", title=card.name), rows([back]))
-    await talk.acknowledge()
 
 
 async def dismiss(talk: Talk) -> None:

@@ -99,7 +99,6 @@ async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
     await talk.stores.people.set_language(talk.state.user_id, callback_data.language)
     talk.services.languages.note(talk.place.chat, callback_data.language)
     chosen = talk.services.texts.for_language(callback_data.language)
-    await talk.acknowledge()
     await talk.say(chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
 
 

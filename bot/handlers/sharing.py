@@ -80,12 +80,10 @@ async def join(talk: Talk, command: CommandObject) -> None:
 async def begin_sharing(talk: Talk, callback_data: BaseAction) -> None:
     """«Поделиться»: what the link is to allow."""
     await _show_choice(talk, ShareBase(base=callback_data.base))
-    await talk.acknowledge()
 
 
 async def share(talk: Talk, callback_data: ShareBase) -> None:
     """A choice, or «Создать ссылку»."""
-    await talk.acknowledge()
     if not callback_data.make:
         await _show_choice(talk, callback_data)
         return
@@ -113,7 +111,6 @@ async def revoke(talk: Talk, callback_data: RevokeLink) -> None:
 async def show_members(talk: Talk, callback_data: BaseAction) -> None:
     """«Участники»."""
     await _show_members(talk, callback_data.base)
-    await talk.acknowledge()
 
 
 async def take_off(talk: Talk, callback_data: TakeOff) -> None:
@@ -128,7 +125,6 @@ async def ask_before_leaving(talk: Talk, callback_data: BaseAction) -> None:
     base = await base_of(talk, callback_data.base)
     text = talk.words("base-leave-sure", name=name_of_base(base, talk.words))
     await talk.redraw(text, sure_keyboard(base.id, "quit", talk.words))
-    await talk.acknowledge()
 
 
 async def leave(talk: Talk, callback_data: BaseAction) -> None:
@@ -136,7 +132,6 @@ async def leave(talk: Talk, callback_data: BaseAction) -> None:
     base = await base_of(talk, callback_data.base)
     await talk.stores.bases.remove_member(base.id, talk.state.user_id)
     await talk.redraw(talk.words("base-quit", name=name_of_base(base, talk.words)))
-    await talk.acknowledge()
     await go_home(talk, base.id)
 
 
@@ -172,7 +167,6 @@ async def show_groups(talk: Talk, callback_data: BaseAction) -> None:
     key = "base-groups" if lines else "base-groups-none"
     back = [button(talk.words.plain("button-back"), OpenBase(base=base.id))]
     await talk.redraw(talk.words(key, name=name_of_base(base, talk.words)), rows(*lines, back))
-    await talk.acknowledge()
 
 
 async def bind(talk: Talk, callback_data: BindBase) -> None:
@@ -183,7 +177,6 @@ async def bind(talk: Talk, callback_data: BindBase) -> None:
         raise Refusal("only-administrators-bind")
     group, name = groups[0].group, name_of_base(base, talk.words)
     await talk.stores.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
-    await talk.acknowledge()
     await talk.redraw(talk.words("base-bound", name=name, group=groups[0].name or ""))
     try:
         await send(talk.bot, Place(chat=group, is_private=False), talk.words("base-bound-group", name=name))

@@ -107,7 +107,6 @@ async def show_source(talk: Talk, callback_data: press.ShowSource) -> None:
     passage = await talk.stores.search.passage(talk.base_id, ChunkId(callback_data.chunk))
     if passage is None:
         raise Refusal("source-gone")
-    await talk.acknowledge()
     place = await _place_of(talk, passage)
     for piece in split_rich(passage_quote(passage, talk.words, bold=callback_data.bold)):
         await send(talk.bot, place, to_html(piece))

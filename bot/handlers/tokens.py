@@ -56,7 +56,6 @@ async def make(talk: Talk, callback_data: NewToken) -> None:
         raise Refusal("tokens-too-many")
     token, base = new_token(), None if callback_data.everything else talk.base_id
     await talk.stores.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
-    await talk.acknowledge()
     await talk.redraw(*await _list(talk))
     await talk.tell("token-made", token=token)
 
