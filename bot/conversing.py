@@ -23,7 +23,6 @@ from rag.execution.iterative_tool import ReadDocuments
 from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase, SurveyBase
-from rag.execution.step_context import StepSummariser
 from rag.execution.tools import AnyTool, RunLimits
 from rag.planning.plain_planner import Breadth
 from rag.planning.plain_requests import PlainRequests
@@ -69,7 +68,6 @@ def build_conversation(parts: "Parts") -> Conversation:
             tools,
             max_calls=asked.tool_calls,
             step_tokens=asked.prompt_tokens,
-            summariser=StepSummariser(planner_model, prompts) if planner_model else None,
             is_shortened=model is not None,
         ),
         writer=AnswerWriter(model, prompts, _writing(asked), check=check) if model else None,

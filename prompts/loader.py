@@ -74,8 +74,6 @@ class Prompts:
     more: Mapping[str, Template]  # by language, ru or en: the line at the end of a list that was cut (seed 4, 8.3)
     which: Mapping[str, str]  # likewise; asks which of several documents is meant
     transcribe: str
-    steps_so_far: Annotated[Template, "words"]  # at most
-    steps_so_far_task: Annotated[Template, "fence question steps"]
     analyze: str
     contents: str
     analyze_task: Annotated[Template, "fence materials background today question task"]  # the person's question

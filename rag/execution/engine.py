@@ -16,7 +16,7 @@ import structlog
 from domain.ending import end
 from rag.execution.course import Course, signature_of
 from rag.execution.facts import FactsPayload
-from rag.execution.step_context import Finished, StepSummariser, TokenBudget, context_for, summary
+from rag.execution.step_context import TokenBudget, context_for, summary
 from rag.execution.tools import Run, Spent, StepFailed, StepProgress, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
 from rag.planning.plan import ANALYZE, Step, ToolCall
@@ -111,12 +111,10 @@ class _Work:
 class StepEngine:
     """Runs plans; one object serves any number of them concurrently."""
 
-    def __init__(self, call: Call, *, budget: TokenBudget, summariser: StepSummariser | None = None) -> None:
-        """`call` runs one tool; `budget` limits a step's prompt; `summariser` summarises older steps (without it, code
-        shortens them)."""
+    def __init__(self, call: Call, *, budget: TokenBudget) -> None:
+        """`call` runs one tool; `budget` limits a step's prompt."""
         self._call = call
         self._budget = budget
-        self._summariser = summariser
 
     async def run(self, steps: Sequence[Step], question: str, context: ToolContext, watch: Watch) -> StepsDone:
         """Run until every step has ended, or a limit of `context.run` is reached. Raises DatabaseAway."""
@@ -201,15 +199,9 @@ class StepEngine:
             context_size=RULES_TOKENS + estimate_tokens(work.course.question),
         )
         seen = context_for(step, work.course.finished, budget)
-        background = await self._background(seen.others, budget.history, work) if step.action == ANALYZE else ""
+        background = summary(seen.others, tokens=budget.history) if step.action == ANALYZE else ""
         context = replace(work.context, step_id=step.id, materials=seen.materials, background=background)
         return await self._call(ToolCall(tool=step.action, args=step.params), context)
-
-    async def _background(self, others: Sequence[Finished], tokens: int, work: _Work) -> str:
-        """A summary of the other steps, for an analysis; other actions do not use it."""
-        if self._summariser is None:
-            return summary(others, tokens=tokens).text
-        return await self._summariser.tell(others, question=work.course.question, tokens=tokens, run=work.run)
 
     async def _hand_over(self, work: _Work) -> None:
         """Settle the running steps when the work ends early: wait GRACE_S for those that are nearly done, and take the

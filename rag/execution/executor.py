@@ -18,7 +18,7 @@ from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
-from rag.execution.step_context import StepSummariser, TokenBudget
+from rag.execution.step_context import TokenBudget
 from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
 from rag.metering import StepMetrics
 from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryKind, QueryPlan, RenderStyle, ToolCall
@@ -87,7 +87,6 @@ class Executor:
         *,
         max_calls: int,
         step_tokens: int = STEP_TOKENS,
-        summariser: StepSummariser | None = None,
         is_shortened: bool = False,
     ) -> None:
         """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` limits
@@ -95,7 +94,6 @@ class Executor:
         self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
         self._max_calls = max_calls
         self._budget = TokenBudget(total=step_tokens)
-        self._summariser = summariser
         self._is_shortened = is_shortened
 
     async def execute(
@@ -139,7 +137,7 @@ class Executor:
             found = await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
             return self._short([wanted], found, is_short=False)
 
-        engine = StepEngine(call, budget=self._budget, summariser=self._summariser)
+        engine = StepEngine(call, budget=self._budget)
         done = await engine.run(plan.steps, plan.question, context, watch)
         results = [_call_result(ended) for ended in done.ended]
         if _found_nothing(results) and not done.spent:

@@ -76,7 +76,6 @@ class Run:
     report: Callable[[StepProgress], None] = _unheard
     started: float = field(default_factory=time.monotonic)
     kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> partial result, if it is cut short
-    summaries: int = 0  # calls of a model for summaries of older steps
     calls_under_way: int = 0  # of all steps; the meter counts a call only when it has ended
     tokens_under_way: int = 0  # that those calls may take, replies included
     refused: Spent | None = None  # the first limit that kept a step from a call that it wanted

@@ -13,7 +13,7 @@ from domain.errors import DatabaseAway
 from prompts.loader import load_prompts
 from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
 from rag.execution.facts import FactsPayload
-from rag.execution.step_context import StepSummariser, TokenBudget
+from rag.execution.step_context import TokenBudget
 from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepProgress, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall
@@ -197,17 +197,6 @@ async def test_a_repeated_step_never_makes_others_wait_in_a_circle() -> None:
     steps = [step("a", "c", query="срок"), step("c", "b"), step("b", query="срок")]
     done = await run(ScriptedTools(), *steps)
     assert states(done) == {"c": StepState.DONE, "b": StepState.DONE}
-
-
-async def test_a_step_that_thinks_gets_notes_on_steps_that_do_not_fit() -> None:
-    many = {each: found(*(f"{each} {number} " + "слово " * 25 for number in range(20))) for each in "abcd"}
-    tools, model = ScriptedTools(many), ScriptedModel(reply="Заметки о шагах.")
-    engine = StepEngine(tools, budget=TokenBudget(total=3_000), summariser=StepSummariser(model, load_prompts()))
-    think = step("think", "d", action="analyze", context_requirements=["d"])
-    steps = [step("a"), step("b", "a"), step("c", "b"), step("d", "c"), think]
-    await engine.run(steps, "Вопрос?", context(), lambda shown: None)
-    assert tools.contexts["think"].background.startswith("Заметки о шагах.")
-    assert len(model.asked) == 1
 
 
 async def test_each_step_is_logged_as_the_seed_names_it() -> None:
