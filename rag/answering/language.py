@@ -1,14 +1,15 @@
 """Checks the language of an answer (ANSWER_LANGUAGE) by rules alone.
 
 In: an answer without its code, the wanted language, the materials. Out: a remark that the model can act on, or None. It
-distinguishes Russian from English, and both from other scripts. Names, titles, commands and quoted words are removed
-first; only running text is judged. When the question mentions a language or a translation, nothing is checked: an
-answer in that language may be what was asked for.
+distinguishes Russian from English, and both from other scripts, by the scripts of the words and the small words among
+them. Quoted words and commands are removed first. When the question mentions a language or a translation, nothing is
+checked: an answer in that language may be what was asked for.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+
+from rag.words import plain
 
 NAMES = {"ru": "Russian", "en": "English"}
 LANGUAGE_REMARKS = {
@@ -19,8 +20,9 @@ LANGUAGE_REMARKS = {
 _LEAST_WORDS = 4  # of running text in the other language; «14 days», «Yes.», «PostgreSQL 16» are too short to tell
 _LEAST_BESIDE = 8  # the same beside words of the right language: «Ошибка: permission denied for the user»
 _LEAST_SMALL_WORDS = 2
-_HALF = 0.5
-_NEARLY_ALL = 0.9
+# Of the words in another language, more are small in running text; of titles («War and Peace») not so many.
+_SMALL_SHARE = {"ru": 0.2, "en": 0.0}
+_NAMED = 0.1  # of the words of a Russian sentence, at most, are names in Latin letters
 _NAME_WORDS = 10  # what has no more, and stands so in a material, is a title, a post, an address or a value
 _QUOTED = re.compile(r"«[^«»]+»|“[^“”]+”|„[^„“”]+[“”]|\"[^\"\n]+\"|^>[ \t]?.*$", re.MULTILINE)
 # A line of code without backticks: with such a sign, and without the end of a sentence.
@@ -58,6 +60,7 @@ _SMALL = {
     ),
 }
 _SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL.items()}
+_STRANGE = {"en": _SMALL_WORDS["ru"], "ru": _SMALL_WORDS["en"] | _SMALL_WORDS["latin"]}
 
 _SPEAKS_OF_LANGUAGES = re.compile(
     r"перев(?:ед|ест|од)|оригинал|по-\w+ски\b|латын|иврит|\b(?:английск|русск|немецк|французск|испанск|итальянск|"
@@ -68,17 +71,6 @@ _SPEAKS_OF_LANGUAGES = re.compile(
     re.IGNORECASE,
 )
 """Decides only whether the language is checked at all."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Words:
-    """Counts of words: in the wanted language, and in another one; of the latter, function words (`small`) and words
-    that begin in lower case (`low`)."""
-
-    own: int
-    others: int
-    small: int
-    low: int
 
 
 def wanted_language(setting: str, question: str, *said: str) -> str | None:
@@ -95,12 +87,11 @@ def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str 
     text = _prose(prose)
     if _is_in_other_script(text):
         return LANGUAGE_REMARKS[wanted]
-    pieces = _PIECE_END.split(text)
-    if not _is_mostly_other(pieces, wanted):
+    if not _is_mostly_other(text, wanted):
         return None
-    said = f" {_plain(materials)} "  # slow, so only for suspicious answers
-    pieces = [piece for piece in pieces if not _is_name(piece, said, wanted)]
-    return LANGUAGE_REMARKS[wanted] if _is_mostly_other(pieces, wanted) else None
+    said = f" {plain(materials)} "  # slow, so only for suspicious answers
+    pieces = (piece for piece in _PIECE_END.split(text) if not _is_name(piece, said, wanted))
+    return LANGUAGE_REMARKS[wanted] if _is_mostly_other("\n".join(pieces), wanted) else None
 
 
 def quotes_in_another_language(markdown: str, wanted: str | None) -> bool:
@@ -120,11 +111,11 @@ def _prose(text: str) -> str:
 
 def _is_name(piece: str, said: str, wanted: str) -> bool:
     """Whether each part of a short piece is in the materials («менеджер по продажам, г. Тверь»), and it is no sentence.
-    A sentence may have no function word, so may a name that ends with a full stop: neither is judged then."""
+    A sentence may have no small word, so may a name that ends with a full stop: neither is judged then."""
     words = _WORD.findall(piece)
-    if len(words) > _NAME_WORDS or (piece.rstrip().endswith(_ENDS) and any(_is_small(each, wanted) for each in words)):
+    if len(words) > _NAME_WORDS or (piece.rstrip().endswith(_ENDS) and _small(words, wanted)):
         return False
-    return all(f" {part} " in said for part in filter(None, map(_plain, _PART_END.split(piece))))
+    return all(f" {part} " in said for part in filter(None, map(plain, _PART_END.split(piece))))
 
 
 def _language_of(question: str) -> str | None:
@@ -136,55 +127,26 @@ def _language_of(question: str) -> str | None:
     return "en" if small >= _LEAST_SMALL_WORDS else None
 
 
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
-
-
-def _counted(pieces: Iterable[str], wanted: str) -> _Words:
-    own = others = small = low = 0
-    for piece in pieces:
-        words = _WORD.findall(piece)
-        own += sum(bool(_script(wanted).search(word)) for word in words)
-        strange = [word for word in words if _script("en" if wanted == "ru" else "ru").search(word)]
-        found = [word for word in strange if _is_small(word, wanted)]
-        if wanted == "en" or (found and _is_running([word for word in strange if not _is_small(word, wanted)])):
-            others += len(strange)
-            small += len(found)
-            low += _low(strange)
-    return _Words(own=own, others=others, small=small, low=low)
-
-
-def _is_running(rest: Sequence[str]) -> bool:
-    """Running text, not a title or names: at least half of the words (`rest`: no function words) are in lower case."""
-    return _low(rest) >= len(rest) * _HALF
-
-
-def _low(words: Iterable[str]) -> int:
-    return sum(word[0].islower() for word in words)
-
-
-def _is_mostly_other(pieces: Iterable[str], wanted: str) -> bool:
-    """Whether the text is mostly in the other language. Russian sentences may have no function words, but hardly ever
-    no words in lower case; rows of names in Latin letters look like sentences without function words."""
-    words = _counted(pieces, wanted)
-    share = words.others / max(words.own + words.others, 1)
-    if words.others < (_LEAST_BESIDE if words.own else _LEAST_WORDS) or share <= _HALF:
+def _is_mostly_other(text: str, wanted: str) -> bool:
+    """Whether most words are running text in the other language. A Russian sentence may have no small words, but hardly
+    ever no words in lower case; rows of names in Latin letters look like sentences without small words."""
+    words = _WORD.findall(text)
+    own, other = (_CYRILLIC, _LATIN) if wanted == "ru" else (_LATIN, _CYRILLIC)
+    ours, others = sum(bool(own.search(word)) for word in words), [word for word in words if other.search(word)]
+    if len(others) < (_LEAST_BESIDE if ours else _LEAST_WORDS) or len(others) <= ours:
         return False
-    is_sentence = wanted == "en" and share >= _NEARLY_ALL and words.low >= words.others * _HALF
-    return words.small >= _LEAST_SMALL_WORDS or is_sentence
+    is_sentence = (
+        wanted == "en" and ours <= _NAMED * len(others) and sum(word[0].islower() for word in others) * 2 >= len(others)
+    )
+    small = _small(others, wanted)
+    return is_sentence or (small >= _LEAST_SMALL_WORDS and small > _SMALL_SHARE[wanted] * len(others))
 
 
 def _is_in_other_script(text: str) -> bool:
     other = sum(map(len, _OTHER_SCRIPT.findall(text)))
-    return other >= _LEAST_WORDS and other > len("".join(_WORD.findall(text))) * _HALF
+    return other >= _LEAST_WORDS and other * 2 > len("".join(_WORD.findall(text)))
 
 
-def _is_small(word: str, wanted: str) -> bool:
-    plain = word.casefold()
-    if wanted == "en":
-        return plain in _SMALL_WORDS["ru"]
-    return plain in _SMALL_WORDS["en"] or plain in _SMALL_WORDS["latin"]
-
-
-def _script(language: str) -> re.Pattern[str]:
-    return _CYRILLIC if language == "ru" else _LATIN
+def _small(words: Sequence[str], wanted: str) -> int:
+    """How many are small words of another language, as they stand inside a sentence."""
+    return sum(word in _STRANGE[wanted] for word in words)

@@ -13,7 +13,7 @@ from decimal import Decimal, DivisionByZero, InvalidOperation
 from functools import lru_cache
 
 from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
-from rag.words import folded
+from rag.words import plain
 
 _CODE_TO_THE_END = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _NUMBER = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)(?:,\d+)?|\d+(?:,\d+)?"
@@ -38,9 +38,7 @@ _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _FENCE = "```"
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"\n]+)\"|^>[ \t]?(.+)$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[^\W\d_a-zа-яё]|[«\"(*>-])|\n+")  # not in «2 490 руб. × 12 мес. = …»
-_UNFINISHED_SUM = re.compile(r"\d[^\n=≈]{0,20}\s[×*·+]\s[^\n=≈]*\Z")
-_ENDS = (".", "!", "?", "…")
-_WORDS = re.compile(r"\w+")
+_LAST_WORD = re.compile(r"(?:\d[\d \u00a0\u202f.,]*)?\w*\Z")  # «= 10 680 ру», where more may follow
 _MATERIAL = r"материал(?:а|у|е|ом)"
 _PHRASES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -171,13 +169,10 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
 
 
 def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
-    """The same for an answer that was cut off anywhere. The last word, an incomplete last sentence's sum and unclosed
-    code are not judged, nor is the language: the person has seen the text already, and no model can rewrite it."""
-    evidence, answer = replace(evidence, language=None), _without_open_code(answer)
-    words = answer.rpartition(" ")[0] if answer[-1:].isalnum() else answer
-    on_words = remarks_on(words, evidence, from_base=from_base)
-    on_sentences = remarks_on(_whole_sentences(answer), evidence, from_base=from_base)
-    return tuple(dict.fromkeys((*(each for each in on_words if each not in wrong_sums(words)), *on_sentences)))
+    """The same for an answer that was cut off anywhere. The last word or number and unclosed code are not judged, nor
+    is the language: the person has seen the text already, and no model can rewrite it."""
+    whole = _LAST_WORD.sub("", _without_open_code(answer))
+    return remarks_on(whole, replace(evidence, language=None), from_base=from_base)
 
 
 def of_language(remarks: Sequence[str]) -> bool:
@@ -202,20 +197,12 @@ def _of_rules(rules: str) -> frozenset[str]:
 
 
 def _runs(text: str) -> Iterator[str]:
-    words = _WORDS.findall(text.casefold())
+    words = re.findall(r"\w+", text.casefold())
     return (" ".join(words[start : start + IN_A_ROW]) for start in range(len(words) - IN_A_ROW + 1))
 
 
 def _without_open_code(answer: str) -> str:
     return answer.rpartition(_FENCE)[0] if answer.count(_FENCE) % 2 else answer
-
-
-def _whole_sentences(answer: str) -> str:
-    """The answer without an incomplete last sentence."""
-    *_, end = [0, *(match.start() for match in _SENTENCE_END.finditer(answer))]
-    last = answer[end:]
-    is_whole = last.rstrip().endswith(_ENDS) and not _UNFINISHED_SUM.search(last)
-    return answer if is_whole else answer[:end]
 
 
 def _language(prose: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
@@ -250,17 +237,12 @@ def _phrases(prose: str, evidence: Evidence) -> tuple[str, ...]:
 
 def _strange_quotations(prose: str, evidence: Evidence) -> tuple[str, ...]:
     quotations = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(prose)]
-    long = [quotation for quotation in quotations if len(_WORDS.findall(quotation)) >= QUOTED_WORDS]
+    long = [quotation for quotation in quotations if len(plain(quotation).split()) >= QUOTED_WORDS]
     if not long:  # most answers; parsing all facts takes a millisecond
         return ()
-    said = _plain("\n".join((*evidence.facts, evidence.question, *evidence.dialogue)))
+    said = plain("\n".join((*evidence.facts, evidence.question, *evidence.dialogue)))
     for quotation in long:
-        pieces = [_plain(piece) for piece in re.split(r"\.\.\.|…|\[…\]", quotation)]
+        pieces = [plain(piece) for piece in re.split(r"\.\.\.|…|\[…\]", quotation)]
         if not all(piece in said for piece in pieces):
             return (f"This quotation stands in no material: «{quotation[:120]}». Quote exactly, or do not quote.",)
     return ()
-
-
-def _plain(text: str) -> str:
-    """The words only: differences in punctuation, case and ё do not make a quotation wrong."""
-    return " ".join(_WORDS.findall(folded(text)))
