@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from domain.errors import DatabaseAway
-from prompts.loader import load_prompts
 from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
 from rag.execution.facts import FactsPayload
 from rag.execution.step_context import TokenBudget
@@ -20,7 +19,6 @@ from rag.planning.plan import Step, ToolCall
 from rag.progress import StepShown, StepState
 from rag.records import DocumentsRead
 from tests.fakes.planning import begin
-from tests.fakes.rag import ScriptedModel
 from tests.fakes.steps import ANSWERS, ScriptedTools, found, odd_plans, step
 
 
