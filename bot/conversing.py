@@ -16,11 +16,10 @@ from rag.conversation import Conversation, TurnStages
 from rag.dialogue import DialogueMemory, Summariser
 from rag.entities import RegistryResolver
 from rag.execution.analysis_tool import Analyze
-from rag.execution.documents_tool import ListDocuments
+from rag.execution.document_tools import ListDocuments, ReadDocument
 from rag.execution.executor import Executor
 from rag.execution.graph_tool import GraphQuery
 from rag.execution.iterative_tool import ReadDocuments
-from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase, SurveyBase
 from rag.execution.tools import AnyTool, RunLimits

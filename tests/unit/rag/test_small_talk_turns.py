@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag.execution.documents_tool import ListDocuments
+from rag.execution.document_tools import ListDocuments
 from rag.records import AnswerKind, Candidate, SmallTalk
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue

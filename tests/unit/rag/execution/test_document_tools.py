@@ -14,10 +14,18 @@ from domain.documents import DocumentCard, Medium, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from domain.locator import Locator
 from prompts.loader import load_prompts
+from rag.execution.document_tools import (
+    MOST_SECTIONS,
+    PART,
+    PASSAGES,
+    ListArguments,
+    ListDocuments,
+    ReadArguments,
+    ReadDocument,
+    contents_of,
+)
 from rag.execution.documents import PAGE
-from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
-from rag.execution.reading_tool import MOST_SECTIONS, PART, PASSAGES, ReadArguments, ReadDocument, contents_of
 from rag.records import DocumentMatch, Passage
 from rag.retrieval.search import DocumentSearch
 from tests.fakes.cards import card, ready

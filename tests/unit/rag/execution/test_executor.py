@@ -7,11 +7,10 @@ import pytest
 
 from domain.errors import DatabaseAway
 from domain.ids import ChunkId, DocumentId
-from rag.execution.documents_tool import ListDocuments
+from rag.execution.document_tools import ListDocuments, ReadDocument
 from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import ASIDE_CHARS, Advice, Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.graph_tool import PARTIAL
-from rag.execution.reading_tool import ReadDocument
 from rag.execution.search_tool import SearchArguments, SearchBase, passages_payload
 from rag.execution.tools import AnyTool, StepFailed, ToolContext
 from rag.planning.plain_planner import default_plan

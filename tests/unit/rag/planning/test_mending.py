@@ -11,7 +11,7 @@ from domain.documents import SourceType
 from domain.ids import DocumentId
 from prompts.wordings import load_intents
 from rag.entities import NamedEntity, RegistryResolver
-from rag.execution.documents_tool import ListDocuments
+from rag.execution.document_tools import ListDocuments
 from rag.execution.graph_tool import GraphQuery
 from rag.planning.mending import Known, Mended, PlanMender, PlanningRequest, looked_at, ordered
 from rag.planning.plan import ANALYZE, SEARCH, QueryPlan, Step, ToolCall, in_order

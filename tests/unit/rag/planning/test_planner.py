@@ -14,10 +14,9 @@ from domain.ids import DocumentId
 from prompts.loader import load_prompts
 from prompts.wordings import load_intents
 from rag.execution.analysis_tool import Analyze
-from rag.execution.documents_tool import ListDocuments
+from rag.execution.document_tools import ListDocuments, ReadDocument
 from rag.execution.graph_tool import GraphQuery
 from rag.execution.iterative_tool import ReadDocuments
-from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase
 from rag.planning.mending import Known, PlanningRequest
