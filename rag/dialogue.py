@@ -167,8 +167,7 @@ class Summariser:
 
 
 def _is_due(exchanges: Sequence[Exchange]) -> bool:
-    told = sum(estimate_tokens(each.question) + estimate_tokens(each.answer) for each in exchanges)
-    return len(exchanges) >= EVERY_PAIRS or told > BUDGET_TOKENS
+    return len(exchanges) >= EVERY_PAIRS or sum(map(size_of, exchanges)) > BUDGET_TOKENS
 
 
 class DialogueMemory:

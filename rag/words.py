@@ -197,6 +197,11 @@ def share(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part & whole) / len(part) if part else 0.0
 
 
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the words of both that are in both, 0 to 1."""
+    return len(one & other) / max(len(one | other), 1)
+
+
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     """All words of all sets."""
     return frozenset().union(*sets)

@@ -15,13 +15,12 @@ from rag.answering.prompt import AnswerPrompt
 from rag.excerpts import find, quote
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
-from rag.words import Span
+from rag.words import Span, plain
 
 MOST_PERCENT = 99  # of a document that is being read; 100 would mean READY
 _REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)[ ]*[:–—-](.{0,300})")
 _PLACE = re.compile(r"(?: \(\w[\w ]{1,20}\))?(?:, (?:стр|с|p)\.? ?\d+)?$")  # «Договор.pdf (file), стр. 3»
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
-_NAME_SIGNS = re.compile(r"\w+")
 # «Источник:», «**Sources**:», at the beginning of a line or after a sentence, and what stands below or beside it
 _LABELLED = re.compile(r"(?:^|[.!?…\])](?=\s))[ \t(*_>]*[^\W\d_]+(?: [^\W\d_]+){0,2}[*_]*\Z", re.MULTILINE)
 _MARK = re.compile(r"\[[\d, ]+\]")
@@ -154,7 +153,7 @@ def _without_reference_lines(raw: str, facts: Sequence[Fact], *, complete: bool)
     if len(lines) < 2 or not (last := _REFERENCE.fullmatch(lines[-1].rstrip())):  # nearly always
         return raw
     names = _all_names(facts)
-    if not complete and any(name.startswith(_plain(last[1])) for name in names):
+    if not complete and any(name.startswith(plain(last[1])) for name in names):
         lines.pop()
     while len(lines) > 1 and (_BETWEEN.fullmatch(lines[-1].strip()) or _is_reference(lines[-1], names)):
         lines.pop()
@@ -173,13 +172,13 @@ def _without_source_line(raw: str, facts: Sequence[Fact]) -> str:
             return raw
         if label := _LABELLED.search(raw[:colon].rpartition("\n\n")[2]):
             own = raw[: colon - len(label[0].lstrip(".!?…])"))].rstrip()
-            return own if len(_NAME_SIGNS.findall(own)) >= _TOLD_BEFORE else raw
+            return own if len(plain(own).split()) >= _TOLD_BEFORE else raw
     return raw
 
 
 def _are_names(text: str, names: Set[str]) -> bool:
     """Whether a text is nothing but these names, marks, and places in documents."""
-    left, is_named = f" {_plain(_MARK.sub(' ', text))} ", bool(_MARK.search(text))
+    left, is_named = f" {plain(_MARK.sub(' ', text))} ", bool(_MARK.search(text))
     for name in sorted(names, key=len, reverse=True):
         is_named = is_named or f" {name} " in left
         left = left.replace(f" {name} ", "  ")
@@ -188,12 +187,12 @@ def _are_names(text: str, names: Set[str]) -> bool:
 
 def _is_reference(line: str, names: Set[str]) -> bool:
     found = _REFERENCE.fullmatch(line.rstrip())
-    return found is not None and _plain(_PLACE.sub("", found[1].rstrip())) in names
+    return found is not None and plain(_PLACE.sub("", found[1].rstrip())) in names
 
 
 def _all_names(facts: Sequence[Fact]) -> frozenset[str]:
     named = [name for fact in facts for name in _names(fact)]
-    return frozenset(filter(None, map(_plain, (*named, *(name.partition("://")[2] for name in named)))))
+    return frozenset(filter(None, map(plain, (*named, *(name.partition("://")[2] for name in named)))))
 
 
 def _names(fact: Fact) -> tuple[str, ...]:
@@ -201,7 +200,3 @@ def _names(fact: Fact) -> tuple[str, ...]:
     if passage is None:
         return ()
     return (passage.title, passage.source_identifier, passage.name)
-
-
-def _plain(name: str) -> str:
-    return " ".join(_NAME_SIGNS.findall(name.casefold()))

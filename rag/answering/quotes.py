@@ -17,7 +17,7 @@ from rag.answering.passage_text import CLAUSE, ITEM, SUM, PassageText, Sentence,
 from rag.records import Citation, Fit, Passage, RankedPassage
 from rag.retrieval.alike import ALIKE, BETWEEN, telling
 from rag.retrieval.ranking import fit_of
-from rag.words import STEM_LETTERS, AskedWords, escaped, folded, stem_of, union
+from rag.words import STEM_LETTERS, AskedWords, escaped, folded, likeness, stem_of, union
 
 MAX_QUOTES = 2
 NEARLY_AS_GOOD = 0.7  # of the first score; a second one is in a third of the answers, right in half of them
@@ -154,20 +154,18 @@ def _opposed(one: Sequence[PassageText], other: Sequence[PassageText]) -> list[_
         for side in (one, other)
     )
     pairs = (
-        (_likeness(mine, theirs), [here, there]) for here, mine in left for there, theirs in right if mine != theirs
+        (likeness(*(frozenset(filter(str.isalpha, said)) for said in (mine, theirs))), [here, there])
+        for here, mine in left
+        for there, theirs in right
+        if mine != theirs
     )
-    likeness, best = max(pairs, key=itemgetter(0), default=(0.0, list[_Place]()))
-    return best if likeness >= ALIKE else []
+    most, best = max(pairs, key=itemgetter(0), default=(0.0, list[_Place]()))
+    return best if most >= ALIKE else []
 
 
 def _said(part: Sentence, told: PassageText) -> frozenset[str]:
     """The words of a statement without its number."""
     return told.stems(CLAUSE.sub("", part.text, count=1))
-
-
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    mine, theirs = (frozenset(word for word in words if word.isalpha()) for words in (one, other))
-    return len(mine & theirs) / max(len(mine | theirs), 1)
 
 
 def _first_statement(side: Sequence[PassageText]) -> _Place:
@@ -239,7 +237,7 @@ def _lead(told: PassageText, asked: _Asked) -> int:
 
     wanted = union(frozenset(word.forms) for word in left)
     same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
-    alike = {place: len(parts[place].words & wanted) / len(parts[place].words | wanted) for place in same}
+    alike = {place: likeness(parts[place].words, wanted) for place in same}
     asking = max(alike, key=alike.__getitem__, default=-1)
     if asking >= 0 and alike[asking] >= SAME_SHARE:
         return asking + 1

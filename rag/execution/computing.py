@@ -9,24 +9,12 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
 
+from rag.execution.merging import MergedRow
 from rag.values import Amount, amount, day, is_only_amount, name_words, period
 from rag.words import plain, stems
 
 _CENT = Decimal("0.01")
-
-
-class HasCells(Protocol):
-    """A row of any kind."""
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """One for each column."""
-        ...
-
-
-Line = TypeVar("Line", bound=HasCells)
 
 
 class Aggregate(StrEnum):
@@ -96,38 +84,38 @@ class Condition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selected(Generic[Line]):
+class Selected:
     """Rows that fit, and those of which nobody can tell."""
 
-    rows: tuple[Line, ...]
-    undecided: tuple[Line, ...]
+    rows: tuple[MergedRow, ...]
+    undecided: tuple[MergedRow, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Total(Generic[Line]):
+class Total:
     """One number, of one unit."""
 
     shown: str
-    row: Line | None = None  # for min and max: the row that has it
+    row: MergedRow | None = None  # for min and max: the row that has it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aggregated(Generic[Line]):
+class Aggregated:
     """The aggregate of a column."""
 
-    totals: tuple[Total[Line], ...]
+    totals: tuple[Total, ...]
     unread: int = 0  # rows without a number
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group(Generic[Line]):
+class Group:
     """Rows that share a cell."""
 
     name: str
-    rows: tuple[Line, ...]
+    rows: tuple[MergedRow, ...]
 
 
-def select(rows: Sequence[Line], conditions: Sequence[Condition]) -> Selected[Line]:
+def select(rows: Sequence[MergedRow], conditions: Sequence[Condition]) -> Selected:
     """Rows that meet all conditions. Undecided: those that fail none, but have no value that can be compared."""
     judged = [(row, {meets(row.cells[each.place], each) for each in conditions}) for row in rows]
     return Selected(
@@ -151,7 +139,7 @@ def meets(cell: str, condition: Condition) -> bool | None:
     return None if sides is None else _ORDERED[operator](sides)
 
 
-def sort(rows: Sequence[Line], place: int, order: Order) -> tuple[Line, ...]:
+def sort(rows: Sequence[MergedRow], place: int, order: Order) -> tuple[MergedRow, ...]:
     """By dates, numbers or words, whichever the column mostly holds; rows with no such value come last."""
     keys = _keys([row.cells[place] for row in rows])
     known = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
@@ -160,10 +148,10 @@ def sort(rows: Sequence[Line], place: int, order: Order) -> tuple[Line, ...]:
     return (*(row for _, row in known), *rest)
 
 
-def group(rows: Sequence[Line], place: int, period: Period | None = None) -> tuple[Group[Line], ...]:
+def group(rows: Sequence[MergedRow], place: int, period: Period | None = None) -> tuple[Group, ...]:
     """Groups by the cells' words, ignoring punctuation, case and legal forms; the largest first, ties in order of
     appearance. With a period by dates, the earliest first; cells without a date have no name and come last."""
-    groups: dict[tuple[str, ...], list[Line]] = {}
+    groups: dict[tuple[str, ...], list[MergedRow]] = {}
     for row in rows:
         cell = row.cells[place]
         groups.setdefault((_period_of(cell, period),) if period else name_words(cell), []).append(row)
@@ -174,7 +162,7 @@ def group(rows: Sequence[Line], place: int, period: Period | None = None) -> tup
     return tuple(sorted(made, key=lambda each: -len(each.rows)))
 
 
-def aggregate_column(rows: Sequence[Line], place: int, aggregate: Aggregate, *, language: str) -> Aggregated[Line]:
+def aggregate_column(rows: Sequence[MergedRow], place: int, aggregate: Aggregate, *, language: str) -> Aggregated:
     """The aggregate of one column. Empty for `count` and `none`: the number of rows is always given anyway. A column of
     dates has a minimum and a maximum, but no sum."""
     days = [(found, row) for row in rows if (found := day(row.cells[place])) is not None]
@@ -245,17 +233,17 @@ def _period_of(cell: str, period: Period) -> str:
     return named[period]
 
 
-def _by_unit(read: Sequence[tuple[Amount, Line]]) -> Mapping[str, Sequence[tuple[Amount, Line]]]:
+def _by_unit(read: Sequence[tuple[Amount, MergedRow]]) -> Mapping[str, Sequence[tuple[Amount, MergedRow]]]:
     """By unit, the most frequent first. Amounts without a unit join the others if these have only one unit."""
     units = list(dict.fromkeys(found.unit for found, _ in read if found.unit))
     plain_unit = units[0] if len(units) == 1 else ""
-    grouped: dict[str, list[tuple[Amount, Line]]] = {}
+    grouped: dict[str, list[tuple[Amount, MergedRow]]] = {}
     for found, row in read:
         grouped.setdefault(found.unit or plain_unit, []).append((found, row))
     return dict(sorted(grouped.items(), key=lambda each: -len(each[1])))
 
 
-def _total(read: Sequence[tuple[Amount, Line]], aggregate: Aggregate, unit: str, language: str) -> Total[Line]:
+def _total(read: Sequence[tuple[Amount, MergedRow]], aggregate: Aggregate, unit: str, language: str) -> Total:
     if aggregate in (Aggregate.MIN, Aggregate.MAX):
         found, row = (min if aggregate is Aggregate.MIN else max)(read, key=lambda each: each[0].value)
         return Total(shown=shown(found.value, unit, language=language), row=row)

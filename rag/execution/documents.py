@@ -53,26 +53,28 @@ class Chosen:
     chosen_from: int = 0  # number of documents in the base, where a search has left some out
 
 
-class Selection:
-    """Selects by the catalogue and the index of one base at a time."""
-
-    def __init__(self, catalogue: DocumentCatalogue, finder: Retrieval) -> None:
-        self._catalogue = catalogue
-        self._finder = finder
-
-    async def choose(
-        self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool, one_each: bool = False
-    ) -> Chosen:
-        """With `names` only those documents (`one_each`: one document per name). Without: all of the base if
-        `exhaustive`, else those that a search finds. Raises DatabaseAway, and StepFailed when no document has such a
-        name."""
-        cards = await ready_documents(self._catalogue, base)
-        if names:
-            return Chosen(cards=_known(named(names, cards, one_each=one_each)))
-        found = await self._finder.find(base, question)
-        named_by_search = {each.passage.document_id for each in found}
-        wanted = in_order_of_worth([card for card in cards if exhaustive or card.id in named_by_search], found)
-        return Chosen(cards=wanted, chosen_from=len(cards) if len(wanted) < len(cards) else 0)
+async def choose(
+    catalogue: DocumentCatalogue,
+    finder: Retrieval,
+    base: BaseId,
+    question: str,
+    *,
+    names: Sequence[str] | None,
+    exhaustive: bool,
+    one_each: bool = False,
+) -> Chosen:
+    """With `names` only those documents (`one_each`: one document per name). Without: all of the base if
+    `exhaustive`, else those that a search finds. Raises DatabaseAway, and StepFailed when no document has such a
+    name."""
+    cards = await ready_documents(catalogue, base)
+    if names:
+        if known := named(names, cards, one_each=one_each):
+            return Chosen(cards=known)
+        raise StepFailed("no document goes by these names")
+    found = await finder.find(base, question)
+    named_by_search = {each.passage.document_id for each in found}
+    wanted = in_order_of_worth([card for card in cards if exhaustive or card.id in named_by_search], found)
+    return Chosen(cards=wanted, chosen_from=len(cards) if len(wanted) < len(cards) else 0)
 
 
 class WholeDocumentsTool(Tool[Arguments]):
@@ -94,7 +96,8 @@ class WholeDocumentsTool(Tool[Arguments]):
     ) -> None:
         """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of replies for the same request at
         another time."""
-        self._selection = Selection(catalogue, finder)
+        self._catalogue = catalogue
+        self._finder = finder
         self._passages = passages
         self._model = model
         self._prompts = prompts
@@ -152,12 +155,6 @@ def _best(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
 
 def _words(card: DocumentCard) -> frozenset[str]:
     return stems(f"{card.name} {card.title} {card.source_identifier}")
-
-
-def _known(cards: tuple[DocumentCard, ...]) -> tuple[DocumentCard, ...]:
-    if not cards:
-        raise StepFailed("no document goes by these names")
-    return cards
 
 
 async def pages_of(

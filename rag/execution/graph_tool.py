@@ -12,10 +12,10 @@ from domain.names import Relation
 from rag.entities import EntityGraph, GraphFact
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolContext
+from rag.planning.plan import GRAPH
 from rag.planning.tool import ToolArguments
 from rag.records import RankedPassage
 
-GRAPH_TOOL = "graph_query_tool"
 MOST_FACTS = 200  # the plan's limits pass on a dozen; the rest is counted («ещё X»)
 
 
@@ -75,7 +75,7 @@ class GraphQuery(Tool[GraphArguments]):
     technology for TECHNOLOGY_USAGE, or left out for all at once. Projects at X: PROJECT_DETAILS of X.
     """
 
-    name = GRAPH_TOOL
+    name = GRAPH
     arguments = GraphArguments
 
     def __init__(self, graph: EntityGraph) -> None:

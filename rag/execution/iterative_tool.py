@@ -14,7 +14,7 @@ import structlog
 from pydantic import BaseModel, Field
 
 from prompts.wordings import Wordings, language_of
-from rag.execution.documents import WholeDocumentsTool
+from rag.execution.documents import WholeDocumentsTool, choose
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.ledger import (
     KnownFact,
@@ -79,8 +79,13 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
 
     async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed when the model failed at every document."""
-        chosen = await self._selection.choose(
-            context.base_id, arguments.question, names=arguments.documents, exhaustive=arguments.exhaustive
+        chosen = await choose(
+            self._catalogue,
+            self._finder,
+            context.base_id,
+            arguments.question,
+            names=arguments.documents,
+            exhaustive=arguments.exhaustive,
         )
         inquiry = Inquiry(
             base_id=context.base_id,

@@ -16,6 +16,7 @@ from rag.execution.evidence import chunk_name, numbers_in, passage_words, stands
 from rag.execution.wire import ReadRow, RowsReply, Standing
 from rag.numbers import written_numbers
 from rag.records import Passage, RankedPassage
+from rag.table_rows import rows_of
 from rag.values import day, days_in
 from rag.words import REMEMBERED, plain, share, stems, union
 
@@ -29,8 +30,6 @@ SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "
 """First words of lines with totals."""
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
-_TABLE_LINE = re.compile(r"[ \t]*\|.*\|[ \t]*")
-_RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
 _days_in = lru_cache(maxsize=REMEMBERED)(days_in)
 
 
@@ -174,14 +173,8 @@ def unread_lines(rows: Sequence[tuple[ChunkId, str]], part: Sequence[Passage]) -
 
 def _runs(text: str) -> Iterator[list[str]]:
     """The items of a passage's lists, then the rows of its tables without header rows."""
-    lines = text.splitlines()
-    yield [line for line in lines if _ITEM.match(line)]
-    heads = {place - 1 for place, line in enumerate(lines) if _RULE.fullmatch(line)}
-    yield [
-        line
-        for place, line in enumerate(lines)
-        if _TABLE_LINE.fullmatch(line) and not _RULE.fullmatch(line) and place not in heads
-    ]
+    yield [line for line in text.splitlines() if _ITEM.match(line)]
+    yield [row.line for row in rows_of(text)]
 
 
 def _may_be_row(line: str) -> bool:

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from prompts.wordings import Wordings, language_of
 from rag.execution.computing import Aggregate, Condition, Operator, Order, Period
-from rag.execution.documents import WholeDocumentsTool
+from rag.execution.documents import WholeDocumentsTool, choose
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
 from rag.execution.row_reading import Extraction, ExtractionTask, RowExtractor
@@ -104,7 +104,9 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
 
     async def run(self, arguments: RowsArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
-        chosen = await self._selection.choose(
+        chosen = await choose(
+            self._catalogue,
+            self._finder,
             context.base_id,
             " ".join((arguments.what, *arguments.all_columns)),
             names=arguments.documents,

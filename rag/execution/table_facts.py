@@ -49,7 +49,7 @@ class TableRequest:
     sort_by: int | None = None
     order: Order = Order.ASC
 
-    def selected(self, things: Sequence[MergedRow]) -> Selected[MergedRow]:
+    def selected(self, things: Sequence[MergedRow]) -> Selected:
         """Those that meet the conditions, in order, and those of which nobody can tell."""
         found = select([thing for thing in things if not (self.current and thing.is_outdated)], self.conditions)
         return found if self.sort_by is None else replace(found, rows=sort(found.rows, self.sort_by, self.order))
@@ -60,7 +60,7 @@ class TableRequest:
         used = (self.of, self.group_by, *(each.place for each in self.conditions))
         return frozenset(place for place in used if place is not None)
 
-    def aggregated(self, rows: Sequence[MergedRow]) -> Aggregated[MergedRow]:
+    def aggregated(self, rows: Sequence[MergedRow]) -> Aggregated:
         """The aggregate, if there is one."""
         if self.of is None:
             return Aggregated(totals=())

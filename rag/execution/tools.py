@@ -171,20 +171,13 @@ class Allowance:
         return self._told(self.spent)
 
     def allows(self, tokens: int) -> bool:
-        """Whether a prompt of that size and its reply fit into what is left. If not, the limit is recorded, and people
-        are told."""
-        return not self._told(self.refusal(tokens))
-
-    def refusal(self, tokens: int) -> Spent | None:
-        """The limit that such a call would exceed; its cost is estimated from the average price per token so far."""
+        """Whether a prompt of that size and its reply fit into what is left; the cost is estimated from the average
+        price per token so far. If not, the limit is recorded, and people are told."""
         usage, limits = self.run.usage, self.run.limits
         asked = self.run.tokens_under_way + tokens + self.reply_tokens
         price = usage.cost / usage.tokens if usage.tokens else 0.0
-        if spent := self.spent:
-            return spent
-        if usage.tokens + asked > limits.tokens:
-            return Spent.TOKENS
-        return Spent.COST if usage.cost + price * asked > limits.cost else None
+        exceeded = Spent.COST if usage.cost + price * asked > limits.cost else None
+        return not self._told(self.spent or (Spent.TOKENS if usage.tokens + asked > limits.tokens else exceeded))
 
     def _told(self, limit: Spent | None) -> bool:
         self.run.refused = self.run.refused or limit

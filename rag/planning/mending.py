@@ -19,6 +19,7 @@ from rag.planning.plan import (
     ALL_PREVIOUS,
     ANALYZE,
     ANYTHING,
+    GRAPH,
     MAX_STEPS,
     SEARCH,
     AnswerStyle,
@@ -39,7 +40,7 @@ from rag.records import ChatMessage, DocumentMatch, KnownEntity
 from rag.retrieval.alike import choices
 from rag.words import folded
 
-GRAPH, ENTITY, INTENT = "graph_query_tool", "entity_id", "intent"
+ENTITY, INTENT = "entity_id", "intent"
 OF_DOCUMENTS = ("document", "documents")  # arguments that name documents
 CONVERSATION = "CONVERSATION"  # the one intent that needs nothing of the base
 

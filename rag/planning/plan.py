@@ -40,7 +40,7 @@ _OF_STEP = ("id", "depends_on", "after", "context_requirements", "success")
 _TELLING = ("question", "intents", "tool_calls", "steps", "clarification")
 
 SEARCH, LIST, READ, ANALYZE = "rag_db_query", "list_documents", "read_documents", "analyze"
-READ_ONE = "read_document"
+READ_ONE, GRAPH = "read_document", "graph_query_tool"
 SURVEY = "search_each_document"  # for emergency plans only; the planner model is not offered it
 
 

@@ -15,7 +15,7 @@ from textwrap import shorten
 from domain.documents import known_as, opening_line
 from domain.ids import DocumentId
 from rag.records import DocumentChoice, DocumentMatch, Passage, RankedPassage
-from rag.words import folded, held, stems
+from rag.words import folded, held, likeness, stems
 
 LABEL_CHARS = 48  # of a button that has a row of its own
 CUT_CHARS = 150  # of an opening that probably ends in mid-sentence: where it ends tells nothing
@@ -56,7 +56,7 @@ def told_apart(openings: Sequence[str], *, characters: int) -> tuple[str, ...]:
     """For each opening what tells it from those of its form; how it begins where no other has that form."""
     words = [stems(each) for each in openings]
     forms = [
-        [place for place, other in enumerate(words) if other is own or _likeness(own, other) >= ALIKE_OPENING]
+        [place for place, other in enumerate(words) if other is own or likeness(own, other) >= ALIKE_OPENING]
         for own in words
     ]
     return tuple(
@@ -71,7 +71,7 @@ def telling(passages: Sequence[Passage]) -> tuple[str, ...]:
     """For each passage what tells its document from those of the others; nothing where these are not of one form."""
     openings = [opening_of(each) for each in passages]
     words = [stems(each) for each in openings]
-    alike = all(_likeness(words[0], each) >= ALIKE_OPENING for each in words[1:])
+    alike = all(likeness(words[0], each) >= ALIKE_OPENING for each in words[1:])
     return labels(openings) if alike else ("",) * len(openings)
 
 
@@ -117,7 +117,7 @@ def _met(found: RankedPassage) -> frozenset[str]:
 
 def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two passages with these words are statements of one form."""
-    return _likeness(one, other) >= ALIKE
+    return likeness(one, other) >= ALIKE
 
 
 def opening_of(passage: Passage) -> str:
@@ -132,10 +132,6 @@ def _choices(documents: Sequence[_Told]) -> tuple[DocumentChoice, ...]:
         DocumentChoice(id=each.id, label=label if label and told.count(label) == 1 else each.name)
         for each, label in zip(documents, told, strict=True)
     )
-
-
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(len(one | other), 1)
 
 
 def _bare(word: str) -> str:

@@ -19,14 +19,14 @@ from rag.execution.computing import (
     shown,
     sort,
 )
-from rag.execution.rows import Row
+from rag.execution.merging import MergedRow
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage
 
 
-def rows(*cells: str) -> list[Row]:
+def rows(*cells: str) -> list[MergedRow]:
     source = RankedPassage(passage=make_passage("текст"), score=1.0)
-    return [Row(cells=(cell,), sources=(source,)) for cell in cells]
+    return [MergedRow(cells=(cell,), sources=(source,)) for cell in cells]
 
 
 def totals(aggregate: Aggregate, *cells: str) -> list[str]:
@@ -70,7 +70,7 @@ def test_english_numbers_are_shown_the_english_way() -> None:
     assert shown(Decimal("1234567.5"), "$", language="en") == "1,234,567.50\u00a0$"
 
 
-def cells(found: "tuple[Row, ...]") -> list[str]:
+def cells(found: "tuple[MergedRow, ...]") -> list[str]:
     return [row.cells[0] for row in found]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.documents import FEWEST_TOKENS, PAGE, Selection, named, overlapping, parts_of, tokens_of
+from rag.execution.documents import FEWEST_TOKENS, PAGE, choose, named, overlapping, parts_of, tokens_of
 from rag.records import Passage
 from tests.fakes.rag import BASE, make_passage
 from tests.fakes.reading import Shelf
@@ -13,7 +13,7 @@ SHELF = Shelf({"Смета.xlsx": ["a"], "Договор 12.pdf": ["b"], "Дог
 
 
 async def names(shelf: Shelf, *, wanted: list[str] | None = None, exhaustive: bool = False) -> list[str]:
-    chosen = await Selection(shelf, shelf).choose(BASE, "цена", names=wanted, exhaustive=exhaustive)
+    chosen = await choose(shelf, shelf, BASE, "цена", names=wanted, exhaustive=exhaustive)
     return [card.title for card in chosen.cards]
 
 
