@@ -1,10 +1,13 @@
 """Ends tasks of the event loop, for every package that runs some.
 
-In: tasks. Out: they have ended. It starts none and reads no results.
+In: tasks, or coroutines that belong together. Out: they have ended, whatever happens.
 """
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 AGAIN_S = 10.0  # longer than psycopg takes to tidy up after a cancellation, which a second one would interrupt
 
@@ -24,3 +27,12 @@ async def end(*tasks: "asyncio.Task[Any]") -> None:
     for task in tasks:
         if not task.cancelled():
             task.exception()  # retrieved, so that asyncio does not log it
+
+
+async def together(*work: Coroutine[Any, Any, Result]) -> list[Result]:
+    """What the coroutines return, run side by side; when one raises, or this is cancelled, all are ended first."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        await end(*tasks)

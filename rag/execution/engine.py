@@ -14,9 +14,8 @@ from typing import Any
 import structlog
 
 from domain.ending import end
-from rag.execution.course import Course, signature_of
+from rag.execution.course import Course, TokenBudget, context_for, signature_of, summary
 from rag.execution.facts import FactsPayload
-from rag.execution.step_context import TokenBudget, context_for, summary
 from rag.execution.tools import Run, Spent, StepFailed, StepProgress, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
 from rag.planning.plan import ANALYZE, Step, ToolCall

@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 import structlog
 
 from domain.ids import DocumentId
-from rag.execution.course import gaps_of
+from rag.execution.course import TokenBudget, gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
-from rag.execution.step_context import TokenBudget
 from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
 from rag.metering import StepMetrics
 from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryKind, QueryPlan, RenderStyle, ToolCall

@@ -16,8 +16,8 @@ from functools import lru_cache
 from itertools import permutations
 
 from domain.ids import DocumentId
+from rag.execution.evidence import Row
 from rag.execution.ledger import claim, dated, newness
-from rag.execution.rows import Row
 from rag.execution.wire import Standing
 from rag.records import Conflict, OtherValue, RankedPassage, TableRow
 from rag.values import REMEMBERED, amount, is_only_amount, name_words, only_day, same

@@ -6,7 +6,6 @@ whatever they contain. Facts that do not fit are not shown to the model, but sta
 checked before every call. When the model fails at one document, only that document is lost.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -14,7 +13,7 @@ from typing import Self
 import structlog
 
 from domain.documents import DocumentCard
-from domain.ending import end
+from domain.ending import together
 from domain.ids import BaseId, DocumentId
 from prompts.loader import Prompts
 from rag.execution.documents import chunk_of, pages_of, parts_of
@@ -224,11 +223,7 @@ class IterativeReader:
         return reading
 
     async def _read_groups(self, groups: Sequence[Sequence[DocumentCard]], ongoing: _Ongoing) -> None:
-        tasks = [asyncio.create_task(self._read_group(number, group, ongoing)) for number, group in enumerate(groups)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            await end(*tasks)
+        await together(*(self._read_group(number, group, ongoing) for number, group in enumerate(groups)))
 
     async def _read_group(self, number: int, cards: Sequence[DocumentCard], ongoing: _Ongoing) -> None:
         for card in cards:

@@ -18,11 +18,10 @@ from typing import Self
 import structlog
 
 from domain.documents import DocumentCard
-from domain.ending import end
+from domain.ending import together
 from domain.ids import BaseId, DocumentId
 from rag.execution.documents import overlapping, pages_of, parts_of, tokens_of
-from rag.execution.evidence import chunk_name, stands_in
-from rag.execution.rows import Checked, Row, check, source_of
+from rag.execution.evidence import Checked, Row, check, chunk_name, source_of, stands_in
 from rag.execution.tools import Allowance, ReplyCache, ask, size_of
 from rag.execution.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ChatModel, DocumentPassages, ModelError, ModelMisfit
@@ -165,11 +164,7 @@ class RowExtractor:
         ongoing = _Ongoing(
             extraction=Extraction(order=order), allowance=allowance, waiting=deque(order.cards), watch=watch
         )
-        workers = [asyncio.create_task(self._work(ongoing)) for _ in range(SIDE_BY_SIDE)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            await end(*workers)
+        await together(*(self._work(ongoing) for _ in range(SIDE_BY_SIDE)))
         extraction = ongoing.extraction
         log.info(
             "rows.read",

@@ -19,7 +19,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from domain.documents import DocumentCard, Medium, SourceType
-from domain.ending import end
+from domain.ending import together
 from domain.ids import DocumentId
 from prompts.wordings import Wordings, language_of
 from rag.excerpts import quote
@@ -305,11 +305,7 @@ class SurveyBase(Tool[SurveyArguments]):
                 found = await self._finder.find(context.base_id, query, only=only)
             return next((each for each in found if each.certain), None)
 
-        tasks = [asyncio.create_task(best_of(card)) for card in searched]
-        try:
-            bests = await asyncio.gather(*tasks)
-        finally:
-            await end(*tasks)
+        bests = await together(*map(best_of, searched))
         hits = [_Hit.of(card, best, query) for card, best in zip(searched, bests, strict=True) if best]
         return self._payload(hits, query, searched=len(searched), total=len(cards))
 

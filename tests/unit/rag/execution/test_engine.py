@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from domain.errors import DatabaseAway
+from rag.execution.course import TokenBudget
 from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
 from rag.execution.facts import FactsPayload
-from rag.execution.step_context import TokenBudget
 from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepProgress, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall

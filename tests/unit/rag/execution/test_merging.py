@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
+from rag.execution.evidence import Row
 from rag.execution.ledger import in_words
 from rag.execution.merging import MergedRow, compare, conflicts_of, key_of, merge_rows
-from rag.execution.rows import Row
 from rag.execution.wire import Standing
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage

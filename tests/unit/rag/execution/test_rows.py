@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from domain.ids import DocumentId
-from rag.execution.rows import check, unread_lines
+from rag.execution.evidence import check, unread_lines
 from rag.execution.wire import ReadRow
 from tests.fakes.clerk import listed
 from tests.fakes.rag import make_passage

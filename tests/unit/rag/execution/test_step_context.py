@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.facts import ASIDE_CHARS, Fact, FactKind, FactsPayload, passage_fact
-from rag.execution.step_context import (
+from rag.execution.course import (
     RESPONSE_TOKENS,
     Finished,
     StepBudget,
@@ -12,6 +11,7 @@ from rag.execution.step_context import (
     context_for,
     summary,
 )
+from rag.execution.facts import ASIDE_CHARS, Fact, FactKind, FactsPayload, passage_fact
 from rag.words import estimate_tokens
 from tests.fakes.rag import make_passage, rank
 from tests.fakes.steps import found, step
