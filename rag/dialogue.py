@@ -10,15 +10,17 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
 from prompts.loader import Prompts
+from rag.excerpts import near
 from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer, Unsummarised
 from rag.records import ChatMessage, Exchange, Question
-from rag.words import estimate_tokens, fence, held, rarity, sentences, stems
+from rag.words import estimate_tokens, fence, held, rarity, stems
 
 LEAST_CHARS = 100  # of an answer that is still worth reading
 GAP = " … "
@@ -86,23 +88,9 @@ def likest(exchanges: Sequence[Exchange], question: str) -> tuple[Exchange, ...]
 
 
 def excerpt(exchange: Exchange, question: str) -> Exchange:
-    """The exchange with long texts cut to the sentences that have words of the question; to their beginnings where none
-    has."""
-    wanted = stems(question)
-    return Exchange(question=_about(exchange.question, wanted), answer=_about(exchange.answer, wanted))
-
-
-def _about(text: str, wanted: frozenset[str]) -> str:
-    if len(text) <= EXCERPT_CHARS:
-        return text
-    kept: list[str] = []
-    left = EXCERPT_CHARS
-    for span in sentences(text):
-        sentence = text[span.start : span.end]
-        if held(wanted, sentence) and left > 0:
-            kept.append(sentence[:left])
-            left -= len(sentence)
-    return GAP.join(kept) or f"{text[:EXCERPT_CHARS]}{GAP}"
+    """The exchange with long texts cut to what is near the question."""
+    shorter = partial(near, about=question, limit=EXCERPT_CHARS)
+    return Exchange(question=shorter(exchange.question), answer=shorter(exchange.answer))
 
 
 def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:
