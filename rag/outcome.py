@@ -118,7 +118,7 @@ def _is_doubtful(draft: Draft, found: Found) -> bool:
 
 
 def _counted(found: Found) -> StepCounts:
-    never_run = (StepState.WAITING, StepState.SKIPPED, StepState.IN_VAIN)
+    never_run = (StepState.WAITING, StepState.SKIPPED)
     return StepCounts(
         planned=len(found.planned.plan.steps),
         run=sum(step.state not in never_run for step in found.execution.steps),

@@ -29,7 +29,6 @@ class StepState(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"  # cancelled, because the person pressed stop
     SKIPPED = "skipped"  # not needed any more, or no time for it
-    IN_VAIN = "in_vain"  # a search that was not started, because earlier ones found nothing new
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,6 @@ SIGNS = {
     StepState.FAILED: "⚠️",
     StepState.STOPPED: "⏹",
     StepState.SKIPPED: "▫️",
-    StepState.IN_VAIN: "▫️",
 }
 EMPTY_SIGN = SIGNS[StepState.SHORT]
 ABOUT_CHARACTERS = 60
@@ -55,9 +54,6 @@ def work_done(answer: Answer, words: Words) -> list[str]:
     failed = [_step(step, words) for step in answer.steps if step.state is StepState.FAILED]
     if failed:
         lines.append(words.plain("answer-steps-failed", steps="; ".join(failed)))
-    left_out = [_step(step, words) for step in answer.steps if step.state is StepState.IN_VAIN]
-    if left_out:
-        lines.append(words.plain("answer-steps-in-vain", steps="; ".join(left_out)))
     return lines
 
 
@@ -67,8 +63,6 @@ def _line(step: StepShown, words: Words) -> str:
     if step.is_empty:
         nothing = "step-no-conclusion" if step.action == "analyze" else "step-nothing"
         return f"{EMPTY_SIGN} {words.plain(nothing, step=said)}"
-    if step.state is StepState.IN_VAIN:
-        said = words.plain("step-in-vain", step=said)
     if step.state is StepState.STOPPED:
         said = words.plain("step-stopped", step=said)
     return f"{SIGNS[step.state]} {said}"

@@ -130,8 +130,8 @@ def _fitting(facts: Sequence[Fact], tokens: int) -> tuple[Fact, ...]:
 
 
 FRUITLESS = 2
-"""Consecutive steps that find nothing new (issue 6, loop detection). After so many steps, added ones are skipped and no
-more are added. After so many searches, waiting searches are skipped; steps that read, count or analyse still run."""
+"""Consecutive steps that find nothing new (issue 6, loop detection); then added ones are skipped, and no more added."""
+
 
 ROUNDS = 3  # times that steps are added on a model's advice
 OPEN = (StepState.WAITING, StepState.RUNNING)
@@ -152,8 +152,6 @@ class Course:
     _known: set[object] = field(default_factory=set)
     _added: set[str] = field(default_factory=set)
     _fruitless: int = 0
-    _searched_in_vain: int = 0
-    _kept: set[str] = field(default_factory=set)  # searches that are made whatever earlier ones found
     _empty: set[str] = field(default_factory=set)  # steps that ended without a fact
     _missed: dict[str, Step] = field(default_factory=dict)  # widened searches, as they were when they found nothing
     _rounds: int = 0
@@ -186,10 +184,6 @@ class Course:
         later = [step for step in self._waiting() if step.action == SEARCH and not self._may_begin(step)]
         return later[: self._left]
 
-    def fetch(self, step: Step) -> None:
-        """Note that a search of `upcoming` is prefetched: it is not skipped later, since it costs nothing more."""
-        self._kept.add(step.id)
-
     def begin(self, step: Step) -> None:
         """Mark the step as running."""
         self.begun += 1
@@ -200,8 +194,6 @@ class Course:
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
-        if step.action == SEARCH and not problem:
-            self._searched_in_vain = 0 if fresh else self._searched_in_vain + 1
         if not payload.found and not problem:
             self._empty.add(step.id)
         self.finished.append(Finished(step=step, payload=payload, problem=problem))
@@ -214,8 +206,6 @@ class Course:
             self._follow(step, payload.advice)
         if self._fruitless >= FRUITLESS:
             self._skip([each for each in self._waiting() if each.id in self._added])
-        if self._searched_in_vain >= FRUITLESS and not any(self.states[each] in OPEN for each in self._kept):
-            self._skip([each for each in self._waiting() if each.action == SEARCH], StepState.IN_VAIN)
 
     def close(self) -> None:
         """Skip all waiting steps."""
@@ -265,7 +255,6 @@ class Course:
         if step.action != SEARCH or signature_of(wider) in self._signatures:
             return False
         self._signatures.add(signature_of(wider))
-        self._kept.add(step.id)
         if step.id in self._empty:
             self._empty.remove(step.id)
             self._missed[step.id] = step
@@ -330,12 +319,11 @@ class Course:
         )
         self.steps[round_id], self.states[round_id] = again, StepState.WAITING
         self._added |= {round_id, *added}
-        self._searched_in_vain = 0  # the new searches come from an analysis, so they are worth trying
         self.adapted += len(added) + 1
 
-    def _skip(self, steps: Sequence[Step], state: StepState = StepState.SKIPPED) -> None:
+    def _skip(self, steps: Sequence[Step]) -> None:
         for step in steps:
-            self.states[step.id] = state
+            self.states[step.id] = StepState.SKIPPED
             self.adapted += 1
 
 
@@ -389,7 +377,6 @@ _NOTHING = "Looked for in the base, and nothing was found"
 _UNTRIED = {
     StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
     StepState.STOPPED: "Broken off, because the person wanted the answer at once",
-    StepState.IN_VAIN: "Not searched for any more, because the searches before it brought nothing new",
 }
 _MISSING = "Not said by what was found, as far as it was looked at"
 _EARLY = "The work ended early ({spent}): the base may hold more than what stands here."

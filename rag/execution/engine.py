@@ -150,7 +150,6 @@ class StepEngine:
             work.running[asyncio.create_task(self._run_step(begun, work))] = begun
         for step in work.course.upcoming()[: max(work.room, 0)]:
             if signature_of(step) not in work.prefetched:
-                work.course.fetch(step)
                 work.prefetched[signature_of(step)] = self._fetched_ahead(step, work)
         work.show()
 

@@ -106,7 +106,6 @@ step-other = Doing the next step
 step-progress = { $done } of { $total }
 step-nothing = { $step }: nothing found
 step-no-conclusion = { $step }: no conclusions yet
-step-in-vain = { $step }: left out, the searches before brought nothing new
 step-stopped = { $step }: stopped
 button-enough = Stop
 enough-heard = Stopping: you get what there is.
@@ -142,7 +141,6 @@ answer-rows-missing =
        *[other] { $count } more rows are in the documents but were not copied out: list and count may be incomplete.
     }
 answer-steps-failed = This did not work: { $steps }. The answer is incomplete without it.
-answer-steps-in-vain = Not done: { $steps }. The searches before brought nothing new. If it matters, ask about it by itself.
 answer-spent-stopped = Stopped as you asked: this is what was known by then.
 answer-spent-steps = The question takes more steps than one go may have: this is what was known by then. Ask about a part.
 answer-spent-seconds = The time for one question is over: this is what was known by then. Ask about a part to learn more.

@@ -33,46 +33,8 @@ def test_a_step_waits_for_those_it_depends_on_or_reads() -> None:
     assert ids(made.ready()) == ["b", "d"]
 
 
-def in_vain(*steps: Step) -> Course:
-    """After a search that found something, and two that found the same."""
-    made = course(step("a"), step("b"), step("c"), *steps)
-    for each in ("a", "b", "c"):
-        end(made, each, found("x"))
-    return made
-
-
-def test_after_two_searches_without_anything_new_no_further_one_is_begun_and_that_is_told() -> None:
-    made = in_vain(step("d"), step("e", action="analyze"), step("f", "d", action="read_documents"))
-    assert made.states["d"] is StepState.IN_VAIN
-    assert ids(made.ready()) == ["e", "f"]  # what waited for d makes do without it
-    assert {each.id: each.state for each in made.shown()}["d"] is StepState.IN_VAIN
-
-
-def test_a_second_try_with_the_question_is_waited_for_before_others_are_left_out() -> None:
-    made = course(step("a"), step("b"), step("c"))
-    end(made, "a", FactsPayload())
-    end(made, "b", FactsPayload())
-    assert ids(made.ready()) == ["a", "c"]
-
-
-def test_a_search_that_was_begun_ahead_is_not_left_out() -> None:
-    made = course(step("a"), step("b"), step("c", "a"))
-    (ahead,) = made.upcoming()
-    made.fetch(ahead)
-    end(made, "a", found("x"))
-    end(made, "b", found("x"))
-    assert ids(made.ready()) == ["c"]
-
-
-def test_searches_that_failed_say_nothing_of_those_to_come() -> None:
-    made = course(step("a"), step("b"), step("c"))
-    end(made, "a", FactsPayload(), problem="away")
-    end(made, "b", FactsPayload(), problem="away")
-    assert ids(made.ready()) == ["c"]
-
-
 def test_what_somebody_who_thought_about_it_wants_to_know_is_searched_for() -> None:
-    made = in_vain(step("d", action="analyze"))
+    made = course(step("d", action="analyze"))
     end(made, "d", found("вывод", advice=Advice(queries=("пени",))))
     assert [each.params for each in made.ready()] == [{"query": "пени"}]
 

@@ -160,14 +160,6 @@ async def test_a_limit_met_by_the_last_step_of_all_kept_nothing_from_being_done(
     assert done.spent is spent
 
 
-async def test_searches_that_go_in_circles_are_left_out_and_told_of() -> None:
-    steps = [step(each) for each in "abcdef"]
-    tools = ScriptedTools(answers={each.id: found("x") for each in steps})
-    done = await run(tools, *steps)
-    assert tools.asked == ["a", "b", "c", "d"]
-    assert [states(done)[each] for each in "ef"] == [StepState.IN_VAIN] * 2
-
-
 async def test_a_limit_that_a_step_met_is_told_of() -> None:
     turn = context()
     turn.run.refused = Spent.TOKENS
