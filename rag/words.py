@@ -159,16 +159,6 @@ def _alike(stem: str, own: frozenset[str]) -> frozenset[str]:
     return same_root or frozenset(get_close_matches(stem, sorted(own), n=1, cutoff=ALIKE))
 
 
-def covered(wanted: frozenset[str], texts: Iterable[str]) -> float:
-    """The share of the stems `wanted` that any of the texts holds, 0 to 1. Reading stops once all are found."""
-    missing = wanted
-    for text in texts:
-        if not missing:
-            break
-        missing -= held(missing, text)
-    return share(wanted, wanted - missing)
-
-
 def _stands(stem: str, plain: str) -> bool:
     if stem[0].isdigit():
         return stem in _WORD.findall(plain)

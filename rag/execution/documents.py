@@ -37,6 +37,8 @@ from rag.retrieval.spelling import other_spellings
 from rag.words import estimate_tokens, folded, share, stems
 
 PAGE = 900  # documents per call; both transports refuse 1000 rows
+MAX_NAMED = 50  # documents that one question names
+DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
 ENOUGH_OF_NAME = 0.5  # share of a given name's words that a document's name must have
 
 log = structlog.get_logger()

@@ -155,7 +155,6 @@ class Checked:
     rows: tuple[Row, ...]
     seen: int  # rows that the model says there are
     dropped: int = 0  # rows that the text does not support
-    emptied: int = 0  # cells that the text does not support
     unread: tuple[str, ...] = ()  # lines of lists and tables without a row, although neighbouring lines are rows
 
     @property
@@ -174,7 +173,6 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
     first cell is empty, or when no passage holds its quotation."""
     rows: list[Row] = []
     given: list[tuple[ChunkId, str]] = []
-    emptied = 0
     lines: Counter[tuple[object, ...]] = Counter()  # rows so far for the same words of the same passage
     for read in reply.rows:
         source = source_of(read, part)
@@ -185,7 +183,6 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
             (each for each in part if each.document_id == source.document_id), key=lambda each: each != source
         )
         supported = _supported(cells, told)
-        emptied += sum(bool(cell) and not kept for cell, kept in zip(cells, supported, strict=True))
         if supported[0]:
             line = (supported, source.chunk_id, plain(read.quote))
             nth = min(lines[line], _lines_saying(read.quote, supported, source) - 1)
@@ -197,7 +194,6 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
         rows=tuple(rows),
         seen=reply.total_seen,
         dropped=len(reply.rows) - len(rows),
-        emptied=emptied,
         unread=unread_lines(given, part),
     )
 

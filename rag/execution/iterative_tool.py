@@ -8,13 +8,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated
 
 import structlog
 from pydantic import BaseModel, Field
 
 from prompts.wordings import Wordings, language_of
-from rag.execution.documents import WholeDocumentsTool, choose
+from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, choose
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.ledger import (
     KnownFact,
@@ -44,12 +43,10 @@ from rag.ports import ModelError, Schema
 from rag.records import ChatMessage
 from rag.words import digest
 
-MAX_NAMED = 50  # documents that one question names
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
 
 log = structlog.get_logger()
 
-DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
 
 DRAWN_FROM = 12  # facts whose passages the synthesis is held against, the most important ones
 MAX_SOURCES = 3  # of one fact: more citations do not make an answer more certain
@@ -158,17 +155,14 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
         key = digest(messages[-1].content)
         if kept := cache.get(key, shape):
             return kept
-        reply = await self._ask(messages, shape, allowance)
-        if reply:
-            await cache.keep(key, reply, [each for order in reading.orders for each in order])
-        return reply
-
-    async def _ask(self, messages: Sequence[ChatMessage], shape: type[Schema], allowance: Allowance) -> Schema | None:
         try:
-            return await ask(self._model, messages, shape, allowance)
+            reply = await ask(self._model, messages, shape, allowance)
         except ModelError as error:
             log.warning("reading.not_put_together", shape=shape.__name__, reason=type(error).__name__)
             return None
+        if reply:
+            await cache.keep(key, reply, [each for order in reading.orders for each in order])
+        return reply
 
     async def _open_cache(self, shape: type[BaseModel], context: ToolContext, asked: str) -> ReplyCache:
         prompts = self._prompts

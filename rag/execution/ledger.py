@@ -152,7 +152,6 @@ class Ledger:
     conflicts: tuple[Conflict, ...] = ()
     numbered: int = 0  # ids given so far; no id is reused
     dropped: int = 0  # facts that no passage supports
-    unknown: int = 0  # updates with an id that does not exist
     used: int = 0  # new facts and updates that were accepted
     uncompared: int = 0  # facts that were not compared with all similar ones
 
@@ -181,7 +180,7 @@ def settle(ledger: Ledger, updates: Sequence[UpdatedFact], *, asked: str) -> Led
 def _oppose(ledger: Ledger, update: UpdatedFact, *, asked: str) -> Ledger:
     known = next((fact for fact in ledger.facts if fact.id == update.id), None)
     if known is None:
-        return replace(ledger, unknown=ledger.unknown + 1)
+        return ledger
     others = [fact for fact in ledger.facts if fact.id != update.id]
     named = [fact for fact in others if fact.id in _FACT_ID.findall(update.reasoning)]
     supported = (tie(update.fact, update.reasoning, _passages(facts), asked=asked) for facts in (named, others))
@@ -223,7 +222,7 @@ def _add(ledger: Ledger, new: NewFact, part: Sequence[Passage], *, asked: str) -
 def _update(ledger: Ledger, update: UpdatedFact, part: Sequence[Passage], *, asked: str) -> Ledger:
     known = next((fact for fact in ledger.facts if fact.id == update.id), None)
     if known is None:
-        return replace(ledger, unknown=ledger.unknown + 1)
+        return ledger
     source = tie(update.fact, update.reasoning, part, asked=asked)
     if update.certainty == CONTRADICTS:
         return _without(ledger, known, update, source)

@@ -218,7 +218,6 @@ class IterativeReader:
             remembered=reading.remembered,
             problems=reading.problems,
             dropped=sum(ledger.dropped for ledger in reading.ledgers),
-            unknown=sum(ledger.unknown for ledger in reading.ledgers),
         )
         return reading
 
@@ -261,7 +260,7 @@ class IterativeReader:
                 ledger = reading.ledgers[number]
                 key = self._key(ledger, part)
                 kept = ongoing.cache.get(key, IterationReply)
-                reply = kept or await self._ask(self._messages(reading.inquiry, ledger, part), ongoing.allowance)
+                reply = kept or await self._ask(ledger, part, ongoing)
                 if reply is None:
                     return None
                 if card.id not in order:
@@ -272,21 +271,20 @@ class IterativeReader:
                 reading.ledgers[number] = take(ledger, reply, part, asked=reading.inquiry.question)
         return asked
 
+    async def _ask(self, ledger: Ledger, part: Sequence[Passage], ongoing: _Ongoing) -> IterationReply | None:
+        """None when the limits forbid the call."""
+        inquiry = ongoing.reading.inquiry
+        messages = iteration_messages(
+            self._prompts, self._budget, ledger, part, question=inquiry.question, dialogue=inquiry.dialogue
+        )
+        return await ask(self._model, messages, IterationReply, ongoing.allowance)
+
     def _key(self, ledger: Ledger, part: Sequence[Passage]) -> str:
         """Cache key: a hash of all that decides the reply. The question is part of the cache's own key, and the
         dialogue is left out: the question is complete without it."""
         return digest(
             iteration_messages(self._prompts, self._budget, ledger, part, question="", dialogue="")[-1].content
         )
-
-    def _messages(self, inquiry: Inquiry, ledger: Ledger, part: Sequence[Passage]) -> tuple[ChatMessage, ...]:
-        return iteration_messages(
-            self._prompts, self._budget, ledger, part, question=inquiry.question, dialogue=inquiry.dialogue
-        )
-
-    async def _ask(self, messages: Sequence[ChatMessage], allowance: Allowance) -> IterationReply | None:
-        """None when the limits forbid the call."""
-        return await ask(self._model, messages, IterationReply, allowance)
 
 
 def dealt(cards: Sequence[DocumentCard], *, fewest: int = 1) -> list[Sequence[DocumentCard]]:

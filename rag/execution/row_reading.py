@@ -82,7 +82,6 @@ class Extraction:
     rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
     problems: int = 0
     dropped: int = 0
-    emptied: int = 0
     missing: int = 0  # rows that the model saw but did not give
     remembered: int = 0  # documents taken from the cache without a model
 
@@ -109,7 +108,6 @@ class Extraction:
         for row in (row for each in checked for row in each.rows):
             self.rows[row.document].append(row)
         self.dropped += sum(each.dropped for each in checked)
-        self.emptied += sum(each.emptied for each in checked)
         self.missing += sum(each.missing for each in checked)
         self.remembered += len(cards) if is_remembered else 0
 
@@ -173,7 +171,6 @@ class RowExtractor:
             remembered=extraction.remembered,
             rows=sum(map(len, extraction.rows.values())),
             dropped=extraction.dropped,
-            emptied=extraction.emptied,
             missing=extraction.missing,
             problems=extraction.problems,
         )

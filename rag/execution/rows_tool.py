@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from prompts.wordings import Wordings, language_of
 from rag.execution.computing import Aggregate, Condition, Operator, Order, Period
-from rag.execution.documents import WholeDocumentsTool, choose
+from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, choose
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
 from rag.execution.row_reading import Extraction, ExtractionTask, RowExtractor
@@ -25,14 +25,12 @@ from rag.words import digest, plain
 
 MAX_COLUMNS = 6
 MAX_CONDITIONS = 8  # «between» makes two
-MAX_NAMED = 50  # documents that one question names
 BETWEEN = "between"  # of conditions: two of them
 _ENDS = (Operator.AT_LEAST.value, Operator.AT_MOST.value)
 _RANGE = re.compile(r"\s*\.\.\s*|\s+[–—-]\s+")
 REPLY_TOKENS = 1_500  # expected size of a reply, for the allowance; the meter counts the real size
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
-DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class WantedRows(ToolArguments):

@@ -42,7 +42,7 @@ from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.alike import are_alike, opening_of
 from rag.retrieval.search import Retrieval
-from rag.words import STEM_LETTERS, akin, covered, held, sentences, share, stems, union
+from rag.words import STEM_LETTERS, akin, held, sentences, share, stems, union
 
 TITLES = 10  # of an author's latest documents, where the question names nothing but the author
 MOST_NAMED = 12  # documents that one search is limited to by name
@@ -154,13 +154,10 @@ def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayl
     return FactsPayload(facts=facts, coverage=max(coverage_by_document(facts, asked).values(), default=0.0))
 
 
-def coverage_by_document(facts: Sequence[Fact], asked: str) -> Mapping[DocumentId | None, float]:
+def coverage_by_document(facts: Sequence[Fact], asked: str) -> Mapping[DocumentId, float]:
     """For each document the share of the words of `asked` that its passages hold; the best document's passage first."""
     wanted = stems(asked)
-    texts: dict[DocumentId | None, list[str]] = {}
-    for fact in facts:
-        texts.setdefault(fact.document, []).append(searched_text(fact))
-    return {document: covered(wanted, said) for document, said in texts.items()}
+    return {document: share(wanted, words) for document, words in _holds(facts, wanted).items()}
 
 
 def searched_text(fact: Fact) -> str:

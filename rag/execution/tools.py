@@ -213,18 +213,13 @@ async def ask(
         with allowance.calling(tokens):
             return await model.structured(messages, schema, corrected=False)
     except ModelMisfit as misfit:
-        again = corrected(messages, misfit)
+        said = ChatMessage(role="assistant", content=misfit.answer)
+        again = (*messages, said, ChatMessage(role="user", content=_MISFIT.format(problems=misfit.problems)))
         if not allowance.allows(size_of(again)):
             log.info("reply.not_corrected", schema=schema.__name__)
             raise
     with allowance.calling(size_of(again)):
         return await model.structured(again, schema, corrected=False)
-
-
-def corrected(messages: Sequence[ChatMessage], misfit: ModelMisfit) -> tuple[ChatMessage, ...]:
-    """The messages, the model's reply, and what is wrong with it."""
-    said = ChatMessage(role="assistant", content=misfit.answer)
-    return (*messages, said, ChatMessage(role="user", content=_MISFIT.format(problems=misfit.problems)))
 
 
 @dataclass(frozen=True, kw_only=True)

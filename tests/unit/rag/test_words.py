@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from razdel import sentenize
 
-from rag.words import NAME_CHARS, akin, covered, estimate_tokens, held, normalise, person_name, sentences, share, stems
+from rag.words import NAME_CHARS, akin, estimate_tokens, held, normalise, person_name, sentences, share, stems
 
 
 def test_forms_of_a_word_and_its_case_are_one() -> None:
@@ -58,13 +58,6 @@ def test_a_share_of_nothing_is_nothing() -> None:
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_more_text_never_takes_fewer_tokens(one: str, other: str) -> None:
     assert estimate_tokens(one + other) >= estimate_tokens(one)
-
-
-@given(st.lists(st.text("абвё12.,- я", max_size=40), max_size=4), st.text("абвё12.,- я", max_size=40))
-def test_what_is_covered_is_what_all_texts_hold_together(texts: list[str], asked: str) -> None:
-    wanted = stems(asked)
-
-    assert covered(wanted, texts) == share(wanted, wanted & frozenset().union(*map(stems, texts)))
 
 
 @given(st.text('аБ .?!…;»)(:=-"\t,*1', max_size=20))
