@@ -11,8 +11,9 @@ Whether the facts support what it says is judged by `rag.answering.grounding`. I
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, DivisionByZero, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 
 from rag.words import plain
 
@@ -232,57 +233,32 @@ def _wrong_in(line: str) -> Iterator[str]:
 
 
 def _comes_out(left: str, right: str, near: Decimal) -> bool:
-    terms, (result,) = _terms(left), _terms(right)
-    addends = _addends(terms)
-    units, added = {term.unit for term in terms}, {addend[0].unit for addend in addends if len(addend) == 1}
-    shares = max(sum(term.unit == "%" for term in addend) for addend in addends)
-    if (result.unit not in units and units != {""}) or len(added) > 1 or shares > (result.unit == "%"):
-        return True  # it cannot be told
-    try:
-        value = sum(map(_product, addends), start=Decimal(0))
-    except (DivisionByZero, InvalidOperation):
+    """True also where it cannot be told: a unit may have changed, or a share is taken of something."""
+    products: list[Decimal] = []  # that «+» and «−» separate
+    units: list[list[str]] = []  # of the factors of each
+    for sign, number, unit in _terms(left):
+        if sign in ("", "+", "−"):
+            products.append(-number if sign == "−" else number)
+            units.append([unit])
+        elif sign in ("÷", "/") and not number:
+            return True
+        else:
+            products[-1] = products[-1] / number if sign in ("÷", "/") else products[-1] * number
+            units[-1].append(unit)
+    ((_, result, its),) = _terms(right)
+    known, added = set(chain(*units)), {factors[0] for factors in units if len(factors) == 1}
+    shares = max(factors.count("%") for factors in units)
+    if (its not in known and known != {""}) or len(added) > 1 or shares > (its == "%"):
         return True
-    last_digit = Decimal("0.5").scaleb(int(result.value.as_tuple().exponent))
-    return abs(value - result.value) <= max(last_digit, abs(result.value) * near)
+    last_digit = Decimal("0.5").scaleb(int(result.as_tuple().exponent))
+    return abs(sum(products) - result) <= max(last_digit, abs(result) * near)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Term:
-    sign: str  # before it; empty for the first
-    value: Decimal
-    unit: str
-
-
-def _terms(side: str) -> list[_Term]:
-    return [
-        _Term(sign=(found[1] or "").strip(), value=_decimal(found[2]), unit=_unit(found[3]))
-        for found in _PART.finditer(side)
-    ]
-
-
-def _addends(terms: Sequence[_Term]) -> list[list[_Term]]:
-    """What «+» and «−» separate: products."""
-    addends: list[list[_Term]] = []
-    for term in terms:
-        if term.sign in ("", "+", "−"):
-            addends.append([])
-        addends[-1].append(term)
-    return addends
-
-
-def _product(factors: Sequence[_Term]) -> Decimal:
-    value = -factors[0].value if factors[0].sign == "−" else factors[0].value
-    for factor in factors[1:]:
-        value = value / factor.value if factor.sign in ("÷", "/") else value * factor.value
-    return value
-
-
-def _unit(words: str) -> str:
-    return " ".join(word[:_UNIT_CHARS].casefold().rstrip(".") for word in words.split())
-
-
-def _decimal(number: str) -> Decimal:
-    return Decimal(re.sub(r"\s", "", number).replace(",", "."))
+def _terms(side: str) -> Iterator[tuple[str, Decimal, str]]:
+    """The sign before each number, empty for the first, the number, and its unit."""
+    for found in _PART.finditer(side):
+        unit = " ".join(word[:_UNIT_CHARS].casefold().rstrip(".") for word in found[3].split())
+        yield (found[1] or "").strip(), Decimal(re.sub(r"\s", "", found[2]).replace(",", ".")), unit
 
 
 @dataclass(frozen=True, kw_only=True)
