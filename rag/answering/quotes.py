@@ -26,7 +26,6 @@ LEAD_CHARS = 300  # with the items of a list that the lead announces
 CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
 LONGEST_LEAD_CHARS = 600  # of a sentence without an end, as in logs
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
-OPENING_WORDS = 2  # of a numbered clause
 HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
 SAME_SHARE = 0.8  # of the words of a heading and a question, in common: its answer begins below it
 PARAGRAPH_CHARS = 200  # a shorter one is shown whole
@@ -215,9 +214,8 @@ def _lead(told: PassageText, asked: _Asked) -> int:
     """The place of the sentence that carries most of the question; the first one below a heading or a question that
     asks the same.
 
-    What stands under a heading belongs to it, and the first words of a numbered clause may head it: «3.1. Арендная
-    плата …» is about the rent, and «… штраф в размере арендной платы» is not. Words of the document's names
-    (`told.about`) count nowhere: the clause on the rent answers, and not the preamble that names the tenant. Of two
+    What stands under a heading belongs to it. Words of the document's names (`told.about`) count nowhere: the clause on
+    the rent answers, and not the preamble that names the tenant. Of two
     that carry as much the one with more words of the question before, then with more of its own, then with nearer forms
     of them, then one that is no item («2. О покупке станка» announces the decision), then the earlier."""
     parts, words = told.parts, asked.words
@@ -231,7 +229,7 @@ def _lead(told: PassageText, asked: _Asked) -> int:
         part = parts[place]
         own, said = weight_in(left, part.words), folded(part.text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
-        total = 0.0 if has_body else own + above(part.heading) + above(_headed_by(part.text, told, words))
+        total = 0.0 if has_body else own + above(part.heading)
         forms = sum(form in said for form in asked.forms)
         return (total, weight_in(asked.before, part.words), own, forms, not ITEM.match(part.text), -place)
 
@@ -244,15 +242,6 @@ def _lead(told: PassageText, asked: _Asked) -> int:
     best = max(range(len(parts)), key=weight)
     whole = sum(word.weight for word in left)
     return parts[best].under + 1 if weight_in(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
-
-
-def _headed_by(text: str, told: PassageText, words: Sequence[Word]) -> frozenset[str]:
-    """The first words of a numbered clause, where they are a phrase of the question; a single one may just act there
-    («1.1. Арендодатель передаёт …»)."""
-    item = CLAUSE.match(text)
-    said = text[item.end() :].split() if item else []
-    opening = [told.stems(word) for word in said[:OPENING_WORDS]] if len(said) > OPENING_WORDS else []
-    return union(opening) if opening and all(weight_in(words, stems) for stems in opening) else frozenset()
 
 
 def _paragraph(text: str, parts: Sequence[Sentence], first: int, last: int) -> tuple[int, int]:
