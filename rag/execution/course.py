@@ -15,6 +15,7 @@ from itertools import takewhile
 from domain.locator import JsonValue
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload, fact_keys, merge, weighed
 from rag.execution.tools import Spent
+from rag.metering import Usage
 from rag.planning.plan import ALL_PREVIOUS, ANALYZE, ANYTHING, MAX_STEPS, READ_ONE, SEARCH, Step, in_order, needs
 from rag.progress import StepShown, StepState
 from rag.words import estimate_tokens
@@ -54,11 +55,14 @@ SAMPLES = 3  # facts in the summary of an older step
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """A step that has ended, and its result."""
+    """A step that has ended, its result, and what it took."""
 
     step: Step
     payload: FactsPayload
     problem: str = ""
+    stopped: bool = False  # the person pressed stop before it was done
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,16 +193,17 @@ class Course:
         self.begun += 1
         self.states[step.id] = StepState.RUNNING
 
-    def settle(self, step: Step, payload: FactsPayload, problem: str = "", *, stopped: bool = False) -> None:
-        """The step has ended: judge it, and adapt the plan. `stopped`: the person pressed stop before it was done."""
+    def settle(self, ended: Finished) -> None:
+        """A step has ended: judge it, and adapt the plan."""
+        step, payload, problem = ended.step, ended.payload, ended.problem
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
         if not payload.found and not problem:
             self._empty.add(step.id)
-        self.finished.append(Finished(step=step, payload=payload, problem=problem))
+        self.finished.append(ended)
         state = StepState.FAILED if problem else judge(step, payload)
-        state = StepState.STOPPED if stopped else state
+        state = StepState.STOPPED if ended.stopped else state
         if state is StepState.SHORT and self._widen(step):
             return
         self.states[step.id] = state

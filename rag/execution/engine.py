@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from domain.ending import end
-from rag.execution.course import Course, TokenBudget, context_for, signature_of, summary
+from rag.execution.course import Course, Finished, TokenBudget, context_for, signature_of, summary
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import Run, Spent, StepFailed, StepProgress, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
@@ -34,22 +34,10 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
-    """A step that was run, its result, and what it took."""
-
-    step: Step
-    payload: FactsPayload
-    problem: str
-    stopped: bool  # the person pressed stop before it was done
-    seconds: float
-    usage: Usage
-
-
-@dataclass(frozen=True, kw_only=True)
 class StepsDone:
     """How a plan of several steps went."""
 
-    ended: tuple[Ended, ...]
+    ended: tuple[Finished, ...]
     shown: tuple[StepShown, ...]
     adapted: int
     spent: Spent | None
@@ -65,9 +53,9 @@ class _Begun:
     started: float = field(default_factory=time.monotonic)
     fetched: asyncio.Task[FactsPayload] | None = None
 
-    def end(self, payload: FactsPayload, problem: str, *, stopped: bool) -> Ended:
+    def end(self, payload: FactsPayload, problem: str, *, stopped: bool) -> Finished:
         seconds = time.monotonic() - self.started
-        return Ended(
+        return Finished(
             step=self.step, payload=payload, problem=problem, stopped=stopped, seconds=seconds, usage=self.usage
         )
 
@@ -79,10 +67,9 @@ class _Work:
     course: Course
     context: ToolContext
     watch: Watch
-    running: dict[asyncio.Task[Ended], _Begun] = field(default_factory=dict)
+    running: dict[asyncio.Task[Finished], _Begun] = field(default_factory=dict)
     prefetched: dict[str, _Begun] = field(default_factory=dict)  # by signature
     progress: dict[str, tuple[int, int]] = field(default_factory=dict)
-    ended: list[Ended] = field(default_factory=list)
 
     @property
     def run(self) -> Run:
@@ -97,11 +84,6 @@ class _Work:
     def fetching(self) -> list[asyncio.Task[FactsPayload]]:
         """The prefetched searches."""
         return [begun.fetched for begun in self.prefetched.values() if begun.fetched]
-
-    def settle(self, ended: Ended) -> None:
-        """A step has ended, by itself or because the time was up."""
-        self.ended.append(ended)
-        self.course.settle(ended.step, ended.payload, ended.problem, stopped=ended.stopped)
 
     def show(self) -> None:
         self.watch(self.course.shown(self.progress))
@@ -130,7 +112,7 @@ class StepEngine:
         course.close()
         work.show()
         return StepsDone(
-            ended=tuple(work.ended), shown=course.shown(work.progress), adapted=course.adapted, spent=spent
+            ended=tuple(course.finished), shown=course.shown(work.progress), adapted=course.adapted, spent=spent
         )
 
     async def _go_on(self, work: _Work) -> None:
@@ -156,7 +138,7 @@ class StepEngine:
     def _settle(self, work: _Work) -> None:
         for task in [task for task in work.running if task.done()]:
             work.running.pop(task)
-            work.settle(task.result())
+            work.course.settle(task.result())
         work.show()
 
     def _fetched_ahead(self, step: Step, work: _Work) -> _Begun:
@@ -165,7 +147,7 @@ class StepEngine:
         begun.fetched = asyncio.create_task(_metered(lambda: self._call(call, work.context), begun.usage))
         return begun
 
-    async def _run_step(self, begun: _Begun, work: _Work) -> Ended:
+    async def _run_step(self, begun: _Begun, work: _Work) -> Finished:
         problem, payload, stopped = "", FactsPayload(), False
         try:
             payload = await (begun.fetched or _metered(lambda: self._payload(begun, work), begun.usage))
@@ -213,7 +195,7 @@ class StepEngine:
             await end(task)
             kept = work.run.kept.get(begun.step.id, FactsPayload())
             problem = "" if kept.found else "not ended in time"
-            work.settle(begun.end(kept, problem, stopped=work.run.stop.is_set()))
+            work.course.settle(begun.end(kept, problem, stopped=work.run.stop.is_set()))
         self._settle(work)
 
 

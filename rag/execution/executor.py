@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import structlog
 
 from domain.ids import DocumentId
-from rag.execution.course import TokenBudget, gaps_of
-from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
+from rag.execution.course import Finished, TokenBudget, gaps_of
+from rag.execution.engine import StepEngine, StepsDone, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
 from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
@@ -357,7 +357,7 @@ def _found_nothing(results: Sequence[CallResult]) -> bool:
     return not found or (found == {LIST} and any(result.call.tool != LIST for result in results))
 
 
-def _call_result(ended: Ended) -> CallResult:
+def _call_result(ended: Finished) -> CallResult:
     call = ToolCall(tool=ended.step.action, args=ended.step.params)
     return CallResult(call=call, payload=ended.payload, seconds=ended.seconds, problem=ended.problem)
 

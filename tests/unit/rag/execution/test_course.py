@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.course import FRUITLESS, ROUNDS, Course
+from rag.execution.course import FRUITLESS, ROUNDS, Course, Finished
 from rag.execution.facts import Advice, FactsPayload
 from rag.planning.plan import Step
 from rag.progress import StepState
@@ -23,7 +23,7 @@ def ids(steps: Sequence[Step]) -> list[str]:
 def end(made: Course, step_id: str, payload: FactsPayload, problem: str = "") -> None:
     one = made.steps[step_id]
     made.begin(one)
-    made.settle(one, payload, problem)
+    made.settle(Finished(step=one, payload=payload, problem=problem))
 
 
 def test_a_step_waits_for_those_it_depends_on_or_reads() -> None:
@@ -184,7 +184,8 @@ def test_every_plan_ends_within_its_limit_and_loses_no_fact(
         made.begin(one)
         payload = answer if isinstance(answer, FactsPayload) else FactsPayload()
         given_out += [fact.text for fact in payload.facts]
-        made.settle(one, payload, "" if isinstance(answer, FactsPayload) else str(answer))
+        problem = "" if isinstance(answer, FactsPayload) else str(answer)
+        made.settle(Finished(step=one, payload=payload, problem=problem))
     made.close()
     assert turn == made.begun <= limit
     assert [fact.text for each in made.finished for fact in each.payload.facts] == given_out
