@@ -42,7 +42,8 @@ from ingestion.records import Chunk, ClaimedDocument, Document, IndexedChunk, Na
 WINDOWS_AT_ONCE = 4  # per call of the embedder, which may split the call into several requests
 OPENING_BLOCKS, OPENING_CHARS = 100, 5000  # where a document gives the full form of what its name joins
 LONGEST_NAME = 3  # words
-CHUNKS_A_BATCH = 64  # 0.3 MB of vectors of 1024 numbers; 0.6 MB as text over PostgREST
+CHUNKS_A_BATCH = 64  # of documents that are stored in one call
+CHUNKS_A_CALL = 128  # a group of windows fits; 0.5 MB of vectors of 1024 numbers, 1.2 MB as text over PostgREST
 SHORT_CHARS = 5_000
 """A few milliseconds of chunking or analysing; a Telegram message holds 4096. A hop to a thread and back costs about as
 much as splitting a note does, so what is short is computed in the event loop."""
@@ -130,8 +131,8 @@ class Indexer:
         )
 
     async def _store(self, document: ClaimedDocument, indexed: Sequence[IndexedChunk]) -> int:
-        for first in range(0, len(indexed), CHUNKS_A_BATCH):
-            await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_BATCH])
+        for first in range(0, len(indexed), CHUNKS_A_CALL):
+            await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_CALL])
         return len(indexed)
 
     def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], names: Sequence[str]) -> list[IndexedChunk]:

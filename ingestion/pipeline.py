@@ -19,7 +19,7 @@ from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
-from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError, Unchanged
+from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError, Unchanged
 from ingestion.fetch.download import HTML_TYPE
 from ingestion.fetch.fetchers import Fetchers
 from ingestion.files import SITE_TYPE, document_folder
@@ -54,6 +54,7 @@ _UNREADABLE = REFUSALS | {FailureCode.FILE_NEEDS_RECOGNITION}
 _WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN})
 _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 
+MOST_TOGETHER = 4 * CHUNKS_A_BATCH  # chunks of a document that waits in memory for the others of its claim
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
@@ -64,6 +65,11 @@ class _Cut:
     document: ClaimedDocument
     parsed: Document
     passages: Passages
+
+    @property
+    def is_small(self) -> bool:
+        """It is stored in one call."""
+        return len(self.passages.chunks) <= CHUNKS_A_BATCH
 
 
 class IngestionPipeline:
@@ -105,7 +111,10 @@ class IngestionPipeline:
                 files = [(each, file) for each, file in fetched if each.id in going_on]
                 read = {each.id: await self._read_small(each, file, parser) for each, file in (*notes, *files)}
             cut = [done for done in read.values() if isinstance(done, _Cut)]
-            ended |= await self._queue.publish_together(await self._index_all(cut))
+            ended |= await self._queue.publish_together(await self._index_all([each for each in cut if each.is_small]))
+            for each in cut:
+                if not each.is_small and (is_new := await self._store_large(each)) is not None:
+                    ended[each.document.id] = is_new
         for is_ready in ended.values():
             self._meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
         refused = {document: done for document, done in read.items() if isinstance(done, Failure)}
@@ -118,22 +127,36 @@ class IngestionPipeline:
         progress = Progress(self._queue, document, meter=self._meter)
         try:
             parsed = await self._read(document, progress)
-            is_new = parsed is not None and await self._store(document, parsed, progress)
+            is_new = parsed is not None and await self._store(await self._cut(document, parsed), progress)
             self._meter.document_ended(Outcome.READY if is_new else Outcome.KNOWN)
         finally:
             await progress.close()
 
-    async def _store(self, document: ClaimedDocument, parsed: Document, progress: Progress) -> bool:
-        """Chunk, index and publish; False where the base already has the content. A document of one batch is stored and
-        published in a single call, which also records the hash of a note: a call for that alone takes a fifth of its
-        time, and spares nothing but its embedding.
-        """
-        note_hash = hash_note(document.source) if document.source.type is SourceType.NOTE else None
+    async def _cut(self, document: ClaimedDocument, parsed: Document) -> _Cut:
         passages = await _cut(parsed.blocks, self._sizes, self._cutter, self._scratch)
         if not passages.chunks:
             raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
+        return _Cut(document=document, parsed=parsed, passages=passages)
+
+    async def _store_large(self, cut: _Cut) -> bool | None:
+        """Of a small file with many passages; None: it is to be run alone, which tells why."""
+        progress = Progress(self._queue, cut.document, meter=self._meter)
+        try:
+            return await self._store(cut, progress)
+        except (SourceError, ServiceError, LeaseLost):
+            return None
+        finally:
+            await progress.close()
+
+    async def _store(self, cut: _Cut, progress: Progress) -> bool:
+        """Index and publish; False where the base already has the content. A document of one batch is stored and
+        published in a single call, which also records the hash of a note: a call for that alone takes a fifth of its
+        time, and spares nothing but its embedding.
+        """
+        document, parsed, passages = cut.document, cut.parsed, cut.passages
+        note_hash = hash_note(document.source) if document.source.type is SourceType.NOTE else None
         chunks = len(passages.chunks)
-        if chunks <= CHUNKS_A_BATCH:
+        if cut.is_small:
             progress.begin(DocumentStatus.EMBEDDING, total=chunks)
             ((parsed, whole),) = await self._indexer.index_together([(document.source, parsed, passages)])
             ended = await self._queue.publish(
@@ -251,8 +274,8 @@ class IngestionPipeline:
             return error.failure if error.code in _UNREADABLE and not is_kept else None
         except ServiceError:
             return None
-        is_small = 0 < len(passages.chunks) <= CHUNKS_A_BATCH
-        return _Cut(document=document, parsed=parsed, passages=passages) if is_small else None
+        is_held = 0 < len(passages.chunks) <= MOST_TOGETHER
+        return _Cut(document=document, parsed=parsed, passages=passages) if is_held else None
 
     async def _index_all(self, cut: Sequence[_Cut]) -> list[WholeDocument]:
         indexed = await self._indexer.index_together(

@@ -101,8 +101,9 @@ def _begin(
             batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=tuple(source for _, source in members))
             documents = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=HOLD_S)]
             await worker.run_together(documents)
+            cards = await parts.stores.library.cards(base, documents)
             return [
-                (named, await _card(parts, base, document))
+                (named, cards.get(document) or SourceMissing("the document was deleted while it was being read"))
                 for (named, _), document in zip(members, documents, strict=True)
             ]
 
@@ -121,11 +122,6 @@ def _weight(source: Source) -> float:
     """Sort key: the longest work goes first, as a book that begins last would run on alone at the end. An address comes
     before all files: its duration is unknown, and waiting for its server costs nothing."""
     return inf if source.size_bytes is None else source.size_bytes
-
-
-async def _card(parts: Parts, base: BaseId, document: DocumentId) -> DocumentCard | SourceMissing:
-    card = await parts.stores.library.card(base, document)
-    return SourceMissing("the document was deleted while it was being read") if card is None else card
 
 
 def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:

@@ -321,8 +321,7 @@ async def _receive_document(child: _Child, progress: Progress, folder: Path) -> 
     """Receive a document; many blocks are spooled to `folder`."""
     lines = DocumentLines(folder)
     while True:
-        line = await child.line()
-        got = await asyncio.to_thread(lines.add, line) if len(line) > LONG_LINE_BYTES else lines.add(line)
+        got = await _taken(lines.add, await child.line())
         if isinstance(got, Document):
             return got
         if isinstance(got, PagesRead):
@@ -334,8 +333,12 @@ async def _receive_passages(child: _Child, folder: Path) -> Passages:
     while True:
         line = await child.line()
         raise_failure(line)
-        if (passages := await asyncio.to_thread(lines.add, line)) is not None:
+        if (passages := await _taken(lines.add, line)) is not None:
             return passages
+
+
+async def _taken(add: Callable[[bytes], Result], line: bytes) -> Result:
+    return await asyncio.to_thread(add, line) if len(line) > LONG_LINE_BYTES else add(line)
 
 
 async def _receive_picture(child: _Child) -> Picture:

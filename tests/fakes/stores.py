@@ -247,6 +247,9 @@ class FakeLibrary(LibraryStore, TableStore):
         row = self._one(base, document)
         return row.card() if row else None
 
+    async def cards(self, base: BaseId, documents: Sequence[DocumentId]) -> Mapping[DocumentId, DocumentCard]:
+        return {each: card for each in documents if (card := await self.card(base, each))}
+
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         row = self._one(base, document)
         if row is None or row.status.is_final:

@@ -50,6 +50,11 @@ class LibraryStore(rows.Store):
         found = await self._call("document_card", base=base, document=document)
         return rows.document_card(found[0]) if found else None
 
+    async def cards(self, base: BaseId, documents: Sequence[DocumentId]) -> Mapping[DocumentId, DocumentCard]:
+        """The same of several, as far as the base has them."""
+        found = await self._call("read_cards", base=base, documents=[str(each) for each in documents])
+        return {DocumentId(rows.text(row, "asked")): rows.document_card(rows.part(row, "card")) for row in found}
+
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
         """Answer the question that a CHOOSING document asks; False when it asks none any more."""
         return await self._does("choose_document", base=base, document=document, choice=choice.value)

@@ -49,12 +49,14 @@ begin
     select c.* from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
       span_end int, locator jsonb, length int, model text, vector int)) with ordinality
       as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
+  ), flat as materialized ( -- of the variable, each slice would copy all of it
+    select p_embeddings as numbers
   ), stored as (
     insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
       model, embedding)
     select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
-      p_embeddings[(c.vector - 1) * 1024 + 1 : c.vector * 1024]::halfvec(1024)
-    from chunk c
+      flat.numbers[(c.vector - 1) * 1024 + 1 : c.vector * 1024]::halfvec(1024)
+    from flat cross join chunk c
     returning s.id, s.ordinal
   )
   select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
@@ -100,6 +102,7 @@ comment on function baza_internal.count_spread is
 create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
 returns table (id uuid, searchable int)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -6,6 +6,7 @@ create or replace function record_content(p_document text, p_lease text, p_conte
   p_media_type text default null, p_edition text default null)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   held documents := held_document(p_document, p_lease);
@@ -26,6 +27,7 @@ comment on function record_content is
 create or replace function record_contents(p_lease text, p_contents text)
 returns table (id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -135,6 +137,7 @@ create or replace function store_blocks(p_document text, p_lease text, p_parsed 
   p_base_passages bigint default null)
 returns table (id uuid, stored int)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -162,6 +165,7 @@ comment on function store_blocks is
 create or replace function add_blocks(p_document text, p_lease text, p_first int, p_blocks text)
 returns table (id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   held constant documents := held_document(p_document, p_lease);
@@ -223,6 +227,7 @@ create or replace function baza_internal.publish(p_document text, p_lease text, 
   p_embeddings real[], p_parsed jsonb, p_base_passages bigint, p_content_hash text)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -347,6 +352,7 @@ comment on function postpone_document is
 create or replace function fail_document(p_document text, p_lease text, p_code text, p_params text, p_detail text)
 returns table (id uuid, status text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   held constant documents := held_document(p_document, p_lease);

@@ -119,6 +119,15 @@ comment on function document_card is
   'One document of the base, in any state; no row when there is none. For an earlier version, or a failed attempt at '
   'the next one, the current version: buttons stay under messages for years.';
 
+create or replace function read_cards(p_base text, p_documents text[], p_person bigint default null)
+returns table (asked uuid, card jsonb)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select d.asked::uuid, to_jsonb(card) from unnest(p_documents) as d (asked)
+    cross join lateral document_card(p_base, d.asked, p_person) card
+$$;
+comment on function read_cards is '`document_card` for several documents of a base, in one call.';
+
 create or replace function document_versions(p_base text, p_document text, p_person bigint default null)
 returns setof document_cards
 language sql stable set search_path = public, baza_internal, extensions, pg_temp

@@ -67,6 +67,7 @@ create or replace function enqueue_batch(p_base text, p_batch text, p_hold_s dou
   p_most_waiting bigint default null, p_person bigint default null)
 returns table (id uuid, "position" int, created boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -150,6 +151,7 @@ returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text
   source_title text, source_text text, source_url text, file_id text, kept_file uuid, size_bytes bigint,
   media_type text, author text, published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -321,12 +321,12 @@ async def test_a_page_without_words_is_called_a_page(tmp_path: Path) -> None:
     assert caught.value.params == {"host": "site.example"}
 
 
-async def test_every_chunk_gets_its_own_vector_in_batches_of_64(tmp_path: Path) -> None:
+async def test_every_chunk_gets_its_own_vector_in_batches_of_128(tmp_path: Path) -> None:
     queue = FakeQueue()
     await make_pipeline(queue, tmp_path).run(claimed(note(LONG_TEXT)))
     assert queue.published == [len(queue.chunks)]
-    assert len(queue.chunks) > 64
-    assert max(queue.batches) <= 64
+    assert len(queue.chunks) > 128
+    assert max(queue.batches) <= 128
     assert all(indexed.vector == [float(ordinal)] for ordinal, indexed in queue.chunks.items())
 
 

@@ -15,6 +15,7 @@ from ingestion.records import ClaimedDocument, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, claimed, note
 from tests.unit.ingestion.test_pipeline import LONG_TEXT, FileFetcher, make_pipeline
 
+MANY_PASSAGES = LONG_TEXT[: len(LONG_TEXT) // 2]
 WORDS = "Арендатор вносит плату не позднее пятого числа. "
 
 
@@ -40,7 +41,7 @@ async def test_notes_and_files_are_published_in_one_call(tmp_path: Path) -> None
     [
         file("БОМБА", document="odd"),  # damaged
         file("скан", document="odd"),  # others have to be asked than the parser
-        file(LONG_TEXT, document="odd"),  # more passages than one call takes
+        file(LONG_TEXT, document="odd"),  # more passages than are held while the others are read
         file("", document="odd"),  # without a word
         claimed(note(" "), document="odd"),
         replace(file(WORDS, document="odd"), attempt=2),  # it may be what killed the last worker
@@ -52,6 +53,20 @@ async def test_what_is_not_smooth_is_left_and_holds_up_no_other(odd: ClaimedDocu
     queue = FakeQueue()
     assert await run(queue, tmp_path, [odd, file(WORDS, document="plain")]) == {"plain"}
     assert queue.together == [["plain"]]
+
+
+async def test_a_small_file_with_many_passages_is_stored_by_itself_and_read_once(tmp_path: Path) -> None:
+    queue, pair = FakeQueue(), [file(MANY_PASSAGES, document="long"), file(WORDS, document="plain")]
+    assert await run(queue, tmp_path, pair) == {"long", "plain"}
+    assert (queue.together, len(queue.published)) == ([["plain"]], 1)
+
+
+async def test_one_with_many_passages_that_meets_trouble_is_left_and_takes_no_other_with_it(tmp_path: Path) -> None:
+    embedder = FakeEmbedder()
+    embedder.after_windows = 1
+    pair = [file(MANY_PASSAGES, document="long"), file(WORDS, document="plain")]
+    outcomes = await make_pipeline(FakeQueue(), tmp_path, embedder=embedder, fetcher=FileFetcher()).run_together(pair)
+    assert outcomes == {"plain": None}
 
 
 async def test_what_cannot_be_read_is_told_with_the_reason_and_read_no_second_time(tmp_path: Path) -> None:

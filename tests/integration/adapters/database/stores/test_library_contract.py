@@ -7,7 +7,7 @@ import pytest
 
 from adapters.database.stores import Stores
 from domain.documents import DocumentStatus, Medium, Removed, UnreadPart
-from domain.ids import ChatId, MessageId
+from domain.ids import ChatId, MessageId, UserId
 from ingestion.records import Document, Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
@@ -160,6 +160,14 @@ async def test_a_card_leads_to_the_message_that_brought_the_document(stores: Sto
     card = await stores.library.card(base, document.id)
     assert card is not None
     assert (card.chat_id, card.message_id, card.title) == (ChatId(ANNA), MessageId(77), "заметка")
+
+
+async def test_cards_of_several_documents_come_in_one_call(stores: Stores) -> None:
+    base, other = await open_base(stores), await open_base(stores, UserId(202))
+    first, foreign = await publish(stores, base, "слова"), await publish(stores, other, "чужое")
+    (second,) = await enqueue(stores, base, "ждёт")
+    cards = await stores.library.cards(base, [second, first, foreign])
+    assert cards == {each: await card_of(stores, base, each) for each in (first, second)}
 
 
 async def test_work_can_be_cancelled_once(stores: Stores) -> None:
