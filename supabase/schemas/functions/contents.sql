@@ -223,32 +223,39 @@ $$;
 comment on function baza_internal.hide_rivals is
   'Hides documents being read that have the content, the name or the lineage of the one that is ready now.';
 
-create or replace function baza_internal.publish(p_document text, p_lease text, p_chunks int, p_last jsonb,
-  p_embeddings real[], p_parsed jsonb, p_base_passages bigint, p_content_hash text)
+create or replace function baza_internal.put_whole(p_held documents, p_last jsonb, p_embeddings real[], p_parsed jsonb,
+  p_content_hash text)
+returns documents
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  p_held.content_hash := coalesce(p_content_hash, p_held.content_hash);
+  if p_parsed is not null then
+    p_held := put_blocks(p_held, p_parsed);
+  end if;
+  if p_last is not null then
+    p_held := put_chunks(p_held, p_last, p_embeddings);
+  end if;
+  return p_held;
+end $$;
+comment on function baza_internal.put_whole is
+  'Stores the last chunks of a document, and its blocks if it is one batch; returns it with its new figures for '
+  '`publish`. `p_content_hash` is that of a document for which `record_content` was not called: one that is stored '
+  'whole here, so that nobody could see it before.';
+
+create or replace function baza_internal.publish(p_held documents, p_had int, p_chunks int, p_base_passages bigint)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  held documents;
-  had int; -- chunks that are stored already
+  held documents := p_held;
 begin
-  -- Serialised: of two documents with the same content or name the second sees the first.
-  perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
-  held := held_document(p_document, p_lease);
-  had := held.chunks;
-  held.content_hash := coalesce(p_content_hash, held.content_hash);
-  if p_parsed is not null then
-    held := put_blocks(held, p_parsed);
-  end if;
-  if p_last is not null then
-    held := put_chunks(held, p_last, p_embeddings);
-  end if;
-  if had > 0 then
+  if p_had > 0 then
     delete from documents_chunks c where c.document_id = held.id and c.ordinal >= p_chunks;
   end if;
-  if had > 0 and found or held.chunks <> p_chunks then
+  if p_had > 0 and found or held.chunks <> p_chunks then
     select count(*), coalesce(sum(c.length), 0) into held.chunks, held.terms
     from documents_chunks c where c.document_id = held.id;
   end if;
@@ -274,7 +281,7 @@ begin
   where d.id = held.id;
   if held.given_terms is not null then -- the worker has indexed the document under its own title
     perform retitle(held, only_name(held.given_title, held.given_terms));
-  elsif had > 0 then
+  elsif p_had > 0 then
     perform count_spread(held);
   end if;
   perform hide_rivals(held);
@@ -282,45 +289,66 @@ begin
   return query select null::uuid, null::uuid;
 end $$;
 comment on function baza_internal.publish is
-  'Stores the last chunks (and the blocks of a document that is one batch) and makes the document ready: all of it is '
-  'searchable, and what it replaces no longer. When another became ready meanwhile, stops the work as `record_content` '
-  'does. `p_content_hash` is that of a document for which `record_content` was not called: one that is stored whole '
-  'here, so that nobody could see it before. It commits asynchronously: see `held_document`.';
+  'Makes a document ready whose chunks are all stored, `p_had` of them before this call: all of it is searchable, and '
+  'what it replaces no longer. When another became ready meanwhile, stops the work as `record_content` does. It commits '
+  'asynchronously: see `held_document`.';
 
 create or replace function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
   p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null,
   p_content_hash text default null)
 returns table (duplicate_of uuid, namesake uuid)
-language sql set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
-  select * from publish(p_document, p_lease, p_chunks, p_last::jsonb, p_embeddings, p_parsed::jsonb, p_base_passages,
-    p_content_hash)
-$$;
-comment on function publish_document is 'See `publish`.';
+declare
+  held documents;
+begin
+  -- Serialised: of two documents with the same content or name the second sees the first.
+  perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
+  held := held_document(p_document, p_lease);
+  return query select * from publish(put_whole(held, p_last::jsonb, p_embeddings, p_parsed::jsonb, p_content_hash),
+    held.chunks, p_chunks, p_base_passages);
+end $$;
+comment on function publish_document is 'Stores what is left of a document (`put_whole`) and makes it ready (`publish`).';
 
 create or replace function publish_documents(p_lease text, p_documents text, p_embeddings real[],
   p_base_passages bigint default null)
 returns table (id uuid, is_ready boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  documents constant jsonb := p_documents::jsonb;
+  given constant jsonb := p_documents::jsonb;
   sent record;
+  held documents;
+  stored documents[];
+  had int[]; -- by the place in `stored`
+  chunks int[];
   ended record;
 begin
-  perform lock_base(d.base_id) from documents d where d.id = (documents -> 0 ->> 'document')::uuid;
-  perform lock_held(array(select given.document from jsonb_to_recordset(documents) as given (document uuid)));
+  perform lock_base(d.base_id) from documents d where d.id = (given -> 0 ->> 'document')::uuid;
+  perform lock_held(array(select g.document from jsonb_to_recordset(given) as g (document uuid)));
+  -- All are stored before the first is counted in its base: whoever else stores passages there waits from then on.
   for sent in
-    select * from jsonb_to_recordset(documents) as given (document text, chunks int, last jsonb, parsed jsonb,
-      hash text)
+    select * from jsonb_to_recordset(given) as g (document text, chunks int, last jsonb, parsed jsonb, hash text)
   loop
     begin
-      select * into ended from publish(sent.document, p_lease, sent.chunks, sent.last, p_embeddings, sent.parsed,
-        p_base_passages, sent.hash);
-      return query select sent.document::uuid, ended.duplicate_of is null and ended.namesake is null;
-    exception when sqlstate 'BZ001' or sqlstate 'BZ003' then
+      held := held_document(sent.document, p_lease);
+      stored := stored || put_whole(held, sent.last, p_embeddings, sent.parsed, sent.hash);
+      had := had || held.chunks;
+      chunks := chunks || sent.chunks;
+    exception when sqlstate 'BZ001' then
       null; -- whoever goes on with it alone learns of it
+    end;
+  end loop;
+  for place in 1 .. coalesce(cardinality(stored), 0) loop
+    begin
+      select * into ended from publish(stored[place], had[place], chunks[place], p_base_passages);
+      return query select stored[place].id, ended.duplicate_of is null and ended.namesake is null;
+    exception when sqlstate 'BZ003' then -- the same
+      delete from documents_chunks c where c.document_id = stored[place].id;
+      delete from document_blocks b where b.document_id = stored[place].id;
     end;
   end loop;
 end $$;
