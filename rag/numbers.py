@@ -19,7 +19,7 @@ _MONTH_AND_YEAR = re.compile(r"\d{1,2}\.\d{4}")  # «до 03.2029»
 _SCALE = re.compile(
     r"[ \u00a0\u202f]?(тыс|млн|млрд|миллион|миллиард|thousand|million|billion|[KkMк](?!\w))", re.IGNORECASE
 )
-_SCALES: dict[str, int] = {
+SCALES: dict[str, int] = {
     "тыс": 10**3, "thousand": 10**3, "k": 10**3, "к": 10**3, "млн": 10**6, "миллион": 10**6, "million": 10**6,
     "m": 10**6, "млрд": 10**9, "миллиард": 10**9, "billion": 10**9,
 }  # fmt: skip
@@ -212,7 +212,7 @@ def _scaled(match: re.Match[str], text: str) -> set[Decimal]:
     if scale is None:
         return set()
     return {
-        (value * _SCALES[scale[1].casefold()]).normalize()
+        (value * SCALES[scale[1].casefold()]).normalize()
         for reading in _readings(match[0])
         if len(reading) == 1
         for value in reading

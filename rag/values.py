@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from domain.names import LEGAL_FORMS
+from rag.numbers import SCALES
 from rag.words import plain
 
 REMEMBERED = 4096  # cached cells: while documents are read, the table is built again and again
@@ -30,10 +31,6 @@ _UNIT = re.compile(r"\s*(?:\([^)]*\)\s*)?([₽$€£¥%]|[^\W\d_]+)")
 _BEFORE_EXACT = re.compile(r"\s*(?:[₽$€£¥]|USD|EUR|RUB)?\s*", re.IGNORECASE)
 _AFTER_EXACT = re.compile(r"\s*(?P<unit>[₽$€£¥%]|[^\W\d_]+)?\.?\s*(?:США)?\s*")
 _MONEY_BEFORE = re.compile(r"([₽$€£¥]|USD|EUR|RUB)\s*$", re.IGNORECASE)
-_SCALES: Mapping[str, int] = {
-    "тыс": 10**3, "thousand": 10**3, "млн": 10**6, "миллион": 10**6, "million": 10**6, "млрд": 10**9,
-    "миллиард": 10**9, "billion": 10**9,
-}  # fmt: skip
 _UNITS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (unit, re.compile(pattern, re.IGNORECASE))
     for unit, pattern in (
@@ -82,7 +79,7 @@ def amount(text: str) -> Amount | None:
     if value is None:
         return None
     if scale := _SCALE.match(text, end):
-        value, end = value * _SCALES[scale[1].casefold()], scale.end()
+        value, end = value * SCALES[scale[1].casefold()], scale.end()
     return Amount(value=value, unit=_unit_at(text, found.start(), end))
 
 

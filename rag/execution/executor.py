@@ -73,10 +73,6 @@ class Execution:
     gaps: str = ""  # what was not found or not done, for the model that answers
 
 
-def _unwatched(steps: tuple[StepShown, ...]) -> None:
-    """The default listener: does nothing."""
-
-
 class Executor:
     """Runs plans; one object serves any number of them concurrently."""
 
@@ -100,7 +96,7 @@ class Executor:
         plan: QueryPlan,
         context: ToolContext,
         early: EarlySearch | None = None,
-        watch: Watch = _unwatched,
+        watch: Watch = lambda steps: None,
     ) -> Execution:
         """Raises DatabaseAway. An early search that the plan cannot use is cancelled."""
         if plan.steps:

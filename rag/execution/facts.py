@@ -9,6 +9,7 @@ plan's limits allow, and no passages that cannot matter. `to_json` gives the see
 from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain, zip_longest
 
 from domain.ids import ChunkId, DocumentId
 from domain.locator import JsonValue
@@ -169,7 +170,7 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
     if not payloads:
         return FactsPayload()
     return FactsPayload(
-        facts=_together([payload.facts for payload in payloads]),
+        facts=tuple(_unique(chain(*zip_longest(*(payload.facts for payload in payloads))))),
         coverage=min(payload.coverage for payload in payloads),
         left_out=sum(payload.left_out for payload in payloads),
         documents=_documents([each.documents for each in payloads if each.documents]),
@@ -379,20 +380,9 @@ def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tup
     return ((place, fact) for place, fact in items if fact.is_item)
 
 
-def _together(rows: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
-    if len(rows) == 1 and all(fact.kind is FactKind.PASSAGE for fact in rows[0]):
-        return rows[0]  # a single search has removed duplicates itself (`rag.retrieval.ranking`)
-    return tuple(_unique(_in_turns(rows)))
-
-
-def _in_turns(rows: Sequence[Sequence[Fact]]) -> Iterable[Fact]:
-    longest = max((len(row) for row in rows), default=0)
-    return (row[place] for place in range(longest) for row in rows if place < len(row))
-
-
-def _unique(facts: Iterable[Fact]) -> Iterable[Fact]:
+def _unique(facts: Iterable[Fact | None]) -> Iterable[Fact]:
     seen: set[Hashable] = set()
-    for fact in facts:
+    for fact in filter(None, facts):
         keys = fact_keys(fact)
         if seen.isdisjoint(keys):
             yield fact

@@ -62,10 +62,6 @@ class StepProgress:
     total: int
 
 
-def _unheard(progress: StepProgress) -> None:
-    """The default listener: does nothing."""
-
-
 @dataclass(kw_only=True)
 class Run:
     """Created when the turn begins. `usage` is the turn's meter, which grows with each model call."""
@@ -73,7 +69,7 @@ class Run:
     limits: RunLimits = field(default_factory=RunLimits)
     usage: Usage = field(default_factory=Usage)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    report: Callable[[StepProgress], None] = _unheard
+    report: Callable[[StepProgress], None] = lambda progress: None
     started: float = field(default_factory=time.monotonic)
     kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> partial result, if it is cut short
     calls_under_way: int = 0  # of all steps; the meter counts a call only when it has ended

@@ -33,10 +33,6 @@ REMEMBERED_WORDS = 16_384  # of passages that were compared, with their terms; s
 log = structlog.get_logger()
 
 
-def _unheard(seconds: float) -> None:
-    """The default listener: does nothing."""
-
-
 class Retrieval:
     """Search as a turn and `baza eval retrieval` use it."""
 
@@ -51,7 +47,7 @@ class Retrieval:
         passages: int,
         lexical_weight: float,
         vector_weight: float,
-        heard: Callable[[float], None] = _unheard,
+        heard: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         """`candidates` of each leg are fused, `passages` are returned. A leg of weight 0 is skipped. `heard` is called
         with the seconds of each `find` that has not failed."""
