@@ -68,46 +68,32 @@ async def until_set(stop: asyncio.Event, items: AsyncIterator[Item]) -> AsyncGen
     """The items as they come; what their source raises passes through. When `stop` is set, the source is cancelled
     while it waits, so that a connection is closed at once, and BrokenOff is raised. The source is also closed when the
     reader leaves."""
-    wait = _Wait()
+    wait: asyncio.Timeout | None = None  # it has no deadline before `stop` is set
+
+    def break_off(_: object) -> None:
+        if wait:
+            wait.reschedule(0)
+
     stopping = asyncio.create_task(stop.wait())
-    stopping.add_done_callback(lambda _: wait.break_off())
+    stopping.add_done_callback(break_off)
     try:
         while not stop.is_set():
-            with wait:
+            async with asyncio.timeout(None) as wait:
                 item = await anext(items)
+            wait = None
             yield item
         raise BrokenOff
     except StopAsyncIteration:
         return
+    except TimeoutError as error:
+        if wait and wait.expired():
+            raise BrokenOff from error
+        raise
     finally:
+        wait = None
         await end(stopping)
         if isinstance(items, AsyncGenerator):
             await items.aclose()
-
-
-class _Wait:
-    """A wait that can be cancelled from outside, reusable: what asyncio.timeout does for a deadline, at a tenth of its
-    cost, because every piece of an answer needs one."""
-
-    def __init__(self) -> None:
-        self._task: asyncio.Task[Any] | None = None  # the task that waits now
-        self._asked = 0  # cancellations of that task that somebody else has requested
-        self._broken = False
-
-    def break_off(self) -> None:
-        """Cancel the waiting task; does nothing when none waits."""
-        if self._task:
-            self._broken = True
-            self._task.cancel()
-
-    def __enter__(self) -> None:
-        self._task = asyncio.current_task()
-        self._asked = self._task.cancelling() if self._task else 0
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        task, self._task = self._task, None
-        if task and self._broken and task.uncancel() <= self._asked and kind is asyncio.CancelledError:
-            raise BrokenOff from error
 
 
 class Latest(Generic[State]):
