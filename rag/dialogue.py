@@ -136,7 +136,8 @@ class Summariser:
     async def _summarise(self, user: UserId, session: SessionId) -> None:
         try:
             pending = await self._store.unsummarised(user, session, limit=AT_ONCE)
-            if _is_due(pending.exchanges):
+            told = sum(map(size_of, pending.exchanges))
+            if len(pending.exchanges) >= EVERY_PAIRS or told > BUDGET_TOKENS:
                 written = await self._model.complete(self._messages(pending))
                 await self._store.save_summary(user, session, summary=written.strip(), up_to=pending.up_to)
                 log.info("dialogue.summarised", pairs=len(pending.exchanges), model=self._model.name)
@@ -152,10 +153,6 @@ class Summariser:
             fence=fence("memory", pending.summary, told), summary=pending.summary or "Nothing.", exchanges=told
         )
         return (self._rules, ChatMessage(role="user", content=filled))
-
-
-def _is_due(exchanges: Sequence[Exchange]) -> bool:
-    return len(exchanges) >= EVERY_PAIRS or sum(map(size_of, exchanges)) > BUDGET_TOKENS
 
 
 class DialogueMemory:

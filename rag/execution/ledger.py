@@ -34,12 +34,15 @@ def claim(value: str, source: RankedPassage) -> Claim:
 
 def dated(conflicts: Iterable[Conflict], came: Mapping[DocumentId, datetime]) -> tuple[Conflict, ...]:
     """The same, with the arrival date where a document has no date of its own, newest claims first."""
-    told = ((each, [_dated(one, came) for one in each.claims]) for each in conflicts)
+
+    def with_date(one: Claim) -> Claim:
+        return replace(one, dated=one.dated or came.get(one.passage.passage.document_id))
+
+    def age(one: Claim) -> tuple[bool, float]:
+        return newness(one.passage.passage, one.dated)
+
     return tuple(
-        replace(
-            each, claims=tuple(sorted(claims, key=lambda one: newness(one.passage.passage, one.dated), reverse=True))
-        )
-        for each, claims in told
+        replace(each, claims=tuple(sorted(map(with_date, each.claims), key=age, reverse=True))) for each in conflicts
     )
 
 
@@ -107,10 +110,6 @@ def _named(one: Claim, words: Wordings) -> str:
         return name
     wording = words.dated if is_own else words.came
     return f"{name} ({wording.format(day=one.dated.strftime(words.day))})"
-
-
-def _dated(one: Claim, came: Mapping[DocumentId, datetime]) -> Claim:
-    return replace(one, dated=one.dated or came.get(one.passage.passage.document_id))
 
 
 MAX_CLAIMS = 3  # documents named for the contradicted side

@@ -7,7 +7,6 @@ tell what was meant (seed 4, section 6.4).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import structlog
 from pydantic import JsonValue
@@ -45,7 +44,6 @@ OF_DOCUMENTS = ("document", "documents")  # arguments that name documents
 CONVERSATION = "CONVERSATION"  # the one intent that needs nothing of the base
 
 Arguments = Mapping[str, JsonValue]
-Part = TypeVar("Part", ToolCall, Step)
 
 log = structlog.get_logger()
 
@@ -123,8 +121,10 @@ class PlanMender:
         work = _Mending(request=request)
         await self._look_up(plan, work)
         plan = self._named(plan, work)
-        calls = tuple(self._called(call, plan, work) for call in plan.tool_calls)
-        steps = ordered([self._stepped(step, plan, work) for step in plan.steps])
+        called = [self._arguments(call.tool, call.args, plan, work) for call in plan.tool_calls]
+        calls = tuple(ToolCall(tool=tool, args=args) for tool, args in called)
+        stepped = [(step, *self._arguments(step.action, step.params, plan, work)) for step in plan.steps]
+        steps = ordered([step.model_copy(update={"action": tool, "params": args}) for step, tool, args in stepped])
         if ANALYZE in self._tools:
             steps = looked_at(steps, plan.question)
         plan = plan.model_copy(update={"tool_calls": calls, "steps": steps})
@@ -154,10 +154,11 @@ class PlanMender:
         """Question, intents, entities and language; what is unknown becomes the general case or is left out."""
         known = {each.id: each for each in work.request.known.entities} | work.found
         intents = dict.fromkeys(name if name in self._intents else GENERAL for name in plan.intents) or (GENERAL,)
+        named = {known[each.id].id: known[each.id] for each in plan.entities if each.id in known}
         changes: dict[str, object] = {
             "question": plan.question.strip() or work.request.question[:1000] or "?",
             "intents": tuple(intents),
-            "entities": tuple(dict.fromkeys(_planned(known[each.id]) for each in plan.entities if each.id in known)),
+            "entities": tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in named.values()),
         }
         usual = self._intents[next(iter(intents))]
         if "render_style" not in plan.model_fields_set:
@@ -170,14 +171,6 @@ class PlanMender:
         if plan.fallback.tool not in self._tools:
             changes["fallback"] = plan.fallback.model_copy(update={"tool": SEARCH})
         return plan.model_copy(update=changes)
-
-    def _called(self, call: ToolCall, plan: QueryPlan, work: _Mending) -> ToolCall:
-        tool, args = self._arguments(call.tool, call.args, plan, work)
-        return ToolCall(tool=tool, args=args)
-
-    def _stepped(self, step: Step, plan: QueryPlan, work: _Mending) -> Step:
-        action, params = self._arguments(step.action, step.params, plan, work)
-        return step.model_copy(update={"action": action, "params": params})
 
     def _arguments(
         self, name: str, given: Arguments, plan: QueryPlan, work: _Mending
@@ -228,10 +221,6 @@ class PlanMender:
 
 def _search(plan: QueryPlan) -> ToolCall:
     return ToolCall(tool=SEARCH, args={"query": plan.question})
-
-
-def _planned(entity: KnownEntity) -> PlannedEntity:
-    return PlannedEntity(type=entity.type, id=entity.id, name=entity.name)
 
 
 def _ids_called(plan: QueryPlan) -> list[str]:

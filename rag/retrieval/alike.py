@@ -42,7 +42,9 @@ class _Told:
 
 def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[str, ...]:
     """For each opening the words that most others lack, neighbours together; empty where it has none."""
-    split = [[(word, folded(word)) for word in map(_bare, _WORD.findall(each)) if word] for each in openings]
+    split = [
+        [(word, folded(word)) for found in _WORD.findall(each) if (word := found.strip(_EDGES))] for each in openings
+    ]
     count = Counter(word for words in split for word in {plain for _, plain in words})
     most = max(1, int(len(openings) * SHARED_BY)) if len(openings) > 1 else 1
     told = ([(word, count[plain] <= most and not _AMOUNT.match(plain)) for word, plain in words] for words in split)
@@ -132,10 +134,6 @@ def _choices(documents: Sequence[_Told]) -> tuple[DocumentChoice, ...]:
         DocumentChoice(id=each.id, label=label if label and told.count(label) == 1 else each.name)
         for each, label in zip(documents, told, strict=True)
     )
-
-
-def _bare(word: str) -> str:
-    return word.strip(_EDGES)
 
 
 def _whole_runs(words: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:

@@ -112,15 +112,11 @@ def is_called(document: DocumentMatch, kind: str, *, terms_of: TermsOf) -> bool:
     («Основание: договор …», «Приложение к договору …») is none."""
     said, length = tuple(terms_of(kind)), len(kind.split())
     begun = (line.split()[: length + 1] for line in document.opening.split("\n"))
-    starts = (words for line in begun for words in (line[:length], line[1:] if _is_word(line[:1]) else []))
+    starts = (words for line in begun for words in (line[:length], line[1:] if all(map(str.isalpha, line[:1])) else []))
     return any(tuple(terms_of(" ".join(words))) == said for words in starts) or any(
         said in zip(*(terms[at:] for at in range(len(said))), strict=False)
         for terms in (tuple(terms_of(name)) for name in (document.file_name, document.title))
     )
-
-
-def _is_word(begun: Sequence[str]) -> bool:
-    return all(word.isalpha() for word in begun)
 
 
 def _said(
