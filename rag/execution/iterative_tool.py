@@ -93,10 +93,16 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
             dialogue=context.dialogue,
         )
         words = self._wordings[language_of(context.question)]
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
-        cache = await self._open_cache(IterationReply, context, wording(arguments.question))
-        reader = IterativeReader(self._model, self._passages, self._prompts, budget=self._budget)
-        reading = await reader.read(inquiry, allowance, cache, lambda reading: _keep(reading, context, words))
+        reading = await IterativeReader(
+            inquiry=inquiry,
+            model=self._model,
+            passages=self._passages,
+            prompts=self._prompts,
+            budget=self._budget,
+            allowance=Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1),
+            cache=await self._open_cache(IterationReply, context, wording(arguments.question)),
+            watch=lambda reading: _keep(reading, context, words),
+        ).read()
         if reading.problems and reading.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
         known = await self._conclude(reading, context)

@@ -177,66 +177,55 @@ class Reading:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ongoing:
-    """What all groups of one reading share."""
+@dataclass(kw_only=True)
+class IterativeReader:
+    """One reading; its groups share its state."""
 
-    reading: Reading
+    inquiry: Inquiry
+    model: ChatModel
+    passages: DocumentPassages
+    prompts: Prompts
+    budget: RequestBudget
     allowance: Allowance
     cache: ReplyCache
-    watch: Callable[[Reading], None]
+    watch: Callable[[Reading], None]  # is called after every finished document
 
+    def __post_init__(self) -> None:
+        """Deals the documents out."""
+        known = {card.id: card for card in self.inquiry.cards}
+        self._begun = [[known[each] for each in one] for one in self.cache.read_together(tuple(known), most=GROUPS)]
+        done = {card.id for group in self._begun for card in group}
+        self._rest = dealt([card for card in self.inquiry.cards if card.id not in done], fewest=len(self._begun))
+        ledgers, orders = [Ledger() for _ in self._rest], list[list[DocumentId]]([] for _ in self._rest)
+        self._reading = Reading(inquiry=self.inquiry, ledgers=ledgers, orders=orders)
 
-class IterativeReader:
-    """One object serves any number of readings concurrently."""
-
-    def __init__(
-        self, model: ChatModel, passages: DocumentPassages, prompts: Prompts, *, budget: RequestBudget
-    ) -> None:
-        self._model = model
-        self._passages = passages
-        self._prompts = prompts
-        self._budget = budget
-
-    async def read(
-        self, inquiry: Inquiry, allowance: Allowance, cache: ReplyCache, watch: Callable[[Reading], None]
-    ) -> Reading:
+    async def read(self) -> Reading:
         """Reads first the documents that are cached for the same question, in the same order as then, so that the cache
-        hits; then the rest. `watch` is called after every finished document. Raises DatabaseAway."""
-        known = {card.id: card for card in inquiry.cards}
-        begun = [[known[each] for each in one] for one in cache.read_together(tuple(known), most=GROUPS)]
-        done = {card.id for group in begun for card in group}
-        rest = dealt([card for card in inquiry.cards if card.id not in done], fewest=len(begun))
-        reading = Reading(inquiry=inquiry, ledgers=[Ledger() for _ in rest], orders=[[] for _ in rest])
-        ongoing = _Ongoing(reading=reading, allowance=allowance, cache=cache, watch=watch)
-        await self._read_groups(begun, ongoing)
-        await self._read_groups(rest, ongoing)
+        hits; then the rest. Raises DatabaseAway."""
+        for groups in (self._begun, self._rest):
+            await together(*(self._read_group(number, group) for number, group in enumerate(groups)))
+        reading = self._reading
         log.info(
             "reading.done",
             documents=reading.read,
-            of=len(inquiry.cards),
+            of=len(reading.inquiry.cards),
             remembered=reading.remembered,
             problems=reading.problems,
             dropped=sum(ledger.dropped for ledger in reading.ledgers),
         )
         return reading
 
-    async def _read_groups(self, groups: Sequence[Sequence[DocumentCard]], ongoing: _Ongoing) -> None:
-        await together(*(self._read_group(number, group, ongoing) for number, group in enumerate(groups)))
-
-    async def _read_group(self, number: int, cards: Sequence[DocumentCard], ongoing: _Ongoing) -> None:
+    async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
         for card in cards:
-            if ongoing.reading.enough or ongoing.allowance.is_over():
+            if self._reading.enough or self.allowance.is_over() or not await self._read_document(number, card):
                 return
-            if not await self._read_document(number, card, ongoing):
-                return
-            ongoing.watch(ongoing.reading)
+            self.watch(self._reading)
 
-    async def _read_document(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> bool:
+    async def _read_document(self, number: int, card: DocumentCard) -> bool:
         """A document counts as read when all of it was read. False when the limits ended the reading before."""
-        reading, used = ongoing.reading, ongoing.reading.ledgers[number].used
+        reading, used = self._reading, self._reading.ledgers[number].used
         try:
-            asked = await self._read_parts(number, card, ongoing)
+            asked = await self._read_parts(number, card)
         except ModelError as error:
             reading.problems += 1
             log.warning("reading.document_failed", document_id=card.id, reason=type(error).__name__)
@@ -250,41 +239,37 @@ class IterativeReader:
         reading.enough = reading.enough or (not reading.inquiry.exhaustive and suffices(ledger))
         return True
 
-    async def _read_parts(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> int | None:
+    async def _read_parts(self, number: int, card: DocumentCard) -> int | None:
         """The number of model calls; None when the limits ended the reading. Facts of a part stay known even when the
         next part fails."""
-        reading, asked = ongoing.reading, 0
+        reading, asked = self._reading, 0
         order = reading.orders[number]
-        async for page in pages_of(self._passages, reading.inquiry.base_id, card.id):
-            for part in parts_of(page, tokens=self._budget.document):
+        async for page in pages_of(self.passages, reading.inquiry.base_id, card.id):
+            for part in parts_of(page, tokens=self.budget.document):
                 ledger = reading.ledgers[number]
                 key = self._key(ledger, part)
-                kept = ongoing.cache.get(key, IterationReply)
-                reply = kept or await self._ask(ledger, part, ongoing)
+                kept = self.cache.get(key, IterationReply)
+                reply = kept or await self._ask(ledger, part)
                 if reply is None:
                     return None
                 if card.id not in order:
                     order.append(card.id)
                 if not kept:
                     asked += 1
-                    await ongoing.cache.keep(key, reply, order)
+                    await self.cache.keep(key, reply, order)
                 reading.ledgers[number] = take(ledger, reply, part, asked=reading.inquiry.question)
         return asked
 
-    async def _ask(self, ledger: Ledger, part: Sequence[Passage], ongoing: _Ongoing) -> IterationReply | None:
+    async def _ask(self, ledger: Ledger, part: Sequence[Passage]) -> IterationReply | None:
         """None when the limits forbid the call."""
-        inquiry = ongoing.reading.inquiry
-        messages = iteration_messages(
-            self._prompts, self._budget, ledger, part, question=inquiry.question, dialogue=inquiry.dialogue
-        )
-        return await ask(self._model, messages, IterationReply, ongoing.allowance)
+        question, dialogue = self.inquiry.question, self.inquiry.dialogue
+        messages = iteration_messages(self.prompts, self.budget, ledger, part, question=question, dialogue=dialogue)
+        return await ask(self.model, messages, IterationReply, self.allowance)
 
     def _key(self, ledger: Ledger, part: Sequence[Passage]) -> str:
         """Cache key: a hash of all that decides the reply. The question is part of the cache's own key, and the
         dialogue is left out: the question is complete without it."""
-        return digest(
-            iteration_messages(self._prompts, self._budget, ledger, part, question="", dialogue="")[-1].content
-        )
+        return digest(iteration_messages(self.prompts, self.budget, ledger, part, question="", dialogue="")[-1].content)
 
 
 def dealt(cards: Sequence[DocumentCard], *, fewest: int = 1) -> list[Sequence[DocumentCard]]:

@@ -125,49 +125,35 @@ class CheckedReply:
         return cls(reply=reply, checked=check(reply, part, columns=len(request.columns)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ongoing:
-    """What all workers of one extraction share."""
-
-    extraction: Extraction
-    allowance: Allowance
-    waiting: deque[DocumentCard]
-    watch: Callable[[Extraction], None]
-    halves: deque[Batch] = field(default_factory=deque)  # of a batch whose rows did not fit into one reply
-    packing: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    @property
-    def calls_needed(self) -> int:
-        """An estimate for the documents that no worker has begun."""
-        return len(self.halves) + -(-len(self.waiting) // MOST_TOGETHER)
-
-
+@dataclass(kw_only=True)
 class RowExtractor:
-    """One object serves any number of extractions concurrently."""
+    """One extraction; its workers share its state."""
 
-    def __init__(self, model: ChatModel, passages: DocumentPassages, rules: str, *, prompt_tokens: int) -> None:
-        """`rules`: the system prompt. `prompt_tokens`: limit for the prompt of one call."""
-        self._model = model
-        self._rules = rules
-        self._prompt_tokens = prompt_tokens
-        self._passages = passages
-        whole = prompt_tokens - estimate_tokens(rules) - COLUMNS_TOKENS
+    order: ExtractionTask
+    model: ChatModel
+    passages: DocumentPassages
+    rules: str  # the system prompt
+    prompt_tokens: int  # limit for the prompt of one call
+    allowance: Allowance
+    watch: Callable[[Extraction], None]  # is called whenever documents have been read
+    _halves: deque[Batch] = field(default_factory=deque)  # of a batch whose rows did not fit into one reply
+    _packing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """The room for documents, and all of them waiting."""
+        whole = self.prompt_tokens - estimate_tokens(self.rules) - COLUMNS_TOKENS
         self._overlap_tokens = max(min(OVERLAP_TOKENS, whole // OVERLAP_SHARE), 0)
         self._part_tokens = whole - self._overlap_tokens
+        self._extraction, self._waiting = Extraction(order=self.order), deque(self.order.cards)
 
-    async def extract(
-        self, order: ExtractionTask, allowance: Allowance, watch: Callable[[Extraction], None]
-    ) -> Extraction:
-        """`watch` is called whenever documents have been read. Raises DatabaseAway."""
-        ongoing = _Ongoing(
-            extraction=Extraction(order=order), allowance=allowance, waiting=deque(order.cards), watch=watch
-        )
-        await together(*(self._work(ongoing) for _ in range(SIDE_BY_SIDE)))
-        extraction = ongoing.extraction
+    async def extract(self) -> Extraction:
+        """Raises DatabaseAway."""
+        await together(*(self._work() for _ in range(SIDE_BY_SIDE)))
+        extraction = self._extraction
         log.info(
             "rows.read",
             documents=len(extraction.rows),
-            of=len(order.cards),
+            of=len(self.order.cards),
             remembered=extraction.remembered,
             rows=sum(map(len, extraction.rows.values())),
             dropped=extraction.dropped,
@@ -176,104 +162,104 @@ class RowExtractor:
         )
         return extraction
 
-    async def _work(self, ongoing: _Ongoing) -> None:
+    async def _work(self) -> None:
         while True:
-            async with ongoing.packing:
-                batch = await self._next(ongoing)
+            async with self._packing:
+                batch = await self._next()
             if not batch:
                 return
             try:
-                whole = await self._read(batch, ongoing)
+                whole = await self._read(batch)
             except ModelError as error:
                 whole = True
                 if isinstance(error, ModelMisfit) and len(batch) > 1:
                     half = len(batch) // 2
-                    ongoing.halves.extend((batch[:half], batch[half:]))
+                    self._halves.extend((batch[:half], batch[half:]))
                     continue
-                ongoing.extraction.problems += len(batch)
+                self._extraction.problems += len(batch)
                 log.warning("rows.batch_failed", documents=len(batch), reason=type(error).__name__)
             if not whole:
                 return
-            ongoing.watch(ongoing.extraction)
+            self.watch(self._extraction)
 
-    async def _next(self, ongoing: _Ongoing) -> Batch:
+    async def _next(self) -> Batch:
         """The next documents with their texts: as many as fit into one prompt, or one that is longer. Those that are
         cached are done with on the way. Nothing when all are begun, or the limits forbid any further call."""
-        if ongoing.halves:
-            return () if ongoing.allowance.is_over() else ongoing.halves.popleft()
+        if self._halves:
+            return () if self.allowance.is_over() else self._halves.popleft()
         batch: list[DocumentText] = []
-        left, remembered = self._part_tokens, ongoing.extraction.remembered
-        while ongoing.waiting and len(batch) < MOST_TOGETHER:
-            document = await self._text(ongoing.waiting[0], ongoing)
-            if not _take_cached(document, ongoing.extraction):
+        left, remembered = self._part_tokens, self._extraction.remembered
+        while self._waiting and len(batch) < MOST_TOGETHER:
+            document = await self._text(self._waiting[0])
+            if not _take_cached(document, self._extraction):
                 left -= sum(tokens_of(passage) + NAME_TOKENS for passage in document.passages)
-                if (batch and left < 0) or (not batch and ongoing.allowance.is_over()):
+                if (batch and left < 0) or (not batch and self.allowance.is_over()):
                     break
                 batch.append(document)
-            ongoing.waiting.popleft()
-        if ongoing.extraction.remembered > remembered:
-            ongoing.watch(ongoing.extraction)
+            self._waiting.popleft()
+        if self._extraction.remembered > remembered:
+            self.watch(self._extraction)
         return tuple(batch)
 
-    async def _text(self, card: DocumentCard, ongoing: _Ongoing) -> DocumentText:
-        pages = pages_of(self._passages, ongoing.extraction.order.base_id, card.id)
+    async def _text(self, card: DocumentCard) -> DocumentText:
+        pages = pages_of(self.passages, self.order.base_id, card.id)
         return DocumentText(card=card, passages=tuple([passage async for page in pages for passage in page]))
 
-    async def _read(self, batch: Batch, ongoing: _Ongoing) -> bool:
+    async def _read(self, batch: Batch) -> bool:
         """False when the limits ended it; then none of the batch's documents counts as read."""
-        extraction = ongoing.extraction
         cards = [document.card for document in batch]
         asked, replies = 0, list[tuple[tuple[Passage, ...], Checked]]()
         passages = [passage for document in batch for passage in document.passages]
         parts = parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS)
         for part in overlapping(parts, tokens=self._overlap_tokens, each=NAME_TOKENS):
-            request = _request(part, cards, extraction.order)
-            said = _recalled(request, part, extraction.order)
+            request = _request(part, cards, self.order)
+            said = _recalled(request, part, self.order)
             asked += said is None
-            said = said or await self._ask(request, part, cards, ongoing)
+            said = said or await self._ask(request, part, cards)
             if said is None:
                 return False
             replies.append((part, said.checked))
-        extraction.add(cards, [checked for _, checked in replies], is_remembered=not asked)
-        extraction.missing -= sum(recovered(short, after) for short, (_, after) in pairwise(replies))
+        self._extraction.add(cards, [checked for _, checked in replies], is_remembered=not asked)
+        self._extraction.missing -= sum(recovered(short, after) for short, (_, after) in pairwise(replies))
         return True
 
     async def _ask(
-        self, request: RowsRequest, part: Sequence[Passage], cards: Sequence[DocumentCard], ongoing: _Ongoing
+        self, request: RowsRequest, part: Sequence[Passage], cards: Sequence[DocumentCard]
     ) -> CheckedReply | None:
         """None when the limits forbid the call. A complete reply, or the better of two, is cached. Any other reply is
         not: another time may give a better one. Raises ModelError."""
-        reply = await ask(self._model, self._messages(request), RowsReply, ongoing.allowance)
+        reply = await ask(self.model, self._messages(request), RowsReply, self.allowance)
         if reply is None:
             return None
         first = CheckedReply.of(reply, request, part)
-        last = first if first.checked.is_whole else await self._ask_again(request, first, part, ongoing)
+        last = first if first.checked.is_whole else await self._ask_again(request, first, part)
         if last:
-            await _cache(last.reply, part, cards, ongoing.extraction.order)
+            await _cache(last.reply, part, cards, self.order)
         return last or first
 
     async def _ask_again(
-        self, request: RowsRequest, first: CheckedReply, part: Sequence[Passage], ongoing: _Ongoing
+        self, request: RowsRequest, first: CheckedReply, part: Sequence[Passage]
     ) -> CheckedReply | None:
         """Shows the model remarks on what it said, and returns the better of the two replies. None when every call that
         is left is needed for other documents, the limits forbid it, or the model fails: the first reply is then final.
         """
-        if ongoing.allowance.calls_left <= ongoing.calls_needed:
+        not_begun = len(self._halves) + -(-len(self._waiting) // MOST_TOGETHER)  # calls that these need, at a guess
+        if self.allowance.calls_left <= not_begun:
             return None
         asked = self._messages(request)
         remark = ChatMessage(role="user", content=remarks(first.checked))
         shown = ChatMessage(role="assistant", content=first.reply.model_dump_json())
-        fitting = (each for each in ((*asked, shown, remark), (*asked, remark)) if size_of(each) <= self._prompt_tokens)
+        fitting = (each for each in ((*asked, shown, remark), (*asked, remark)) if size_of(each) <= self.prompt_tokens)
         try:
             messages = next(fitting, None)
-            again = await ask(self._model, messages, RowsReply, ongoing.allowance) if messages else None
+            again = await ask(self.model, messages, RowsReply, self.allowance) if messages else None
         except ModelError as error:
             log.warning("rows.not_repaired", reason=type(error).__name__)
             return None
         return better(first, CheckedReply.of(again, request, part)) if again else None
 
     def _messages(self, request: RowsRequest) -> tuple[ChatMessage, ...]:
-        return asking(self._rules, request.model_dump_json())
+        return asking(self.rules, request.model_dump_json())
 
 
 def remarks(checked: Checked) -> str:

@@ -123,9 +123,15 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
         )
         language = language_of(context.question)
         asked = _Asked(arguments=arguments, table=_table_request(arguments, self._wordings[language], language))
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        extractor = RowExtractor(self._model, self._passages, self._prompts.rows, prompt_tokens=self._prompt_tokens)
-        extraction = await extractor.extract(order, allowance, lambda read: _keep(read, asked, context))
+        extraction = await RowExtractor(
+            order=order,
+            model=self._model,
+            passages=self._passages,
+            rules=self._prompts.rows,
+            prompt_tokens=self._prompt_tokens,
+            allowance=Allowance(run=context.run, reply_tokens=REPLY_TOKENS),
+            watch=lambda read: _keep(read, asked, context),
+        ).extract()
         if chosen.cards and extraction.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
         return asked.payload(extraction)
