@@ -19,7 +19,6 @@ from rag.words import Span, plain
 
 MOST_PERCENT = 99  # of a document that is being read; 100 would mean READY
 _REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)[ ]*[:–—-](.{0,300})")
-_PLACE = re.compile(r"(?: \(\w[\w ]{1,20}\))?(?:, (?:стр|с|p)\.? ?\d+)?$")  # «Договор.pdf (file), стр. 3»
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 # «Источник:», «**Sources**:», at the beginning of a line or after a sentence, and what stands below or beside it
 _LABELLED = re.compile(r"(?:^|[.!?…\])](?=\s))[ \t(*_>]*[^\W\d_]+(?: [^\W\d_]+){0,2}[*_]*\Z", re.MULTILINE)
@@ -155,7 +154,9 @@ def _without_reference_lines(raw: str, facts: Sequence[Fact], *, complete: bool)
     names = _all_names(facts)
     if not complete and any(name.startswith(plain(last[1])) for name in names):
         lines.pop()
-    while len(lines) > 1 and (_BETWEEN.fullmatch(lines[-1].strip()) or _is_reference(lines[-1], names)):
+    while len(lines) > 1 and (
+        _BETWEEN.fullmatch(line := lines[-1].strip()) or (_REFERENCE.fullmatch(line) and _are_names(line, names))
+    ):
         lines.pop()
     own = "".join(lines).rstrip()
     return raw if own.rstrip("*_").endswith(":") or own == raw.rstrip() else own
@@ -185,18 +186,7 @@ def _are_names(text: str, names: Set[str]) -> bool:
     return is_named and _BESIDE_NAMES.fullmatch(left) is not None
 
 
-def _is_reference(line: str, names: Set[str]) -> bool:
-    found = _REFERENCE.fullmatch(line.rstrip())
-    return found is not None and plain(_PLACE.sub("", found[1].rstrip())) in names
-
-
 def _all_names(facts: Sequence[Fact]) -> frozenset[str]:
-    named = [name for fact in facts for name in _names(fact)]
+    passages = [fact.passage.passage for fact in facts if fact.passage]
+    named = [name for each in passages for name in (each.title, each.source_identifier, each.name)]
     return frozenset(filter(None, map(plain, (*named, *(name.partition("://")[2] for name in named)))))
-
-
-def _names(fact: Fact) -> tuple[str, ...]:
-    passage = fact.passage.passage if fact.passage else None
-    if passage is None:
-        return ()
-    return (passage.title, passage.source_identifier, passage.name)
