@@ -110,17 +110,11 @@ class Latest(Generic[State]):
 
     async def until(self, task: "asyncio.Task[Any]") -> AsyncGenerator[State, None]:
         """States while `task` runs, each once. An exception of the task is left to `task.result()`."""
-        while not task.done() or self._states:
-            if not self._states:
-                await self._wait(task)
+        task.add_done_callback(lambda _: self._changed.set())
+        is_over = False
+        while not is_over:
+            await self._changed.wait()
             self._changed.clear()
-            states, self._states = self._states, []
+            is_over, states, self._states = task.done(), self._states, []
             for state in states:
                 yield state
-
-    async def _wait(self, task: "asyncio.Task[Any]") -> None:
-        change = asyncio.create_task(self._changed.wait())
-        try:
-            await asyncio.wait({task, change}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await end(change)
