@@ -270,7 +270,6 @@ def _assignment(asked: Question, found: Found) -> Assignment:
     return Assignment(
         question=asked.text,
         understood=plan.question,
-        subject=found.planned.subject,
         small_talk=found.planned.small_talk,
         facts=found.execution.payload,
         gaps=found.execution.gaps,

@@ -132,9 +132,8 @@ def _value(run: Sequence[_Word], plain: str) -> Decimal:
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenNumber:
-    """A number in a text, and its possible values."""
+    """A number in a text by its possible values."""
 
-    shown: str
     readings: tuple[frozenset[Decimal], ...]  # alternatives; a date is one reading with several values
 
     def is_among(self, known: frozenset[Decimal]) -> bool:
@@ -150,7 +149,7 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
         if text[: match.start()].endswith("+"):  # a telephone number: it may be grouped differently elsewhere
             meant.append(frozenset(_groups(match[0])))
         if meant:
-            yield WrittenNumber(shown=match[0], readings=tuple(meant))
+            yield WrittenNumber(readings=tuple(meant))
 
 
 def numbers(text: str) -> frozenset[Decimal]:

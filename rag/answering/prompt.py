@@ -37,7 +37,6 @@ class Assignment:
 
     question: str  # as it was asked, normalised
     understood: str = ""  # the standalone question, without need of the dialogue; empty when it is the same
-    subject: str = ""  # the question without interrogatives; empty when it was not split
     small_talk: SmallTalk | None = None  # set when it asks nothing, and no plan says what it wants instead
     facts: FactsPayload = field(default_factory=FactsPayload)
     gaps: str = ""  # what steps looked for and did not find

@@ -85,7 +85,6 @@ class Planned:
     origin: PlanOrigin
     problems: tuple[str, ...] = ()  # of the rejected plans
     small_talk: SmallTalk | None = None  # set where the message is nothing else, and the plan does not say otherwise
-    subject: str = ""  # the plan's question without interrogatives
 
 
 class Planner:
@@ -125,8 +124,7 @@ class Planner:
     async def plan(self, request: PlanningRequest) -> Planned:
         """Always a plan that can be run; failures of the model are never raised."""
         planned = self._from_where_it_stopped(await self._planned(request), request)
-        talk, subject = self._talk(planned.plan, request), self._small_talk.subject(planned.plan.question)
-        return replace(planned, small_talk=talk, subject=subject)
+        return replace(planned, small_talk=self._talk(planned.plan, request))
 
     def _talk(self, plan: QueryPlan, request: PlanningRequest) -> SmallTalk | None:
         """The kind of small talk; None where the plan says what the message wants. A plan that only searches the raw
