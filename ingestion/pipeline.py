@@ -54,7 +54,7 @@ _UNREADABLE = REFUSALS | {FailureCode.FILE_NEEDS_RECOGNITION}
 _WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN})
 _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 
-MOST_TOGETHER = 4 * CHUNKS_A_BATCH  # chunks of a document that waits in memory for the others of its claim
+MOST_HELD = 1000  # chunks of documents of many that wait in memory for the others of their claim
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
@@ -109,7 +109,7 @@ class IngestionPipeline:
             async with self._cutter.shared(folder) as parser:
                 notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
                 files = [(each, file) for each, file in fetched if each.id in going_on]
-                read = {each.id: await self._read_small(each, file, parser) for each, file in (*notes, *files)}
+                read = await self._read_all([*notes, *files], parser)
             cut = [done for done in read.values() if isinstance(done, _Cut)]
             ended |= await self._queue.publish_together(await self._index_all([each for each in cut if each.is_small]))
             for each in cut:
@@ -255,10 +255,23 @@ class IngestionPipeline:
         except (SourceError, ServiceError, HoldsLink, Unchanged):
             return None
 
+    async def _read_all(
+        self, documents: Sequence[tuple[ClaimedDocument, FetchedFile | None]], parser: FileParser
+    ) -> Mapping[DocumentId, _Cut | Failure | None]:
+        """None for each that is not so simple."""
+        read: dict[DocumentId, _Cut | Failure | None] = {}
+        room = MOST_HELD
+        for document, file in documents:
+            done = await self._read_small(document, file, parser)
+            if isinstance(done, _Cut) and not done.is_small:
+                room -= len(done.passages.chunks)
+                done = done if room >= 0 else None
+            read[document.id] = done
+        return read
+
     async def _read_small(
         self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser
     ) -> _Cut | Failure | None:
-        """None when that is not so simple."""
         try:
             if file is None:
                 parsed: Document | None = read_note(document.source)
@@ -274,8 +287,7 @@ class IngestionPipeline:
             return error.failure if error.code in _UNREADABLE and not is_kept else None
         except ServiceError:
             return None
-        is_held = 0 < len(passages.chunks) <= MOST_TOGETHER
-        return _Cut(document=document, parsed=parsed, passages=passages) if is_held else None
+        return _Cut(document=document, parsed=parsed, passages=passages) if passages.chunks else None
 
     async def _index_all(self, cut: Sequence[_Cut]) -> list[WholeDocument]:
         indexed = await self._indexer.index_together(

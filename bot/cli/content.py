@@ -47,8 +47,8 @@ from rag.records import Answer, Answered, Question
 from rag.words import normalise
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
-SMALL_BYTES = 128 * 1024  # of files that are read together (`Worker.run_together`)
-TOGETHER = 16  # of them: more share a process, fewer leave places without work at the end
+SMALL_BYTES = 256 * 1024  # of files that are read together (`Worker.run_together`)
+TOGETHER = 24  # of them: more share a process, fewer leave places without work at the end
 HOLD_S = 3600  # for so long only this command may take its documents; then any worker may
 
 

@@ -15,7 +15,6 @@ from ingestion.records import ClaimedDocument, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, claimed, note
 from tests.unit.ingestion.test_pipeline import LONG_TEXT, FileFetcher, make_pipeline
 
-MANY_PASSAGES = LONG_TEXT[: len(LONG_TEXT) // 2]
 WORDS = "Арендатор вносит плату не позднее пятого числа. "
 
 
@@ -41,7 +40,7 @@ async def test_notes_and_files_are_published_in_one_call(tmp_path: Path) -> None
     [
         file("БОМБА", document="odd"),  # damaged
         file("скан", document="odd"),  # others have to be asked than the parser
-        file(LONG_TEXT, document="odd"),  # more passages than are held while the others are read
+        file(4 * LONG_TEXT, document="odd"),  # more passages than are held while the others are read
         file("", document="odd"),  # without a word
         claimed(note(" "), document="odd"),
         replace(file(WORDS, document="odd"), attempt=2),  # it may be what killed the last worker
@@ -56,7 +55,7 @@ async def test_what_is_not_smooth_is_left_and_holds_up_no_other(odd: ClaimedDocu
 
 
 async def test_a_small_file_with_many_passages_is_stored_by_itself_and_read_once(tmp_path: Path) -> None:
-    queue, pair = FakeQueue(), [file(MANY_PASSAGES, document="long"), file(WORDS, document="plain")]
+    queue, pair = FakeQueue(), [file(LONG_TEXT, document="long"), file(WORDS, document="plain")]
     assert await run(queue, tmp_path, pair) == {"long", "plain"}
     assert (queue.together, len(queue.published)) == ([["plain"]], 1)
 
@@ -64,7 +63,7 @@ async def test_a_small_file_with_many_passages_is_stored_by_itself_and_read_once
 async def test_one_with_many_passages_that_meets_trouble_is_left_and_takes_no_other_with_it(tmp_path: Path) -> None:
     embedder = FakeEmbedder()
     embedder.after_windows = 1
-    pair = [file(MANY_PASSAGES, document="long"), file(WORDS, document="plain")]
+    pair = [file(LONG_TEXT, document="long"), file(WORDS, document="plain")]
     outcomes = await make_pipeline(FakeQueue(), tmp_path, embedder=embedder, fetcher=FileFetcher()).run_together(pair)
     assert outcomes == {"plain": None}
 
