@@ -94,7 +94,6 @@ class Intent:
     """One thing that a question may be about."""
 
     name: str
-    about: str  # description for the planner
     style: str  # render style: BULLETS, GROUPED_BULLETS, SHORT or TABLE
     items: int  # maximum number of list items
 

@@ -130,7 +130,7 @@ class Summariser:
             task.add_done_callback(lambda _: self._running.pop(session, None))
 
     async def settled(self) -> None:
-        """Wait for the running tasks (tests, and the end of `baza ask`)."""
+        """Wait for the running tasks."""
         await asyncio.gather(*self._running.values())
 
     async def _summarise(self, user: UserId, session: SessionId) -> None:
