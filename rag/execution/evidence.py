@@ -28,6 +28,9 @@ QUOTED_WORDS = 3  # a shorter quotation is a name or a term, and may occur anywh
 _CHUNK_ID = re.compile(r"\bc\d+\b")
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"]+)\"|'([^']+)'")
 _WORD = re.compile(r"\w+")
+# The same texts are read for every statement of a reply.
+_numbers_in = lru_cache(maxsize=REMEMBERED)(known_numbers)
+_stems, _days_in = lru_cache(maxsize=REMEMBERED)(stems), lru_cache(maxsize=REMEMBERED)(days_in)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +56,11 @@ def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str 
     """The passage that supports the statement best, or None. Numbers of the question (`asked`) need no support."""
     said = tuple(written_numbers(statement))
     held = (
-        [numbers_in(passage_words(passage)) for passage in passages] if said else [frozenset[Decimal]()] * len(passages)
+        [_numbers_in(passage_words(passage)) for passage in passages]
+        if said
+        else [frozenset[Decimal]()] * len(passages)
     )
-    everything = numbers_in(asked).union(*held)
+    everything = _numbers_in(asked).union(*held)
     if not passages or not all(number.is_among(everything) for number in said):
         return None
     supports = [
@@ -72,12 +77,6 @@ def stands_in(quotation: str, text: str) -> bool:
     """Whether a text has these words in sequence; case, ё, blanks and punctuation do not matter."""
     wanted = plain(quotation)
     return bool(wanted) and f" {wanted} " in f" {plain(text)} "
-
-
-@lru_cache(maxsize=REMEMBERED)
-def numbers_in(text: str) -> frozenset[Decimal]:
-    """All numbers of a text, in digits and in words."""
-    return known_numbers(text)
 
 
 def passage_words(passage: Passage) -> str:
@@ -107,9 +106,6 @@ def _bears(support: _Support, statement: str, passage: Passage) -> bool:
     return is_foreign and (support.named or support.numbers > 0)
 
 
-_stems = lru_cache(maxsize=REMEMBERED)(stems)
-
-
 def _quotations(text: str) -> list[str]:
     found = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(text)]
     return [quotation for quotation in found if len(_WORD.findall(quotation)) >= QUOTED_WORDS]
@@ -125,7 +121,6 @@ SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "
 """First words of lines with totals."""
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
-_days_in = lru_cache(maxsize=REMEMBERED)(days_in)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +239,7 @@ def _has_form(stem: str, cell: str, held: Iterable[str]) -> bool:
 
 
 def _numbers_stand(cell: str, texts: Sequence[str]) -> bool:
-    known = frozenset().union(*map(numbers_in, texts))
+    known = frozenset().union(*map(_numbers_in, texts))
     return all(number.is_among(known) for number in written_numbers(cell))
 
 
