@@ -322,22 +322,17 @@ async def _card(services: ApiServices, base: BaseId, document: DocumentId) -> Do
 
 
 def _shown(services: ApiServices, card: DocumentCard, language: str) -> Document:
-    return Document(
-        id=card.id,
-        title=card.title,
-        type=card.source_type,
-        identifier=card.source_identifier,
-        status=card.status,
-        progress_done=card.progress_done,
-        progress_total=card.progress_total,
-        passages=card.chunks,
-        version=card.version,
-        created_at=card.created_at,
-        size_bytes=card.size_bytes,
-        has_original=card.kept_file is not None,
-        duplicate_of=_other(card) if card.status is DocumentStatus.DUPLICATE else None,
-        namesake=_other(card) if card.status is DocumentStatus.CHOOSING else None,
-        error=services.failure(card, language) if card.status is DocumentStatus.FAILED else None,
+    return Document.model_validate(
+        {
+            **vars(card),
+            "type": card.source_type,
+            "identifier": card.source_identifier,
+            "passages": card.chunks,
+            "has_original": card.kept_file is not None,
+            "duplicate_of": _other(card) if card.status is DocumentStatus.DUPLICATE else None,
+            "namesake": _other(card) if card.status is DocumentStatus.CHOOSING else None,
+            "error": services.failure(card, language) if card.status is DocumentStatus.FAILED else None,
+        }
     )
 
 

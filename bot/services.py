@@ -99,9 +99,9 @@ class Talk:
         """The same with a text of the locale."""
         return await self.say(self.words(key, **values), keyboard)
 
-    async def reply(self, html: str, keyboard: Keyboard | None = None) -> MessageId:
-        """The same in reply to the person's message, in private chats, too."""
-        return await send(self.bot, place_at(self.place, MessageId(self.message.message_id)), html, keyboard)
+    async def reply(self, html: str, keyboard: Keyboard | None = None, *, to: Message | None = None) -> MessageId:
+        """The same in reply to the person's message (or `to` another), in private chats, too."""
+        return await send(self.bot, place_at(self.place, MessageId((to or self.message).message_id)), html, keyboard)
 
     async def redraw(self, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
         """Make the message of the pressed button show `html`."""

@@ -7,16 +7,14 @@ holds another type is a mistake of ours: ValueError, KeyError or TypeError, whos
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from adapters.database.transport import Argument, Row, Transport
 from domain.bases import ListedBase
 from domain.documents import DocumentCard, Notice, opening_line
-from domain.locator import JsonValue
 from domain.people import UserState
 from domain.visible import visible
 from ingestion.parsers.codec import BLOCKS
@@ -53,6 +51,10 @@ _QUIET = ConfigDict(hide_input_in_errors=True)
 
 def records(kind: type[R], found: Sequence[Mapping[str, object]]) -> list[R]:
     """The rows as records of this kind."""
+    return _read(kind, found)
+
+
+def _read(kind: type[R], found: Sequence[object]) -> list[R]:
     if (reader := _READERS.get(kind)) is None:
         reader = _READERS[kind] = TypeAdapter(list[kind], config=_QUIET)  # type: ignore[valid-type]
     read: list[R] = reader.validate_python(found)
@@ -64,41 +66,9 @@ def record(kind: type[R], row: Row, **given: object) -> R:
     return records(kind, [{**row, **given}])[0]
 
 
-def text(row: Row, name: str) -> str:
-    """A text column that is never null."""
-    value = row[name]
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is no text")
-    return value
-
-
-def integer(row: Row, name: str) -> int:
-    """A whole number that is never null."""
-    value = row[name]
-    if not isinstance(value, int):
-        raise TypeError(f"{name} is no whole number")
-    return value
-
-
-def moment_or_none(row: Row, name: str) -> datetime | None:
-    """A timestamp with its time zone."""
-    return None if row[name] is None else datetime.fromisoformat(text(row, name))
-
-
-def items(row: Row, name: str) -> list[JsonValue]:
-    """An array."""
-    value = row[name]
-    if not isinstance(value, list):
-        raise TypeError(f"{name} is no array")
-    return value
-
-
-def part(row: Row, name: str) -> Row:
-    """A JSON object."""
-    value = row[name]
-    if not isinstance(value, dict):
-        raise TypeError(f"{name} is no object")
-    return value
+def value(kind: type[R], found: object) -> R:
+    """What stands in one column."""
+    return _read(kind, [found])[0]
 
 
 def user_state(row: Row) -> UserState:
@@ -132,12 +102,12 @@ def _elsewhere(row: Row) -> ListedBase | None:
 
 def _cards_of(row: Row) -> tuple[tuple[DocumentCard, ...], str | None]:
     try:
-        return tuple(document_card(card) for card in items(row, "documents") if isinstance(card, dict)), None
+        return tuple(document_card(card) for card in value(list[dict[str, Any]], row["documents"])), None
     except ValidationError as error:
         (first, *_) = error.errors(include_url=False, include_context=False, include_input=False)
-        return (), f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}"
-    except (KeyError, TypeError) as error:
-        return (), f"{type(error).__name__}: {error}"
+        return (), f"{'.'.join(map(str, first['loc'][1:])) or 'documents'}: {first['msg']}"
+    except KeyError as error:
+        return (), f"KeyError: {error}"
 
 
 def claimed_document(row: Row) -> ClaimedDocument:
@@ -179,9 +149,9 @@ def _shown(row: Row) -> dict[str, object]:
     """The row has the beginning of the document's text: making a line of it takes PostgreSQL thirty times as long."""
     return {
         **row,
-        "title": visible(text(row, "title")),
-        "text": visible(text(row, "text")),
-        "opening": opening_line(text(row, "opening")) if row["opening"] else "",
+        "title": visible(cast("str", row["title"])),
+        "text": visible(cast("str", row["text"])),
+        "opening": opening_line(cast("str", row["opening"] or "")),
     }
 
 

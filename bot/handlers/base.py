@@ -15,11 +15,10 @@ from bot.handlers.received import Received, batch_of, original_of, receive
 from bot.keyboards import ANSWER, BUTTON_CHARACTERS, KEEP, ONLY_READ, button, rows
 from bot.replies.bases import AddTo, name_of_base
 from bot.replies.names import shortened
-from bot.replies.sending import place_at, send, take_away
+from bot.replies.sending import take_away
 from bot.services import Services, Talk
 from domain.bases import Role
 from domain.documents import SourceType
-from domain.ids import MessageId
 from domain.people import Mode
 from ingestion.records import Batch, Source
 
@@ -87,9 +86,8 @@ async def _offer_others(talk: Talk, message: Message) -> None:
         for each in bases
         if each.role in (Role.OWNER, Role.WRITER)
     ]
-    place = place_at(talk.place, MessageId(message.message_id))
     name = talk.state.base_name or talk.state.base_owner or ""
-    await send(talk.bot, place, talk.words("base-only-read", name=name), rows(*own))
+    await talk.reply(talk.words("base-only-read", name=name), rows(*own), to=message)
 
 
 async def keep_original(talk: Talk) -> None:

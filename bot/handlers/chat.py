@@ -15,10 +15,9 @@ from bot.handlers.menu import switch_mode
 from bot.handlers.received import Received, original_of, receive
 from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_keyboard, mode_offer, rows
 from bot.replies.names import shortened
-from bot.replies.sending import place_at, send, take_away
+from bot.replies.sending import take_away
 from bot.services import Refusal, Talk
 from domain.documents import SourceType
-from domain.ids import MessageId
 from domain.people import Mode
 from ingestion.errors import ServiceError, SourceError
 
@@ -93,15 +92,14 @@ async def _ask_back(talk: Talk, received: Received) -> None:
     is_question = received.message.text and received.has_own_words
     answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if is_question else []
     only_read = button(talk.words.plain("button-only-read"), ONLY_READ)
-    place = place_at(talk.place, MessageId(received.message.message_id))
-    await send(talk.bot, place, talk.words("question-or-document"), rows([*answer_it, keep_it], [only_read]))
+    keyboard = rows([*answer_it, keep_it], [only_read])
+    await talk.reply(talk.words("question-or-document"), keyboard, to=received.message)
 
 
 async def _ask_spoken(talk: Talk, message: Message, file_id: str) -> None:
     """Transcribe a voice message, show the transcript, and answer it."""
-    place = place_at(talk.place, MessageId(message.message_id))
     if talk.services.hear is None:
-        await send(talk.bot, place, talk.words("voice-not-heard"))
+        await talk.reply(talk.words("voice-not-heard"), to=message)
         return
     talk.release()
     await talk.bot.send_chat_action(talk.place.chat, ChatAction.TYPING, message_thread_id=talk.place.thread)
@@ -109,13 +107,14 @@ async def _ask_spoken(talk: Talk, message: Message, file_id: str) -> None:
         question = await talk.services.hear(file_id)
     except ServiceError as error:
         log.warning("chat.not_heard", reason=error.code)
-        await send(talk.bot, place, talk.words("voice-away"))
+        await talk.reply(talk.words("voice-away"), to=message)
         return
     except SourceError as error:
         log.info("chat.not_understood", reason=error.code)
-        await send(talk.bot, place, talk.words("voice-without-speech"))
+        await talk.reply(talk.words("voice-without-speech"), to=message)
         return
-    await send(talk.bot, place, talk.words("voice-understood", question=shortened(question, UNDERSTOOD_CHARACTERS)))
+    understood = talk.words("voice-understood", question=shortened(question, UNDERSTOOD_CHARACTERS))
+    await talk.reply(understood, to=message)
     await answer_question(talk, question)
 
 

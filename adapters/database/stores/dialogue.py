@@ -32,7 +32,7 @@ class DialogueStore(rows.Store):
         )
         parts = {name: [row for row in found if row["part"] == name] for name in ("summary", "recalled", "window")}
         return Dialogue(
-            summary=rows.text(parts["summary"][0], "answer") if parts["summary"] else "",
+            summary=rows.value(str, parts["summary"][0]["answer"]) if parts["summary"] else "",
             recalled=tuple(rows.records(Exchange, parts["recalled"])),
             window=tuple(rows.records(Exchange, parts["window"])),
         )
@@ -62,7 +62,7 @@ class DialogueStore(rows.Store):
             sources=json_text(exchange.sources),
             context=json_text(exchange.context_used),
         )
-        return rows.integer(found[0], "archived")
+        return rows.value(int, found[0]["archived"])
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
         """The summary so far, and the archived exchanges that it does not cover yet, oldest first."""
@@ -71,7 +71,7 @@ class DialogueStore(rows.Store):
         return Unsummarised(
             summary=known.summary,
             exchanges=tuple(rows.records(Exchange, pending)),
-            up_to=rows.integer(pending[-1], "last_id") if pending else 0,
+            up_to=rows.value(int, pending[-1]["last_id"]) if pending else 0,
         )
 
     async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
@@ -107,7 +107,7 @@ class TableStore(rows.Store):
             "rows": [list(row) for row in table.rows],
         }
         saved = await self._call("save_table", user=user, base=base, content=json_text(content))
-        return rows.integer(saved[0], "id")
+        return rows.value(int, saved[0]["id"])
 
     async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
         """None when this base has no such table (any more)."""

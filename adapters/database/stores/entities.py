@@ -66,7 +66,7 @@ class EntityStore(rows.Store):
             spans.extend(map(_span, page))
             if len(page) < PAGE_ROWS:
                 return spans
-            after = rows.integer(page[-1], "ordinal")
+            after = rows.value(int, page[-1]["ordinal"])
 
     async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
         """Entities of the base that are found under these keys."""
@@ -94,7 +94,7 @@ class EntityStore(rows.Store):
 
     async def unread(self, base: BaseId) -> int:
         """How many documents wait for their first reading."""
-        return rows.integer((await self._call("unread_for_entities", base=base))[0], "unread")
+        return rows.value(int, (await self._call("unread_for_entities", base=base))[0]["unread"])
 
     async def _resolve(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[Row]:
         return await self._call("resolve_names", base=base, keys=[storable(key) for key in keys], limit=limit)
@@ -113,7 +113,7 @@ def _span(row: Row) -> PassageSpan:
 
 
 def _graph_fact(row: Row) -> GraphFact:
-    passage = rows.passage(rows.part(row, "passage"))
+    passage = rows.passage(rows.value(dict, row["passage"]))
     return rows.record(GraphFact, row, entity=row["entity_name"], object=row["object_name"], passage=passage)
 
 

@@ -39,8 +39,8 @@ class IntakeStore(rows.Store):
             found = await self._call("enqueue_batch", base=batch.base_id, batch=sent, hold_s=hold_s, most_waiting=most)
         return [
             EnqueuedDocument(
-                id=DocumentId(rows.text(row, "id")),
-                source=batch.sources[rows.integer(row, "position")],
+                id=rows.value(DocumentId, row["id"]),
+                source=batch.sources[rows.value(int, row["position"])],
                 created=bool(row["created"]),
             )
             for row in found
@@ -63,8 +63,8 @@ class IntakeStore(rows.Store):
                 most_waiting=self._most_waiting,
             )
         if found["refused"]:
-            return Refusal(rows.text(found, "refused"))
-        return rows.document_card(rows.part(found, "card"))
+            return Refusal(rows.value(str, found["refused"]))
+        return rows.document_card(rows.value(dict, found["card"]))
 
     @contextmanager
     def _few_waiting(self) -> Iterator[None]:
@@ -80,7 +80,7 @@ class IntakeStore(rows.Store):
         """Append the one note of this message to the held note that it continues; None when there is none."""
         found = await self._call("join_note", base=batch.base_id, batch=json_text(_batch_json(batch)), hold_s=hold_s)
         for row in found:
-            document = DocumentId(rows.text(row, "id"))
+            document = rows.value(DocumentId, row["id"])
             return EnqueuedDocument(id=document, source=batch.sources[0], created=bool(row["joined"]))
         return None
 
@@ -90,7 +90,7 @@ class IntakeStore(rows.Store):
             "refresh_document", base=batch.base_id, document=document, batch=json_text(_batch_json(batch))
         )
         for row in found:
-            new = DocumentId(rows.text(row, "id"))
+            new = rows.value(DocumentId, row["id"])
             return EnqueuedDocument(id=new, source=rows.record(Source, row), created=bool(row["created"]))
         return None
 
@@ -151,14 +151,14 @@ class InboxStore(rows.Store):
             more=max(PAGE_ROWS - len(held), 0) if takes_more else 0,
         )
         return {
-            rows.integer(row, "update_id"): payload if isinstance(payload := row["payload"], dict) else None
+            rows.value(int, row["update_id"]): payload if isinstance(payload := row["payload"], dict) else None
             for row in found
         }
 
     async def begin(self, bot_id: int, update_id: int, holder: str) -> int | None:
         """Count a start of handling it; returns how many, this one included. None: it is another's by now."""
         found = await self._call("begin_update", bot=bot_id, update=update_id, holder=holder)
-        return rows.integer(found[0], "attempts") if found else None
+        return rows.value(int, found[0]["attempts"]) if found else None
 
     async def finish(self, bot_id: int, update_id: int) -> None:
         """Mark it as handled and drop its body."""

@@ -75,12 +75,12 @@ class LibraryStore(rows.Store):
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
         """Stop the work on all documents of a batch that are not final; returns how many."""
         found = await self._call("cancel_batch", base=base, batch_id=batch)
-        return rows.integer(found[0], "cancelled")
+        return rows.value(int, found[0]["cancelled"])
 
     async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
         """Who sent the documents of a batch together; None when the base holds none of them."""
         found = await self._call("sender_of_batch", base=base, batch_id=batch)
-        return UserId(rows.integer(found[0], "user_id")) if found else None
+        return rows.value(UserId, found[0]["user_id"]) if found else None
 
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         """Stop work on it; False when it was final already."""
@@ -197,17 +197,17 @@ class KeptFileStore(rows.Store):
         """The name under which the content is to be stored now, kept for an hour unless a document takes it; None when
         the base would keep more than `most_bytes`."""
         found = await self._call("keep_file", base=base, hash=sha256, size_bytes=size_bytes, most_bytes=most_bytes)
-        return FileId(rows.text(found[0], "id")) if found else None
+        return rows.value(FileId, found[0]["id"]) if found else None
 
     async def count_bytes(self, base: BaseId, token: UserId, size_bytes: int, *, per_day: int) -> int | None:
         """Counts what a token has uploaded; seconds to wait once it is more than `per_day` bytes today."""
         found = await self._call("count_bytes", base=base, token=token, bytes=size_bytes, per_day=per_day)
-        return rows.integer(found[0], "wait_s") if found and found[0]["wait_s"] is not None else None
+        return rows.value(int, found[0]["wait_s"]) if found and found[0]["wait_s"] is not None else None
 
     async def release(self, limit: int) -> list[tuple[BaseId, FileId]]:
         """Files that no document has; they are told again until they are forgotten."""
         found = await self._call("release_files", limit=limit)
-        return [(BaseId(rows.text(row, "base_id")), FileId(rows.text(row, "id"))) for row in found]
+        return [(rows.value(BaseId, row["base_id"]), rows.value(FileId, row["id"])) for row in found]
 
     async def forget(self, files: Sequence[FileId]) -> None:
         """They are gone from the storage."""

@@ -39,17 +39,17 @@ class PeopleStore(rows.Store):
             name=storable(name) if name else None,
             topic=storable(topic) if topic else None,
         )
-        return BaseId(rows.text(found[0], "id"))
+        return rows.value(BaseId, found[0]["id"])
 
     async def open_named_base(self, name: str) -> BaseId:
         """The base of the command line with this name; made when it is not there yet."""
         found = await self._call("open_named_base", name=storable(name))
-        return BaseId(rows.text(found[0], "id"))
+        return rows.value(BaseId, found[0]["id"])
 
     async def named_bases(self, name: str) -> list[str]:
         """Names of command-line bases that hold documents (20 at most); `name` comes first if it is one of them."""
         found = await self._call("named_bases", name=storable(name))
-        return [rows.text(row, "name") for row in found]
+        return [rows.value(str, row["name"]) for row in found]
 
     async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
         """The state in this topic. Where there is none it is created: these values, no mode, a fresh dialogue."""
@@ -83,12 +83,12 @@ class PeopleStore(rows.Store):
     async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
         """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
         found = await self._call("clean_chat", user=user, base=base)
-        return Removed(messages=rows.integer(found[0], "messages"))
+        return Removed(messages=rows.value(int, found[0]["messages"]))
 
     async def forget(self, person: UserId) -> tuple[int, int]:
         """Remove all that is theirs; how many bases and documents it was."""
         (row,) = await self._call("forget_person", timeout_s=REMOVAL_S, user=person)
-        return rows.integer(row, "bases"), rows.integer(row, "documents")
+        return rows.value(int, row["bases"]), rows.value(int, row["documents"])
 
     async def put_question(
         self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int
@@ -119,7 +119,7 @@ class TokenStore(rows.Store):
     async def add(self, base: BaseId | None, token_hash: str, *, is_read_only: bool, days: int | None) -> UserId:
         """The id of the new token, for one base or (None) all of who acts; it ends after `days` (None: never)."""
         found = await self._call("add_token", base=base, hash=token_hash, read_only=is_read_only, days=days)
-        return UserId(rows.integer(found[0], "id"))
+        return rows.value(UserId, found[0]["id"])
 
     async def use(self, token_hash: str, *, per_minute: int) -> Caller | None:
         """Whose token it is; counts the request. None for one that is unknown, revoked or over."""
@@ -174,7 +174,7 @@ class BaseStore(rows.Store):
     async def make(self, user: UserId, name: str) -> BaseId | None:
         """A further base of theirs; None when they own as many as anybody may."""
         found = await self._call("make_base", user=user, name=storable(name), most=MOST_OWN)
-        return BaseId(rows.text(found[0], "base_id")) if found else None
+        return rows.value(BaseId, found[0]["base_id"]) if found else None
 
     async def rename(self, base: BaseId, name: str) -> bool:
         """False when there is none. Raises BaseReadOnly for whoever is not the owner."""
@@ -183,7 +183,7 @@ class BaseStore(rows.Store):
     async def delete(self, base: BaseId) -> int | None:
         """Remove it with everything, and say how many documents it had; None for the first base of a chat."""
         found = await self._call("delete_base", timeout_s=REMOVAL_S, base=base)
-        return rows.integer(found[0], "documents") if found else None
+        return rows.value(int, found[0]["documents"]) if found else None
 
     async def open(self, user: UserId, base: BaseId, *, thread: ThreadId | None) -> None:
         """Open it in their chat or in a topic of it. Raises BaseClosed."""
@@ -197,7 +197,7 @@ class BaseStore(rows.Store):
         """The name under which a document's kept file is to be stored for another base, before the document is sent
         there; None where Baza keeps none, or the other base has no room for it."""
         found = await self._call("keep_copy", base=base, document=document, to=to, most_bytes=self._kept_bytes)
-        return FileId(rows.text(found[0], "id")) if found else None
+        return rows.value(FileId, found[0]["id"]) if found else None
 
     async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
         """Copy or move a ready document to another base, as it was read; None where there is none. Raises
@@ -237,8 +237,7 @@ class BaseStore(rows.Store):
     async def invite(self, base: BaseId, secret_hash: str, *, role: Role, once: bool, days: int | None) -> Invitation:
         """A link, by the hash of its secret; without `days` it does not end."""
         (row,) = await self._call("make_invitation", base=base, hash=secret_hash, role=role.value, once=once, days=days)
-        until = rows.moment_or_none(row, "until")
-        return Invitation(id=rows.integer(row, "id"), role=role, once=once, until=until)
+        return rows.record(Invitation, row, role=role, once=once)
 
     async def invitations(self, base: BaseId) -> list[Invitation]:
         """Links that still work, newest first."""

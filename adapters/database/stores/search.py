@@ -155,7 +155,7 @@ class NextVectorStore(rows.Store):
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready documents with passages that `model` has no vector for."""
         found = await self._call("outdated_documents", base=base, model=model)
-        return [DocumentId(rows.text(row, "document_id")) for row in found]
+        return [rows.value(DocumentId, row["document_id"]) for row in found]
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
         """All passages of a document, in order."""
@@ -181,11 +181,11 @@ class NextVectorStore(rows.Store):
     async def switch(self, base: BaseId, model: str) -> bool:
         """Switch the base to its new vectors; False when some are missing."""
         found = await self._call("switch_model", timeout_s=SWITCH_S, base=base, model=model)
-        return rows.integer(found[0], "missing") == 0
+        return rows.value(int, found[0]["missing"]) == 0
 
 
 def _stored_chunk(row: Row) -> StoredChunk:
-    span = Span(start=rows.integer(row, "span_start"), end=rows.integer(row, "span_end"))
+    span = Span(start=rows.value(int, row["span_start"]), end=rows.value(int, row["span_end"]))
     return rows.record(StoredChunk, row, id=row["chunk_id"], chunk=rows.record(Chunk, row, span=span))
 
 

@@ -44,7 +44,8 @@ class StatisticsStore(rows.Store):
         found = await self._call(
             "sender_spent_until", base=base, document=document, cost=cost, token_cost=token_cost, exempt=sorted(exempt)
         )
-        return rows.moment_or_none(found[0], "until") if found else None
+        until = found[0]["until"] if found else None
+        return rows.value(datetime, until) if until else None
 
     async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
         """The last `days` days, today included, by a clock that is so many minutes ahead of UTC; at most 190 days."""
@@ -73,8 +74,8 @@ class StatisticsStore(rows.Store):
             figures=_figures(held),
             actions=rows.records(ActionFigures, [*map(_summed, actions)]),
             days=rows.records(DayFigures, [*map(_summed, by_day)]),
-            documents={rows.text(row, "status"): rows.integer(row, "documents") for row in statuses},
-            failures={rows.text(row, "code"): rows.integer(row, "documents") for row in failures},
+            documents={rows.value(str, row["status"]): rows.value(int, row["documents"]) for row in statuses},
+            failures={rows.value(str, row["code"]): rows.value(int, row["documents"]) for row in failures},
             queue=await self.queue(),
         )
 

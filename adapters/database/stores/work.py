@@ -139,7 +139,7 @@ class WorkStore:
             for document, file in contents
         ]
         found = await self._transport.call("record_contents", p_lease=contents[0][0].lease, p_contents=json_text(sent))
-        return [DocumentId(rows.text(row, "id")) for row in found]
+        return [rows.value(DocumentId, row["id"]) for row in found]
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         """Turn a file that holds nothing but an address into a link, queued as if the address had been sent."""
@@ -154,8 +154,8 @@ class WorkStore:
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
         """What was read in a ready version with the same content; None when there is none (any more)."""
         for row in await self._call("known_reading", document):
-            blocks = await self._text.blocks(document.base_id, DocumentId(rows.text(row, "id")))
-            if len(blocks) == rows.integer(row, "blocks"):  # otherwise it was deleted during the reading
+            blocks = await self._text.blocks(document.base_id, rows.value(DocumentId, row["id"]))
+            if len(blocks) == rows.value(int, row["blocks"]):  # otherwise it was deleted during the reading
                 return rows.known_reading(row, blocks)
         return None
 
@@ -175,12 +175,12 @@ class WorkStore:
             written = await asyncio.to_thread(_blocks_text, further)
             await self._call("add_blocks", document, p_first=count, p_blocks=written)
             count += len(further)
-        return rows.integer(found[0], "stored")
+        return rows.value(int, found[0]["stored"])
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
         """Drop what earlier attempts stored, except chunks of this model with these digests. Returns their ordinals."""
         found = await self._call("keep_chunks", document, p_model=model, p_digests=list(digests))
-        return {ordinal for ordinal in rows.items(found[0], "kept") if isinstance(ordinal, int)}
+        return set(rows.value(list[int], found[0]["kept"]))
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         """Store a batch in one call, which is sent before anything else is awaited; a chunk of the same ordinal is
@@ -225,7 +225,7 @@ class WorkStore:
             p_embeddings=vectors,
             p_base_passages=self._base_passages,
         )
-        return {DocumentId(rows.text(row, "id")): bool(row["is_ready"]) for row in found}
+        return {rows.value(DocumentId, row["id"]): bool(row["is_ready"]) for row in found}
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
         """Queue it for a later retry."""
