@@ -24,9 +24,8 @@ from bot.handlers.sources import answer_keyboard
 from bot.keyboards import ADD_SEARCH, STOP, button, question_key, rows
 from bot.replies.answers import finished_answer, growing_answer, in_words
 from bot.replies.citations import page_of, sourced_table
-from bot.replies.live_steps import live_steps
 from bot.replies.sending import edit
-from bot.replies.streaming import StreamedAnswer, streamed_answer
+from bot.replies.streaming import StreamedAnswer, live_steps, streamed_answer
 from bot.services import Refusal, Talk
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble

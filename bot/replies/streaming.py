@@ -1,14 +1,15 @@
-"""Shows an answer while it is being written.
+"""Shows an answer while it is being written, and before it the steps of its turn while they run.
 
-In: the answer so far, as often as it changes. Out: a growing draft (private chats) or an edited message, with a button
-that stops the answer, and in the end the messages that stay. The answer's writer never waits for Telegram: each update
-shows the newest text, at Telegram's rate limits.
+In: the answer so far and the steps, as often as they change. Out: a growing draft (private chats) or an edited message,
+with a button that stops the answer, and in the end the messages that stay; one message with the list of steps and a
+button that stops them, deleted when the answer comes. Nobody waits for Telegram: each update shows the newest text, at
+Telegram's rate limits.
 """
 
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -18,15 +19,20 @@ from aiogram.enums import ChatAction, ParseMode
 from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNetworkError, TelegramRetryAfter
 from aiogram.types import InlineKeyboardMarkup
 
+from bot.keyboards import STOP, button, rows
 from bot.replies.rich import RichText, split_rich, to_html
 from bot.replies.sending import Place, edit, send
+from bot.replies.steps import steps_text
+from bot.texts import Words
 from domain.ending import end
 from domain.ids import MessageId
+from rag.progress import StepShown
 
 log = structlog.get_logger()
 
 DRAFT_PAUSE_S = 0.7
 EDIT_PAUSE_S = 1.0  # Telegram allows a bot about one message a second in a chat
+STEPS_PAUSE_S = 1.2
 TYPING_PAUSE_S = 4.0  # Telegram hides «печатает…» after five seconds
 
 
@@ -199,3 +205,64 @@ async def _pause(until: asyncio.Event, seconds: float) -> None:
     """Wait `seconds`, or less when the answer is finished first."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(until.wait(), seconds)
+
+
+class LiveSteps:
+    """One list at one place. Use it as `async with live_steps(...) as steps`."""
+
+    def __init__(self, bot: Bot, place: Place, words: Words, *, pause_s: float) -> None:
+        self._bot = bot
+        self._place = place
+        self._words = words
+        self._pause_s = pause_s
+        self._newest: tuple[StepShown, ...] = ()
+        self._changed = asyncio.Event()
+        self._message: MessageId | None = None
+        self._said = ""
+
+    def show(self, steps: Sequence[StepShown]) -> None:
+        """Set the current steps; they are shown as soon as Telegram allows."""
+        self._newest = tuple(steps)
+        self._changed.set()
+
+    async def paint(self) -> None:
+        """Show each newest list until cancelled."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                await self._paint_once()
+            except TelegramAPIError as error:  # it never affects the answer
+                log.info("steps.paint_failed", chat=self._place.chat, error=type(error).__name__)
+            await asyncio.sleep(self._pause_s)
+
+    async def remove(self) -> None:
+        """Delete the list."""
+        if self._message:
+            with contextlib.suppress(TelegramAPIError):
+                await self._bot.delete_message(self._place.chat, self._message)
+
+    async def _paint_once(self) -> None:
+        html = to_html(steps_text(self._newest, self._words))
+        if html == self._said:
+            return
+        keyboard = rows([button(self._words.plain("button-enough"), STOP)])
+        if self._message is None:
+            self._message = await send(self._bot, self._place, html, keyboard)
+        else:
+            await edit(self._bot, self._place.chat, self._message, html, keyboard)
+        self._said = html
+
+
+@asynccontextmanager
+async def live_steps(
+    bot: Bot, place: Place, words: Words, *, pause_s: float = STEPS_PAUSE_S
+) -> AsyncIterator[LiveSteps]:
+    """Shows the list while the context is open and deletes it afterwards, also when the turn fails."""
+    steps = LiveSteps(bot, place, words, pause_s=pause_s)
+    painting = asyncio.create_task(steps.paint())
+    try:
+        yield steps
+    finally:
+        await end(painting)
+        await steps.remove()

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from bot.replies.answers import finished_answer
-from bot.replies.live_steps import live_steps
 from bot.replies.sending import Place
 from bot.replies.steps import steps_text, work_done
+from bot.replies.streaming import live_steps
 from bot.texts import Words
 from domain.ids import ChatId
 from rag.execution.tools import Spent
