@@ -53,7 +53,9 @@ class LibraryStore(rows.Store):
     async def cards(self, base: BaseId, documents: Sequence[DocumentId]) -> Mapping[DocumentId, DocumentCard]:
         """The same of several, as far as the base has them."""
         found = await self._call("read_cards", base=base, documents=[str(each) for each in documents])
-        return {DocumentId(rows.text(row, "asked")): rows.document_card(rows.part(row, "card")) for row in found}
+        return {
+            rows.value(DocumentId, row["asked"]): rows.document_card(rows.value(dict, row["card"])) for row in found
+        }
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
         """Answer the question that a CHOOSING document asks; False when it asks none any more."""
