@@ -192,6 +192,13 @@ async def test_several_searches_of_an_analytical_plan_are_its_way() -> None:
     assert [each.args["query"] for each in outcome.plan.tool_calls] == ["выручка", "активы", "прибыль"]
 
 
+async def test_one_reading_of_documents_is_the_way_of_an_analytical_plan() -> None:
+    """A model planned one table of all price lists, and nineteen documents were read one by one instead."""
+    made = plan(ToolCall(tool="read_documents", args={"question": "цены"}), kind="analytical")
+    outcome = await of_tools(PlanModel(plans=[made]), (ScriptedTool(), ReadingTool())).plan(REQUEST)
+    assert [(each.action, each.params) for each in outcome.plan.steps] == [("read_documents", {"question": "цены"})]
+
+
 async def test_a_kind_without_steps_gets_its_usual_strategy() -> None:
     outcome, _ = await planned(plan(call("RAG"), kind="diagnostic"))
     assert [each.action for each in outcome.plan.steps] == ["rag_db_query"]
