@@ -604,12 +604,14 @@ begin
     select c.* from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
       span_end int, locator jsonb, length int, model text, vector int)) with ordinality
       as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
+  ), flat as materialized ( -- of the variable, each slice would copy all of it
+    select p_embeddings as numbers
   ), stored as (
     insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
       model, embedding)
     select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
-      p_embeddings[(c.vector - 1) * 1024 + 1 : c.vector * 1024]::halfvec(1024)
-    from chunk c
+      flat.numbers[(c.vector - 1) * 1024 + 1 : c.vector * 1024]::halfvec(1024)
+    from flat cross join chunk c
     returning s.id, s.ordinal
   )
   select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
@@ -655,6 +657,7 @@ comment on function baza_internal.count_spread is
 create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
 returns table (id uuid, searchable int)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -674,7 +677,7 @@ comment on function add_chunks is
   'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They are '
   'searchable from now on, unless another document conflicts (`may_be_found`).';
 
-select baza_internal.record_function_file('chunks', 'dc2fc2fa7fca7b9c1917a62a573010fb');
+select baza_internal.record_function_file('chunks', 'e71be8aacf2eec70ee03a8ea203f3230');
 
 -- Conflicts of a document that is being read: another with the same content, another file of its name, an earlier
 -- version. In: the document as a worker holds it. Out: the other document, and what happens to the two. Everything here
@@ -858,6 +861,7 @@ create or replace function record_content(p_document text, p_lease text, p_conte
   p_media_type text default null, p_edition text default null)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   held documents := held_document(p_document, p_lease);
@@ -878,6 +882,7 @@ comment on function record_content is
 create or replace function record_contents(p_lease text, p_contents text)
 returns table (id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -987,6 +992,7 @@ create or replace function store_blocks(p_document text, p_lease text, p_parsed 
   p_base_passages bigint default null)
 returns table (id uuid, stored int)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -1014,6 +1020,7 @@ comment on function store_blocks is
 create or replace function add_blocks(p_document text, p_lease text, p_first int, p_blocks text)
 returns table (id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   held constant documents := held_document(p_document, p_lease);
@@ -1071,31 +1078,39 @@ $$;
 comment on function baza_internal.hide_rivals is
   'Hides documents being read that have the content, the name or the lineage of the one that is ready now.';
 
-create or replace function baza_internal.publish(p_document text, p_lease text, p_chunks int, p_last jsonb,
-  p_embeddings real[], p_parsed jsonb, p_base_passages bigint, p_content_hash text)
+create or replace function baza_internal.put_whole(p_held documents, p_last jsonb, p_embeddings real[], p_parsed jsonb,
+  p_content_hash text)
+returns documents
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  p_held.content_hash := coalesce(p_content_hash, p_held.content_hash);
+  if p_parsed is not null then
+    p_held := put_blocks(p_held, p_parsed);
+  end if;
+  if p_last is not null then
+    p_held := put_chunks(p_held, p_last, p_embeddings);
+  end if;
+  return p_held;
+end $$;
+comment on function baza_internal.put_whole is
+  'Stores the last chunks of a document, and its blocks if it is one batch; returns it with its new figures for '
+  '`publish`. `p_content_hash` is that of a document for which `record_content` was not called: one that is stored '
+  'whole here, so that nobody could see it before.';
+
+create or replace function baza_internal.publish(p_held documents, p_had int, p_chunks int, p_base_passages bigint)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  held documents;
-  had int; -- chunks that are stored already
+  held documents := p_held;
 begin
-  -- Serialised: of two documents with the same content or name the second sees the first.
-  perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
-  held := held_document(p_document, p_lease);
-  had := held.chunks;
-  held.content_hash := coalesce(p_content_hash, held.content_hash);
-  if p_parsed is not null then
-    held := put_blocks(held, p_parsed);
-  end if;
-  if p_last is not null then
-    held := put_chunks(held, p_last, p_embeddings);
-  end if;
-  if had > 0 then
+  if p_had > 0 then
     delete from documents_chunks c where c.document_id = held.id and c.ordinal >= p_chunks;
   end if;
-  if had > 0 and found or held.chunks <> p_chunks then
+  if p_had > 0 and found or held.chunks <> p_chunks then
     select count(*), coalesce(sum(c.length), 0) into held.chunks, held.terms
     from documents_chunks c where c.document_id = held.id;
   end if;
@@ -1121,7 +1136,7 @@ begin
   where d.id = held.id;
   if held.given_terms is not null then -- the worker has indexed the document under its own title
     perform retitle(held, only_name(held.given_title, held.given_terms));
-  elsif had > 0 then
+  elsif p_had > 0 then
     perform count_spread(held);
   end if;
   perform hide_rivals(held);
@@ -1129,45 +1144,66 @@ begin
   return query select null::uuid, null::uuid;
 end $$;
 comment on function baza_internal.publish is
-  'Stores the last chunks (and the blocks of a document that is one batch) and makes the document ready: all of it is '
-  'searchable, and what it replaces no longer. When another became ready meanwhile, stops the work as `record_content` '
-  'does. `p_content_hash` is that of a document for which `record_content` was not called: one that is stored whole '
-  'here, so that nobody could see it before. It commits asynchronously: see `held_document`.';
+  'Makes a document ready whose chunks are all stored, `p_had` of them before this call: all of it is searchable, and '
+  'what it replaces no longer. When another became ready meanwhile, stops the work as `record_content` does. It commits '
+  'asynchronously: see `held_document`.';
 
 create or replace function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
   p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null,
   p_content_hash text default null)
 returns table (duplicate_of uuid, namesake uuid)
-language sql set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
-  select * from publish(p_document, p_lease, p_chunks, p_last::jsonb, p_embeddings, p_parsed::jsonb, p_base_passages,
-    p_content_hash)
-$$;
-comment on function publish_document is 'See `publish`.';
+declare
+  held documents;
+begin
+  -- Serialised: of two documents with the same content or name the second sees the first.
+  perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
+  held := held_document(p_document, p_lease);
+  return query select * from publish(put_whole(held, p_last::jsonb, p_embeddings, p_parsed::jsonb, p_content_hash),
+    held.chunks, p_chunks, p_base_passages);
+end $$;
+comment on function publish_document is 'Stores what is left of a document (`put_whole`) and makes it ready (`publish`).';
 
 create or replace function publish_documents(p_lease text, p_documents text, p_embeddings real[],
   p_base_passages bigint default null)
 returns table (id uuid, is_ready boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  documents constant jsonb := p_documents::jsonb;
+  given constant jsonb := p_documents::jsonb;
   sent record;
+  held documents;
+  stored documents[];
+  had int[]; -- by the place in `stored`
+  chunks int[];
   ended record;
 begin
-  perform lock_base(d.base_id) from documents d where d.id = (documents -> 0 ->> 'document')::uuid;
-  perform lock_held(array(select given.document from jsonb_to_recordset(documents) as given (document uuid)));
+  perform lock_base(d.base_id) from documents d where d.id = (given -> 0 ->> 'document')::uuid;
+  perform lock_held(array(select g.document from jsonb_to_recordset(given) as g (document uuid)));
+  -- All are stored before the first is counted in its base: whoever else stores passages there waits from then on.
   for sent in
-    select * from jsonb_to_recordset(documents) as given (document text, chunks int, last jsonb, parsed jsonb,
-      hash text)
+    select * from jsonb_to_recordset(given) as g (document text, chunks int, last jsonb, parsed jsonb, hash text)
   loop
     begin
-      select * into ended from publish(sent.document, p_lease, sent.chunks, sent.last, p_embeddings, sent.parsed,
-        p_base_passages, sent.hash);
-      return query select sent.document::uuid, ended.duplicate_of is null and ended.namesake is null;
-    exception when sqlstate 'BZ001' or sqlstate 'BZ003' then
+      held := held_document(sent.document, p_lease);
+      stored := stored || put_whole(held, sent.last, p_embeddings, sent.parsed, sent.hash);
+      had := had || held.chunks;
+      chunks := chunks || sent.chunks;
+    exception when sqlstate 'BZ001' then
       null; -- whoever goes on with it alone learns of it
+    end;
+  end loop;
+  for place in 1 .. coalesce(cardinality(stored), 0) loop
+    begin
+      select * into ended from publish(stored[place], had[place], chunks[place], p_base_passages);
+      return query select stored[place].id, ended.duplicate_of is null and ended.namesake is null;
+    exception when sqlstate 'BZ003' then -- the same
+      delete from documents_chunks c where c.document_id = stored[place].id;
+      delete from document_blocks b where b.document_id = stored[place].id;
     end;
   end loop;
 end $$;
@@ -1199,6 +1235,7 @@ comment on function postpone_document is
 create or replace function fail_document(p_document text, p_lease text, p_code text, p_params text, p_detail text)
 returns table (id uuid, status text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   held constant documents := held_document(p_document, p_lease);
@@ -1208,7 +1245,7 @@ begin
 end $$;
 comment on function fail_document is 'Marks a document as failed and removes what was stored of it.';
 
-select baza_internal.record_function_file('contents', 'aae37443e7db228270f02b7013bf5b4a');
+select baza_internal.record_function_file('contents', 'ec83808eedb35ea94ebf47e2ff788ac2');
 
 -- Dialogues. In: a person and a dialogue. Out: its last exchanges. The window is small, the archive keeps the rest.
 create or replace function baza_internal.lock_dialogue(p_user bigint)
@@ -2507,6 +2544,15 @@ comment on function document_card is
   'One document of the base, in any state; no row when there is none. For an earlier version, or a failed attempt at '
   'the next one, the current version: buttons stay under messages for years.';
 
+create or replace function read_cards(p_base text, p_documents text[], p_person bigint default null)
+returns table (asked uuid, card jsonb)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select d.asked::uuid, to_jsonb(card) from unnest(p_documents) as d (asked)
+    cross join lateral document_card(p_base, d.asked, p_person) card
+$$;
+comment on function read_cards is '`document_card` for several documents of a base, in one call.';
+
 create or replace function document_versions(p_base text, p_document text, p_person bigint default null)
 returns setof document_cards
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
@@ -2693,7 +2739,7 @@ as $$
 $$;
 comment on function read_blocks is 'The parsed text of a document in reading order, after an ordinal.';
 
-select baza_internal.record_function_file('library', '56dee7724ceb4462cc18d875ab6b6d73');
+select baza_internal.record_function_file('library', 'e231c78346d0e5c25d358a79047a9fc3');
 
 -- A document for another base. In: a ready document and a base. Out: the same document there, with its text, passages,
 -- vectors and postings, as they were read: nothing is read or embedded again. Earlier versions stay where they are.
@@ -3582,6 +3628,7 @@ create or replace function enqueue_batch(p_base text, p_batch text, p_hold_s dou
   p_most_waiting bigint default null, p_person bigint default null)
 returns table (id uuid, "position" int, created boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -3665,6 +3712,7 @@ returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text
   source_title text, source_text text, source_url text, file_id text, kept_file uuid, size_bytes bigint,
   media_type text, author text, published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -3824,7 +3872,7 @@ begin
 end $$;
 comment on function report_progress is 'Records the stage and progress of a document; ends nothing, extends no lease.';
 
-select baza_internal.record_function_file('queue', '038ec3bada3558439bc0959d5ef7b283');
+select baza_internal.record_function_file('queue', 'dca39625c1f79f23278940e33230e6d9');
 
 -- The quota of a base, where the operator of Baza sets one (BASE_PASSAGES). In: a document as a worker holds it, and
 -- how many passages its base may hold (null: any). Out: whether it is read at all, and whether it fits. Named bases
