@@ -198,9 +198,9 @@ class Planner:
             return _Proposal(problems=(f"no plan: {type(error).__name__}",))
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
-        """Adds steps from the kind's template where the model named only a kind: several calls of an analytical plan, or
-        one that reads documents, are its own way. Turns the calls into steps when one is slow, so that the person can
-        watch and stop it. A plan with steps has no calls."""
+        """Adds steps from the kind's template where the model named only a kind: several calls of an analytical plan,
+        or one that reads documents, are its own way. Turns the calls into steps when one is slow, so that the person
+        can watch and stop it. A plan with steps has no calls."""
         is_slow = any(self._tools[call.tool].is_slow for call in plan.tool_calls)
         is_told = plan.kind is QueryKind.ANALYTICAL and (is_slow or len(plan.tool_calls) > 1)
         has_way = bool(plan.clarification) or is_told
