@@ -1,5 +1,5 @@
 """Vectors without a model: hashed words and pieces of words. They add too little to the search by words to be worth
-their cost (docs/retrieval.md): Baza does not use them, they are a baseline.
+their cost (benchmarks/README.md): Baza does not use them, they are a baseline.
 
 In: windows of a document, or a question. Out: L2-normalised vectors that are near when lemmas are shared, and, through
 character n-grams, when a word is only nearly the same: typos, rare word forms, parts of compounds. It knows no

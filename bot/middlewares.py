@@ -2,9 +2,10 @@
 
 In: updates. Out: the same updates with a `Talk`, or nothing when they are not for the bot. `Access`: who may talk to
 the bot (ALLOWED_USERS). `Throttle`: how much one person may send in a minute; bursts into База (a folder, an album)
-have a larger limit. `Addressed`: in groups only what mentions the bot, replies to it, is a command for it or belongs to
-an album that addresses it; a file of an album waits here (its update is in the inbox) until the album has arrived.
-`UserStates`: who is talking, in which mode and language, with which base; a base that was closed to them meanwhile is
+have a larger limit. `OnlyAddressed`: in groups only what mentions the bot, replies to it, is a command for it or
+belongs to an album that addresses it; a file of an album waits here (its update is in the inbox) until the album is
+complete.
+`ReadState`: who is talking, in which mode and language, with which base; a base that was closed to them meanwhile is
 left for their own. Refusals read no state: that costs a database call, or is the very call that failed.
 """
 

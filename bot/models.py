@@ -67,7 +67,7 @@ class TextEmbedder(Embedder, QueryEmbedder, Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Fusion:
     """The weights of lexical and vector search, which make 1 together: sentences and names are weighed against that.
-    Measured in benchmarks, see docs/decisions.md."""
+    Measured, see benchmarks/README.md."""
 
     lexical_weight: float
     vector_weight: float

@@ -25,7 +25,7 @@ from rag.records import Answer, AnswerKind, AnswerText, Conflict, DocumentChoice
 from rag.retrieval.alike import EQUAL, choices, equally_fitting
 
 FEWEST = 3  # documents that fit equally: of so many one is asked for where no model judges; of two the best is quoted
-# and the other offered. False alarms: none of 541 questions of XQuAD and VK Cloud (docs/retrieval.md)
+# and the other offered. False alarms: none of 541 questions of XQuAD and VK Cloud (benchmarks/README.md)
 
 
 @dataclass(frozen=True, kw_only=True)

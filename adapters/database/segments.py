@@ -180,7 +180,7 @@ def effort(held: int, limit: int) -> tuple[int, int]:
     (1,200 weighed, 400 compared), of 500,000 .9997 (2,000, 600), where .9990 and .9970 were found by comparing 210 and
     250, for a millisecond less; weighing more gains nothing. Of another 100,000 comparing 250 to 400 finds all thirty.
     Of 13,630 passages by MiniLM .9978 (1,000, 200) where the 330 with the fewest differing bits hold .9877
-    (docs/decisions.md).
+    (benchmarks/README.md).
     """
     compared = max(7 * limit, 200 + min(held // 1000, 400))
     return max(35 * limit, 3 * compared, 1000 + min(held // 500, 3000)), compared

@@ -15,7 +15,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import Picture
 
-PAGE_DPI = 300  # error rate for letters of 8 points: 0.7 %; at 200 dpi 1.2 %, at 150 dpi 1.5 % (docs/decisions.md)
+PAGE_DPI = 300  # error rate for letters of 8 points: 0.7 %; at 200 dpi 1.2 %, at 150 dpi 1.5 % (benchmarks/README.md)
 POINTS_AN_INCH = 72
 LARGEST_SIDE = 4_000  # pixels
 SMALL_SIDE = 1_250  # pixels: a picture this small is a screenshot or a scrap, and is enlarged

@@ -1,7 +1,7 @@
 """Reads PDF: the text of each page as paragraphs, headings and tables of numbers that know their page.
 
 In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed, and if
-all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of the time, see docs/decisions.md);
+all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of the time, see benchmarks/README.md);
 pypdf, pure Python and slow, retries what PDFium cannot open or decode, and gives lines without looks and positions.
 Headings are told from paragraphs by their fonts; without sizes, or where half the text would be headings, there are
 none: a wrong heading is attached to every passage below it. It does no OCR.

@@ -16,7 +16,7 @@ from rag.records import RankedPassage
 from rag.retrieval.ranking import best_first
 from rag.words import STEM_LETTERS
 
-# Relative to a score of 1 for the best passage. From .3 to .5 all four corpora gain, see docs/retrieval.md.
+# Relative to a score of 1 for the best passage. From .3 to .5 all four corpora gain, see benchmarks/README.md.
 SENTENCE_WEIGHT = 0.4
 # Inside one document every word counts so much more: where all documents are of one form, the words of a clause are in
 # many passages and so worth next to nothing, and one word of the preamble would outweigh them all.

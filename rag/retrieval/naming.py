@@ -24,7 +24,7 @@ from rag.words import stem_of
 
 NAMED = 10  # passages; the names of documents that are not among these decide nothing
 NAME_WEIGHT = (
-    0.8  # relative to a score of 1 for the best passage; from .4 on forms gain the same, see docs/retrieval.md
+    0.8  # relative to a score of 1 for the best passage; from .4 on forms gain the same, see benchmarks/README.md
 )
 
 # Words with a capital, joined by a hyphen or one space; a number may follow («Лазурит 2»).
