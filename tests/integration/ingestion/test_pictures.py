@@ -5,6 +5,7 @@ import io
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -133,11 +134,21 @@ async def test_a_picture_beyond_the_memory_limit_is_refused_alone(tmp_path: Path
         assert _size(await parser.open_picture(_fetched(SCANS / "lease.png"), 0))[0] > 0
 
 
+def _is_opened(pipe: Path, ends: ExitStack) -> bool:
+    """Whether somebody reads from it, who gets nothing until `ends` are closed."""
+    with suppress(OSError):  # nobody yet
+        ends.callback(os.close, os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        return True
+    return False
+
+
 async def test_a_process_killed_while_it_draws_costs_its_page_alone(parser: ParseProcess, tmp_path: Path) -> None:
     path = tmp_path / "endless.png"
-    os.mkfifo(path)  # whoever opens it waits for what nobody writes
+    os.mkfifo(path)  # whoever reads it waits for what nobody writes
     drawing = asyncio.create_task(parser.open_picture(_fetched(path), 0))
-    await until(confined)
-    os.kill(confined()[0], signal.SIGKILL)
-    assert await _code(drawing) is FailureCode.FILE_TOO_HEAVY
+    with ExitStack() as ends:
+        await until(lambda: _is_opened(path, ends))
+        for child in confined():  # those of other parsers, too: nothing tells which of them it is
+            os.kill(child, signal.SIGKILL)
+        assert await _code(drawing) is FailureCode.FILE_TOO_HEAVY
     assert _size(await parser.open_picture(_fetched(SCANS / "lease.png"), 0))[0] > 0

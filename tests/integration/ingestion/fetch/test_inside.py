@@ -34,7 +34,6 @@ DOORS = {
     "adapters/kept_files.py",
     "adapters/webhooks.py",  # through the crawler's guard
     "adapters/local/layout.py",
-    "localchat/updates.py",
     "ingestion/fetch/guard.py",  # resolves names; the crawler's only one
     "sandbox/pool.py",  # a socket pair to a child
 }
