@@ -20,18 +20,11 @@ from domain.visible import visible
 from prompts.loader import Prompts
 from rag.answering.citations import citations_of, sober, understood, with_sides, without_references
 from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
+from rag.answering.language import quotes_in_another_language, wanted_language
 from rag.answering.marks import ParsedAnswer, divided, read
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
-from rag.answering.rules import (
-    Evidence,
-    as_remarks,
-    of_language,
-    quotes_in_another_language,
-    remarks_on,
-    remarks_on_beginning,
-    wanted_language,
-)
+from rag.answering.rules import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning
 from rag.answering.statements import Statement, split, without
 from rag.execution.facts import Fact
 from rag.metering import CheckCounts

@@ -22,6 +22,21 @@ from rag.words import estimate_tokens
 
 RESPONSE_TOKENS = 512
 """Seed 3's reserve for the reply; never given away."""
+WINDOW = 2  # steps that are summarised with all facts (seed 3, "Sliding Window": "Последние 2")
+SAMPLE_CHARS = 160  # of a fact in a summary
+NOTE_TOKENS = 15  # reserved for the line about steps that are left out
+SAMPLES = 3  # facts in the summary of an older step
+FRUITLESS = 2
+"""Consecutive steps that find nothing new (issue 6, loop detection); then added ones are skipped, and no more added."""
+ROUNDS = 3  # times that steps are added on a model's advice
+OPEN = (StepState.WAITING, StepState.RUNNING)
+_NOTHING = "Looked for in the base, and nothing was found"
+_UNTRIED = {
+    StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
+    StepState.STOPPED: "Broken off, because the person wanted the answer at once",
+}
+_MISSING = "Not said by what was found, as far as it was looked at"
+_EARLY = "The work ended early ({spent}): the base may hold more than what stands here."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +60,6 @@ class TokenBudget:
         history = int(available * progress * 0.5)
         rag = int(available * (1.0 - progress * 0.5))
         return StepBudget(history=history, rag=min(rag, available - history))
-
-
-WINDOW = 2  # steps that are summarised with all facts (seed 3, "Sliding Window": "Последние 2")
-SAMPLE_CHARS = 160  # of a fact in a summary
-NOTE_TOKENS = 15  # reserved for the line about steps that are left out
-SAMPLES = 3  # facts in the summary of an older step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,14 +140,6 @@ def _fitting(facts: Sequence[Fact], tokens: int) -> tuple[Fact, ...]:
             kept.append(fact)
             left -= size
     return tuple(kept)
-
-
-FRUITLESS = 2
-"""Consecutive steps that find nothing new (issue 6, loop detection); then added ones are skipped, and no more added."""
-
-
-ROUNDS = 3  # times that steps are added on a model's advice
-OPEN = (StepState.WAITING, StepState.RUNNING)
 
 
 @dataclass(kw_only=True)
@@ -376,15 +377,6 @@ def _about(step: Step) -> str:
     """The step's subject in the plan's words, for the person."""
     wanted = ("query", "question", "what", "document", "name_contains", "task")
     return next((str(step.params[name]) for name in wanted if step.params.get(name)), "")
-
-
-_NOTHING = "Looked for in the base, and nothing was found"
-_UNTRIED = {
-    StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
-    StepState.STOPPED: "Broken off, because the person wanted the answer at once",
-}
-_MISSING = "Not said by what was found, as far as it was looked at"
-_EARLY = "The work ended early ({spent}): the base may hold more than what stands here."
 
 
 def gaps_of(steps: Sequence[StepShown], spent: Spent | None, missing: Sequence[str] = ()) -> str:

@@ -34,6 +34,18 @@ from rag.words import estimate_tokens, person_name, share, stems
 log = structlog.get_logger()
 
 _KINDS = {"text", "image", "audio", "video"}
+PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
+MOST_PASSAGES = 6_000  # of a document whose contents are made
+MOST_CHOSEN = 5  # sections
+CONTENTS_TOKENS = 5_000
+CONTENTS_CHARS = 12_000  # of all titles: they leave room for numbers and pages
+REPLY_TOKENS = 200
+PART = 12  # passages of a part of a long section: some four pages
+TITLE_CHARS = range(80, 301)  # the fewer sections, the more of each
+MOST_SECTIONS = 160  # of contents that a model is shown
+MANY = 0.4  # share of the sections; a name that more of them have is the document's or a running head
+# A line that stands alone, or the lines above a table.
+_ALONE = re.compile(r"(?:^|\n\n)(?:([^\n|]{3,80})(?=\n\n)|((?:[^\n|]{3,100}\n){1,3})(?=\|))")
 
 
 class ListArguments(ToolArguments):
@@ -146,21 +158,6 @@ def _fact(card: DocumentCard, words: Wordings) -> Fact:
         document=card.id,
         fields=tuple((label.capitalize(), value) for label, value in columns.items()),
     )
-
-
-PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
-MOST_PASSAGES = 6_000  # of a document whose contents are made
-MOST_CHOSEN = 5  # sections
-CONTENTS_TOKENS = 5_000
-CONTENTS_CHARS = 12_000  # of all titles: they leave room for numbers and pages
-REPLY_TOKENS = 200
-
-PART = 12  # passages of a part of a long section: some four pages
-TITLE_CHARS = range(80, 301)  # the fewer sections, the more of each
-MOST_SECTIONS = 160  # of contents that a model is shown
-MANY = 0.4  # share of the sections; a name that more of them have is the document's or a running head
-# A line that stands alone, or the lines above a table.
-_ALONE = re.compile(r"(?:^|\n\n)(?:([^\n|]{3,80})(?=\n\n)|((?:[^\n|]{3,100}\n){1,3})(?=\|))")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,15 @@ _WORD = re.compile(r"\w+")
 # The same texts are read for every statement of a reply.
 _numbers_in = lru_cache(maxsize=REMEMBERED)(known_numbers)
 _stems, _days_in = lru_cache(maxsize=REMEMBERED)(stems), lru_cache(maxsize=REMEMBERED)(days_in)
+MOST_WORDS = 0.5  # more than this share of a cell's words must be in the document: endings may differ
+SHORTEST_ROOT = 3  # letters
+VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
+"""Cells that judge the text and need not occur in it."""
+MOSTLY = 0.5  # share of a list's lines that are rows: then it is a list of such things, and the others are suspicious
+FEWEST_READ = 2  # a single row says nothing about the other lines
+SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "sum"})
+"""First words of lines with totals."""
+_ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,18 +118,6 @@ def _bears(support: _Support, statement: str, passage: Passage) -> bool:
 def _quotations(text: str) -> list[str]:
     found = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(text)]
     return [quotation for quotation in found if len(_WORD.findall(quotation)) >= QUOTED_WORDS]
-
-
-MOST_WORDS = 0.5  # more than this share of a cell's words must be in the document: endings may differ
-SHORTEST_ROOT = 3  # letters
-VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
-"""Cells that judge the text and need not occur in it."""
-MOSTLY = 0.5  # share of a list's lines that are rows: then it is a list of such things, and the others are suspicious
-FEWEST_READ = 2  # a single row says nothing about the other lines
-SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "sum"})
-"""First words of lines with totals."""
-
-_ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
 
 
 @dataclass(frozen=True, kw_only=True)

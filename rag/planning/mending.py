@@ -282,12 +282,16 @@ def looked_at(steps: tuple[Step, ...], question: str) -> tuple[Step, ...]:
     которого перенесли запуск» has no name in it): an analysis of both is added, which words the next one, where the
     plan has none."""
     searches = frozenset(step.id for step in steps if step.action == SEARCH)
-    needing = [step for step in steps if step.id in searches and (needs(step) & searches or step.context_requirements)]
-    if not needing or any(step.action == ANALYZE for step in steps):
+    is_needing = any(
+        needs(step) & searches or (ALL_PREVIOUS in step.context_requirements and len(searches) > 1)
+        for step in steps
+        if step.action == SEARCH
+    )
+    if not is_needing or any(step.action == ANALYZE for step in steps):
         return steps
-    ids = tuple(step.id for step in steps)[-MAX_STEPS:]
-    id_ = next(name for name in ("look", *(f"look.{number}" for number in range(len(ids)))) if name not in ids)
-    return (*steps, Step(id=id_, action=ANALYZE, params={"task": question}, depends_on=ids, success=ANYTHING))
+    seen = tuple(step.id for step in steps)[-MAX_STEPS:]
+    look = Step(id="look", action=ANALYZE, params={"task": question}, depends_on=seen, success=ANYTHING)
+    return ordered((*steps, look))
 
 
 def _needing(step: Step, known: frozenset[str]) -> Step:

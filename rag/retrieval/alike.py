@@ -28,6 +28,8 @@ BETWEEN = " · "
 
 _AMOUNT = re.compile(r"(?<!\S)\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # «120 000»: no number of a document
 _WORD = re.compile(rf"{_AMOUNT.pattern}|\S+")
+_SHORT_NUMBER = re.compile(r"\d{1,2}")
+_COUNTED = re.compile(r"[^\W\d_]{3,}")  # or what else a short number counts; «мая» is the shortest, «с» is none
 _EDGES = "«»“”„\"'`.,;:!?()[]{}<>*#|_—–- "
 
 
@@ -50,7 +52,8 @@ def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[s
     told = ([(word, count[plain] <= most and not _AMOUNT.match(plain)) for word, plain in words] for words in split)
     ends = (len(each) >= CUT_CHARS for each in openings)
     return tuple(
-        _label(_whole_runs(words) if cut else words, characters) for words, cut in zip(told, ends, strict=True)
+        _label(_with_units(_whole_runs(words) if cut else words), characters)
+        for words, cut in zip(told, ends, strict=True)
     )
 
 
@@ -140,6 +143,15 @@ def _whole_runs(words: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Without the telling words at the very end, where others precede them."""
     last = next((place for place in reversed(range(len(words))) if not words[place][1]), -1) + 1
     return list(words[:last] if any(tells for _, tells in words[:last]) else words)
+
+
+def _with_units(words: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """A short number that tells brings the word behind it: «3 марта», not «3»."""
+    before = [("", False), *words]
+    return [
+        (word, tells or (told and bool(_SHORT_NUMBER.fullmatch(number)) and bool(_COUNTED.fullmatch(word))))
+        for (number, told), (word, tells) in zip(before, words, strict=False)
+    ]
 
 
 def _label(words: Sequence[tuple[str, bool]], characters: int) -> str:

@@ -252,6 +252,12 @@ def test_other_plans_keep_their_steps(steps: tuple[Step, ...]) -> None:
     assert looked_at(steps, QUESTION) == steps
 
 
+def test_what_needs_all_before_it_may_need_another_search() -> None:
+    all_before = Step(id="c", action=SEARCH, params={"query": "c"}, context_requirements=("all_previous",))
+    assert len(looked_at((step("a"), all_before), QUESTION)) == 3
+    assert len(looked_at((step("look", "list_documents"), all_before), QUESTION)) == 2
+
+
 @given(odd_plans())
 def test_with_the_added_step_steps_can_still_be_run_in_some_order(steps: Sequence[Step]) -> None:
     made = looked_at(ordered(steps), QUESTION)

@@ -90,3 +90,12 @@ def test_documents_fit_equally_where_alike_statements_hold_the_same_of_the_quest
     if "Ромашк" in question:  # what the search does with a name of one document
         found = sorted(found, key=lambda each: "Ромашка" not in each.passage.opening)
     assert [each.label for each in equally_fitting(found, question)] == fitting
+
+
+def test_a_day_is_told_with_its_month() -> None:
+    openings = [
+        "Договор № 117/2025 Москва, 3 марта 2025 г. с «Лазурит» заключён",
+        "Договор № 118/2025 Москва, 5 марта 2025 г. с «Кедр» заключён",
+    ]
+    assert labels(openings) == ("117/2025 · 3 марта · Лазурит", "118/2025 · 5 марта · Кедр")
+    assert labels(["On May 3, 2025 Dunmore", "On May 5, 2025 Aster"]) == ("3 · Dunmore", "5 · Aster")
