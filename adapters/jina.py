@@ -9,18 +9,18 @@ a message: providers quote what they were sent, so quoted parts are left out.
 
 import asyncio
 import base64
-import itertools
 import json
 import math
 import random
 import re
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import TypeVar
 
 import httpx
@@ -39,11 +39,8 @@ from rag.records import Passage
 
 Vectors = npt.NDArray[np.float64]
 _SHORTEST_LENGTH = 1e-6  # a vector of length 0 points nowhere
-EMBEDDINGS = "embeddings"
 DIMENSIONS = 1024  # what jina-embeddings-v3 makes and the database keeps
 WINDOW_TOKENS = 7500  # of the API's 8192 for all inputs of a request; our count is an estimate and needs room
-CACHED_QUESTIONS = 256  # asked again when a turn searches twice or an answer is retried; 8 kB each
-RERANKING = "rerank"
 SERVICE = "Jina"
 LONGEST_DETAIL = 200  # characters
 _REFUSALS = frozenset({401, 402, 403})  # a spent balance comes as 403 AUTHZ_INSUFFICIENT_BALANCE
@@ -57,9 +54,7 @@ CHARS_A_TOKEN = 3  # of jina-embeddings-v3 in Russian: 3.3 to 4 in running text.
 CONNECT_S = 10.0
 FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
 ASKS = 2  # a reply that makes no sense is asked for once more
-SILENCE_S = 60.0  # after a question that was not answered: further ones fail at once
-PROBE_S = 20.0  # between two background probes; an answer of any kind ends them and the silence
-PROBES = 30  # ten minutes: a late answer may be charged all the same, also at night, when nobody asks
+SILENCE_S = 60.0  # after a question that was not answered: further ones fail at once, until anything is answered
 Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
 
@@ -74,6 +69,10 @@ class Fate(StrEnum):
     NONSENSE = "nonsense"  # an answer that is not what was asked for
 
 
+_FAILURE_CODES = {Fate.REFUSED: FailureCode.SERVICE_REFUSED, Fate.REJECTED: FailureCode.INTERNAL}
+_MODEL_ERRORS: dict[Fate, type[ModelError]] = {Fate.AWAY: ModelAway, Fate.NONSENSE: ModelNonsense}
+
+
 class JinaFault(Exception):
     """Jina did not do what it was asked."""
 
@@ -83,22 +82,29 @@ class JinaFault(Exception):
         self.detail = detail
         self.retry_after_s = retry_after_s
 
+    def of_documents(self) -> Exception:
+        """WindowTooLarge, or a ServiceError: the document is kept and tried again."""
+        if self.fate is Fate.TOO_LONG:
+            return WindowTooLarge(self.detail)
+        code = _FAILURE_CODES.get(self.fate, FailureCode.SERVICE_AWAY)
+        return ServiceError(code, retry_after_s=self.retry_after_s, detail=self.detail, service=SERVICE)
 
-def fault_of(response: httpx.Response, *, retry_after_s: float | None) -> JinaFault:
+    def of_turn(self) -> ModelError:
+        """A turn goes on without the model. A request that is wrong stays wrong until somebody mends it."""
+        return _MODEL_ERRORS.get(self.fate, ModelRefused)(f"{SERVICE}: {self.detail}")
+
+
+def fault_of(response: httpx.Response) -> JinaFault:
     """The fault that a response other than 2xx tells of."""
-    said = explain(response.content)
-    detail = f"HTTP {response.status_code} {said}".strip()
-    return JinaFault(_fate(response.status_code, said), detail, retry_after_s=retry_after_s)
-
-
-def _fate(status: int, said: str) -> Fate:
+    status, said = response.status_code, explain(response.content)
     if status in _REFUSALS:
-        return Fate.REFUSED
-    if status in _AWAY or status >= 500:
-        return Fate.AWAY
-    if status in _LENGTH_REFUSALS and _TOO_LONG.search(said):
-        return Fate.TOO_LONG
-    return Fate.REJECTED
+        fate = Fate.REFUSED
+    elif status in _AWAY or status >= 500:
+        fate = Fate.AWAY
+    else:
+        fate = Fate.TOO_LONG if status in _LENGTH_REFUSALS and _TOO_LONG.search(said) else Fate.REJECTED
+    wait_s = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
+    return JinaFault(fate, f"HTTP {status} {said}".strip(), retry_after_s=wait_s)
 
 
 def explain(body: bytes) -> str:
@@ -109,40 +115,12 @@ def explain(body: bytes) -> str:
         return ""
     if not isinstance(parsed, dict):
         return ""
-    error = parsed.get("error")
-    message = error.get("message") if isinstance(error, dict) else error
-    words = [_sentence(said) for said in (parsed.get("code"), parsed.get("detail"), message) if said]
-    return _QUOTED.sub("…", " ".join(words))[:LONGEST_DETAIL]
-
-
-def _sentence(said: object) -> str:
-    """Of FastAPI's list only places and messages: its `input` is the text that was sent."""
-    if isinstance(said, list):
-        return "; ".join(_problem(problem) for problem in said if isinstance(problem, dict))
-    return said if isinstance(said, str) else ""
-
-
-def _problem(problem: dict[str, object]) -> str:
-    place = problem.get("loc")
-    path = ".".join(str(part) for part in place) if isinstance(place, list) else ""
-    return f"{path}: {problem.get('msg', '')}"
-
-
-def as_ingestion_error(fault: JinaFault) -> Exception:
-    """WindowTooLarge, or a ServiceError: the document is kept and tried again."""
-    if fault.fate is Fate.TOO_LONG:
-        return WindowTooLarge(fault.detail)
-    code = _FAILURE_CODES.get(fault.fate, FailureCode.SERVICE_AWAY)
-    return ServiceError(code, retry_after_s=fault.retry_after_s, detail=fault.detail, service=SERVICE)
-
-
-def as_model_error(fault: JinaFault) -> ModelError:
-    """For a turn, which goes on without the model. A request that is wrong stays wrong until somebody mends it."""
-    return _MODEL_ERRORS.get(fault.fate, ModelRefused)(f"{SERVICE}: {fault.detail}")
-
-
-_FAILURE_CODES = {Fate.REFUSED: FailureCode.SERVICE_REFUSED, Fate.REJECTED: FailureCode.INTERNAL}
-_MODEL_ERRORS: dict[Fate, type[ModelError]] = {Fate.AWAY: ModelAway, Fate.NONSENSE: ModelNonsense}
+    detail, error = parsed.get("detail"), parsed.get("error")
+    if isinstance(detail, list):  # only places and messages: its `input` is the text that was sent
+        problems = (problem for problem in detail if isinstance(problem, dict))
+        detail = "; ".join(f"{'.'.join(map(str, each.get('loc', ())))}: {each.get('msg', '')}" for each in problems)
+    words = (parsed.get("code"), detail, error.get("message") if isinstance(error, dict) else error)
+    return _QUOTED.sub("…", " ".join(said for said in words if isinstance(said, str)))[:LONGEST_DETAIL]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,22 +152,20 @@ class Pace:
         self._tier = tier
         self._clock = clock
         self._asked: deque[tuple[float, int]] = deque()  # when, and how many tokens
-        self._tokens = 0
         self._rests_until = 0.0
 
     async def wait(self, tokens: int) -> None:
         """Return when a request of so many tokens may be sent, and count it."""
-        pause_s = self.pause_s(tokens)
-        while pause_s > 0:
+        while (pause_s := self.pause_s(tokens)) > 0:  # after a pause again: others may have gone first  # noqa: ASYNC110 - time passes, nobody tells
             await asyncio.sleep(pause_s)
-            pause_s = self.pause_s(tokens)  # others may have gone first
         self.count(tokens)
 
     def count(self, tokens: int) -> None:
         """Count a request that is being sent, whether there was room for it or not."""
-        self._forget_old(self._clock())  # here, too: where only questions are asked nobody calls `wait`
-        self._asked.append((self._clock(), tokens))
-        self._tokens += tokens
+        now = self._clock()
+        while self._asked and self._asked[0][0] <= now - MINUTE_S:
+            self._asked.popleft()
+        self._asked.append((now, tokens))
 
     def rest(self, seconds: float) -> None:
         """Pause for so long, as the service has asked."""
@@ -202,27 +178,13 @@ class Pace:
 
     def pause_s(self, tokens: int) -> float:
         """Seconds until there is room for so many tokens; 0 when there is now."""
-        now = self._clock()
-        self._forget_old(now)
-        return max(self.rest_s, self._until_room(tokens, now))
-
-    @property
-    def remembered(self) -> int:
-        """Requests that count towards the minute."""
-        return len(self._asked)
-
-    def _forget_old(self, now: float) -> None:
-        while self._asked and self._asked[0][0] <= now - MINUTE_S:
-            self._tokens -= self._asked.popleft()[1]
-
-    def _until_room(self, tokens: int, now: float) -> float:
-        requests, used = len(self._asked), self._tokens
-        waited = 0.0
+        now, waited = self._clock(), 0.0
+        requests, used = len(self._asked), sum(cost for _, cost in self._asked)
         for asked_at, cost in self._asked:
             if requests < self._tier.requests_a_minute and used + tokens <= self._tier.tokens_a_minute:
                 break
             requests, used, waited = requests - 1, used - cost, asked_at + MINUTE_S - now
-        return waited
+        return max(self.rest_s, waited)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +193,7 @@ class Patience:
 
     tries: int
     pauses_s: float  # all pauses between tries together; a longer Retry-After is passed on to the caller
-    longest_try_s: float | None = None  # shorter than the client's own timeout
+    longest_try_s: float = math.inf  # shorter than the client's own timeout
     queues: bool = True  # takes one of the `concurrency` places, and its turn in the minute
 
 
@@ -248,97 +210,63 @@ class JinaClient:
         self._places = asyncio.Semaphore(concurrency)
         self._pace = Pace(tier)
         self._silent_until: dict[str, float] = {}  # for questions: path -> time
-        self._probes: dict[str, asyncio.Task[None]] = {}
 
     async def ask(
         self, path: str, body: Body, read: Callable[[bytes], Read], *, patience: Patience, tokens: int
     ) -> Read:
         """POST and read. `read` raises ValueError (pydantic's is one) for a reply that makes no sense. `tokens`: what
-        the request costs, see `pace.estimate_cost`."""
-        for asked in range(1, ASKS + 1):
-            content = await self._send(path, body, patience, tokens)
+        the request costs, see `estimate_cost`. Raises JinaFault."""
+        tried, paused_s = 0, 0.0
+        while True:
+            tried += 1
             try:
-                return read(content)
+                return read(await self._answer(path, body, patience, tokens))
+            except JinaFault as error:
+                fault = error
             except ValueError as error:
-                structlog.get_logger().warning("jina.nonsense", path=path, asked=asked, bytes=len(content))
-                nonsense = JinaFault(Fate.NONSENSE, f"a reply from {path} that cannot be used ({type(error).__name__})")
-        raise nonsense
-
-    async def _send(self, path: str, body: Body, patience: Patience, tokens: int) -> bytes:
-        paused_s = 0.0
-        for tried in itertools.count(1):
-            outcome = await self._try(path, body, patience, tokens)
-            if isinstance(outcome, bytes):
-                return outcome
-            pause_s = _pause_s(outcome, tried)
-            if outcome.fate is not Fate.AWAY or tried >= patience.tries or paused_s + pause_s > patience.pauses_s:
-                raise outcome
-            structlog.get_logger().info("jina.retry", path=path, tried=tried, pause_s=pause_s, why=outcome.detail)
+                fault = JinaFault(Fate.NONSENSE, f"a reply from {path} that cannot be used ({type(error).__name__})")
+            tries = {Fate.AWAY: patience.tries, Fate.NONSENSE: ASKS}.get(fault.fate, 1)
+            pause_s = _pause_s(fault, tried)
+            if tried >= tries or paused_s + pause_s > patience.pauses_s:
+                raise fault
+            structlog.get_logger().info("jina.retry", path=path, tried=tried, pause_s=pause_s, why=fault.detail)
             await asyncio.sleep(pause_s)
             paused_s += pause_s
-        raise AssertionError("unreachable: the loop has no end")  # for the type checker
 
-    async def _try(self, path: str, body: Body, patience: Patience, tokens: int) -> bytes | JinaFault:
+    async def _answer(self, path: str, body: Body, patience: Patience, tokens: int) -> bytes:
         async with AsyncExitStack() as stack:
             if not patience.queues:
                 if (silence_s := self._silent_until.get(path, 0.0) - time.monotonic()) > 0:
                     raise JinaFault(Fate.AWAY, "did not answer a question just now", retry_after_s=silence_s)
                 self._pace.count(tokens)
             elif self._pace.rest_s > patience.pauses_s:  # the server has told another request to wait that long
-                return JinaFault(Fate.AWAY, "asked to be left alone", retry_after_s=self._pace.rest_s)
+                raise JinaFault(Fate.AWAY, "asked to be left alone", retry_after_s=self._pace.rest_s)
             else:
                 await stack.enter_async_context(self._places)
                 await self._pace.wait(tokens)
-            outcome = await self._post(path, body, patience)
-        if path in self._silent_until and path not in self._probes:
-            self._probes[path] = asyncio.create_task(self._probe(path, body, patience, tokens))
-        if isinstance(outcome, JinaFault) and outcome.retry_after_s is not None:
-            self._pace.rest(outcome.retry_after_s)
-        return outcome
+            response = await self._post(path, body, patience)
+        if response.is_success:
+            return response.content
+        fault = fault_of(response)
+        self._pace.rest(fault.retry_after_s or 0.0)
+        raise fault
 
-    async def _probe(self, path: str, body: Body, patience: Patience, tokens: int) -> None:
-        """Repeat in the background a question that was not answered, so that no person has to find out that it still
-        hangs.
-
-        After PROBES in vain a person does: the next question waits for an answer, and begins the probes anew.
-        """
-        try:
-            await asyncio.sleep(PROBE_S)
-            for _ in range(PROBES):
-                if path not in self._silent_until:
-                    return
-                self._pace.count(tokens)
-                await self._post(path, body, patience)
-                await asyncio.sleep(PROBE_S)
-        finally:
-            del self._probes[path]
-
-    async def close(self) -> None:
-        """End the background probes."""
-        probes = list(self._probes.values())
-        for probe in probes:
-            probe.cancel()
-        await asyncio.gather(*probes, return_exceptions=True)
-
-    async def _post(self, path: str, body: Body, patience: Patience) -> bytes | JinaFault:
-        limit_s = min(self._timeout_s, patience.longest_try_s or self._timeout_s)
+    async def _post(self, path: str, body: Body, patience: Patience) -> httpx.Response:
+        limit_s = min(self._timeout_s, patience.longest_try_s)
         started = time.monotonic()
         try:
             async with asyncio.timeout(limit_s):  # httpx's own is between bytes and never ends on a trickle
                 response = await self._http.post(path, json=body)
-        except (TimeoutError, httpx.TimeoutException):
+        except (TimeoutError, httpx.TimeoutException) as error:
             if not patience.queues:
                 self._silent_until[path] = time.monotonic() + SILENCE_S
-            return JinaFault(Fate.AWAY, f"no answer in {limit_s:g} s")
+            raise JinaFault(Fate.AWAY, f"no answer in {limit_s:g} s") from error
         except httpx.HTTPError as error:
-            return JinaFault(Fate.AWAY, type(error).__name__)
+            raise JinaFault(Fate.AWAY, type(error).__name__) from error
         self._silent_until.pop(path, None)
         seconds = round(time.monotonic() - started, 3)
         structlog.get_logger().debug("jina.answered", path=path, status=response.status_code, seconds=seconds)
-        if response.is_success:
-            return response.content
-        wait_s = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
-        return fault_of(response, retry_after_s=wait_s)
+        return response
 
 
 def _pause_s(fault: JinaFault, tried: int) -> float:
@@ -360,11 +288,7 @@ async def open_jina(
         timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
     ) as http:
         places = concurrency or max(1, tier.concurrency - 1)
-        client = JinaClient(http, timeout_s=timeout_s, concurrency=places, tier=tier)
-        try:
-            yield client
-        finally:
-            await client.close()
+        yield JinaClient(http, timeout_s=timeout_s, concurrency=places, tier=tier)
 
 
 class _Embedding(BaseModel):
@@ -393,22 +317,19 @@ def read_embeddings(content: bytes, *, count: int, dimensions: int) -> Vectors:
     vectors = [_decode(item.embedding) for item in found]
     if any(len(vector) != dimensions for vector in vectors):
         raise ValueError(f"a vector that does not have {dimensions} numbers")
-    return _normalise(np.stack(vectors))
+    stacked = np.stack(vectors)
+    lengths = np.linalg.norm(stacked, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or (lengths < _SHORTEST_LENGTH).any():
+        raise ValueError("a vector that is not finite, or has no length")
+    # To length 1 to the last digit: float32, and servers that do not honour `normalized`, leave it elsewhere.
+    normalised: Vectors = stacked / lengths
+    return normalised
 
 
 def _decode(embedding: str | list[float]) -> Vectors:
     if isinstance(embedding, list):
         return np.array(embedding, dtype=np.float64)
     return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float64)
-
-
-def _normalise(vectors: Vectors) -> Vectors:
-    """Length 1 to the last digit; float32 and servers that do not honour `normalized` leave it elsewhere."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or (lengths < _SHORTEST_LENGTH).any():
-        raise ValueError("a vector that is not finite, or has no length")
-    normalised: Vectors = vectors / lengths
-    return normalised
 
 
 def read_relevances(content: bytes, *, count: int) -> list[tuple[int, float]]:
@@ -426,25 +347,17 @@ def read_relevances(content: bytes, *, count: int) -> list[tuple[int, float]]:
 class JinaEmbedder:
     """One model of Jina. `dimensions` is for models that make shorter vectors."""
 
+    window_tokens = WINDOW_TOKENS
+
     def __init__(
         self, client: JinaClient, *, model: str, dimensions: int = DIMENSIONS, million_cost: float = 0.0
     ) -> None:
-        """`million_cost` is what a million tokens cost, in US dollars."""
+        """`model` is the name under which the vectors are stored. `million_cost`: of a million tokens, in US
+        dollars."""
+        self.model = model
         self._client = client
-        self._model = model
         self._dimensions = dimensions
         self._million_cost = million_cost
-        self._questions: OrderedDict[str, Vector] = OrderedDict()
-
-    @property
-    def model(self) -> str:
-        """Name under which the vectors are stored."""
-        return self._model
-
-    @property
-    def window_tokens(self) -> int:
-        """How many tokens one window may hold at the most."""
-        return WINDOW_TOKENS
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """For each window the vectors of its own chunks. Raises WindowTooLarge, ServiceError."""
@@ -454,7 +367,7 @@ class JinaEmbedder:
         try:
             return list(await asyncio.gather(*tasks))
         except JinaFault as fault:
-            raise as_ingestion_error(fault) from fault
+            raise fault.of_documents() from fault
         finally:  # the first fault decides; what the others would still bring is thrown away anyway
             for task in tasks:
                 task.cancel()
@@ -468,24 +381,16 @@ class JinaEmbedder:
 
     async def embed_query(self, text: str) -> Vector:
         """The question's vector. Raises ModelError."""
-        if text in self._questions:
-            self._questions.move_to_end(text)
-            return list(self._questions[text])
         try:
             vectors = await self._embed([text], "retrieval.query", late_chunking=False, patience=QUESTION_PATIENCE)
         except JinaFault as fault:
-            raise as_model_error(fault) from fault
-        return self._remember(text, vectors[0].tolist())
-
-    def _remember(self, text: str, vector: Vector) -> Vector:
-        self._questions[text] = vector
-        if len(self._questions) > CACHED_QUESTIONS:
-            self._questions.popitem(last=False)
-        return list(vector)
+            raise fault.of_turn() from fault
+        question: Vector = vectors[0].tolist()
+        return question
 
     async def _embed(self, texts: Sequence[str], task: str, *, late_chunking: bool, patience: Patience) -> Vectors:
         body: Body = {
-            "model": self._model,
+            "model": self.model,
             "task": task,
             "late_chunking": late_chunking,
             "normalized": True,
@@ -493,14 +398,9 @@ class JinaEmbedder:
             "embedding_type": "base64",  # a third of the bytes and a tenth of the parsing of numbers
             "input": list(texts),
         }
-        count, dimensions, tokens = len(texts), self._dimensions, estimate_cost(texts)
-        vectors = await self._client.ask(
-            EMBEDDINGS,
-            body,
-            lambda content: read_embeddings(content, count=count, dimensions=dimensions),
-            patience=patience,
-            tokens=tokens,
-        )
+        read = partial(read_embeddings, count=len(texts), dimensions=self._dimensions)
+        tokens = estimate_cost(texts)
+        vectors = await self._client.ask("embeddings", body, read, patience=patience, tokens=tokens)
         note_cost(tokens * self._million_cost / 1e6)
         return vectors
 
@@ -516,23 +416,17 @@ class JinaReranker:
         """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError."""
         if not passages or top_n < 1:
             return []
-        texts = [passage.under_title for passage in passages]
+        texts: list[JsonValue] = [passage.under_title for passage in passages]
         body: Body = {
             "model": self._model,
             "query": query,
-            "documents": list(texts),
+            "documents": texts,
             "top_n": min(top_n, len(passages)),
             "return_documents": False,  # the default sends every passage back
         }
-        count = len(passages)
+        read = partial(read_relevances, count=len(passages))
+        tokens = estimate_cost([f"{query}{text}" for text in texts])  # the question is read with each
         try:
-            pairs = await self._client.ask(
-                RERANKING,
-                body,
-                lambda content: read_relevances(content, count=count),
-                patience=QUESTION_PATIENCE,
-                tokens=estimate_cost([query + text for text in texts]),  # the question is read with each
-            )
+            return (await self._client.ask("rerank", body, read, patience=QUESTION_PATIENCE, tokens=tokens))[:top_n]
         except JinaFault as fault:
-            raise as_model_error(fault) from fault
-        return pairs[:top_n]
+            raise fault.of_turn() from fault

@@ -17,8 +17,6 @@ from adapters.jina import (
     JinaFault,
     Pace,
     Tier,
-    as_ingestion_error,
-    as_model_error,
     estimate_cost,
     explain,
     fault_of,
@@ -77,7 +75,7 @@ def test_quoted_texts_are_left_out(quoted: str) -> None:
     ],
 )
 def test_statuses_have_their_fates(status: int, detail: str, fate: Fate) -> None:
-    assert fault_of(httpx.Response(status, json={"detail": detail}), retry_after_s=None).fate is fate
+    assert fault_of(httpx.Response(status, json={"detail": detail})).fate is fate
 
 
 @pytest.mark.parametrize(
@@ -90,13 +88,13 @@ def test_statuses_have_their_fates(status: int, detail: str, fate: Fate) -> None
     ],
 )
 def test_ingestion_hears_of_a_service(fate: Fate, code: FailureCode) -> None:
-    error = as_ingestion_error(JinaFault(fate, "why", retry_after_s=7))
+    error = JinaFault(fate, "why", retry_after_s=7).of_documents()
     assert isinstance(error, ServiceError)
     assert (error.code, error.retry_after_s, error.params["service"]) == (code, 7, "Jina")
 
 
 def test_ingestion_hears_of_a_window_that_is_too_long() -> None:
-    assert isinstance(as_ingestion_error(JinaFault(Fate.TOO_LONG, TOO_LONG)), WindowTooLarge)
+    assert isinstance(JinaFault(Fate.TOO_LONG, TOO_LONG).of_documents(), WindowTooLarge)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +108,7 @@ def test_ingestion_hears_of_a_window_that_is_too_long() -> None:
     ],
 )
 def test_a_turn_hears_of_a_model(fate: Fate, kind: type[Exception]) -> None:
-    assert type(as_model_error(JinaFault(fate, "why"))) is kind
+    assert type(JinaFault(fate, "why").of_turn()) is kind
 
 
 class Clock:
@@ -193,7 +191,7 @@ def test_where_only_questions_are_asked_the_minute_does_not_grow(pace: Pace, clo
     for _ in range(1000):
         pace.count(1)
         clock.now += 1
-    assert pace.remembered <= MINUTE_S + 1
+    assert len(pace._asked) <= MINUTE_S + 1
 
 
 def embeddings(*vectors: object, order: list[int] | None = None) -> bytes:

@@ -84,14 +84,6 @@ async def test_a_question_is_asked_as_a_question(jina: JinaServer, embedder: Jin
     assert (request.input, request.task, request.late_chunking) == (["Где диск?"], "retrieval.query", False)
 
 
-async def test_a_question_asked_again_is_not_sent_again(jina: JinaServer, embedder: JinaEmbedder) -> None:
-    first = await embedder.embed_query("Где диск?")
-    first_values = list(first)
-    first.clear()  # what a caller does to its vector is its own affair
-    assert await embedder.embed_query("Где диск?") == first_values
-    assert len(jina.requests) == 1
-
-
 async def test_a_question_is_nearest_to_the_passage_that_answers_it(embedder: JinaEmbedder) -> None:
     window = window_of("Диск создаётся в разделе хранилищ", "Балансировщик делит нагрузку", "Оплата картой")
     passages = np.array((await embedder.embed_windows([window]))[0])

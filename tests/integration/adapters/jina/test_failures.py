@@ -1,8 +1,6 @@
 """Every way in which Jina fails, over HTTP, as ingestion and as a turn see it."""
 
 import asyncio
-import time
-from contextlib import suppress
 
 import pytest
 
@@ -10,7 +8,7 @@ from adapters import jina as jina_client
 from adapters.jina import TIERS, JinaClient, JinaEmbedder, Tier, open_jina
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
 from rag.ports import ModelAway, ModelError, ModelNonsense, ModelRefused
-from tests.integration.adapters.jina.conftest import IMPATIENT_S, MODEL, TIMEOUT_S
+from tests.integration.adapters.jina.conftest import MODEL, TIMEOUT_S
 from tests.servers.jina import (
     INSUFFICIENT_BALANCE,
     KEY,
@@ -203,37 +201,6 @@ async def test_questions_are_asked_again_as_soon_as_a_document_was_answered(
         await embedder.embed_query("вопрос")
     await embedder.embed_windows([WINDOW])
     assert await embedder.embed_query("другой вопрос")
-
-
-async def test_while_it_hangs_it_is_asked_behind_everybodys_back_and_no_question_waits(
-    jina: JinaServer, impatient: JinaClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jina_client, "PROBE_S", 0.05)
-    monkeypatch.setattr(jina_client, "SILENCE_S", IMPATIENT_S + 1)
-    jina.script(HANG, HANG, HANG)
-    embedder = JinaEmbedder(impatient, model=MODEL)
-    waited = list[float]()
-    while len(jina.requests) < 4:  # the question, two that hang, one that is answered
-        began = time.monotonic()
-        with suppress(ModelAway):
-            await embedder.embed_query("вопрос")
-        waited.append(time.monotonic() - began)
-        await asyncio.sleep(0.05)
-    assert max(waited[1:]) < IMPATIENT_S / 2 < waited[0]
-    await until(lambda: not impatient._silent_until)
-    assert await embedder.embed_query("другой вопрос")
-
-
-async def test_nobody_is_asked_for_ever_behind_everybodys_back(
-    jina: JinaServer, impatient: JinaClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jina_client, "PROBE_S", 0.01)
-    monkeypatch.setattr(jina_client, "PROBES", 2)
-    jina.script(*[HANG] * 9)
-    with suppress(ModelAway):
-        await JinaEmbedder(impatient, model=MODEL).embed_query("вопрос")
-    await until(lambda: not impatient._probes)
-    assert len(jina.requests) == 3  # the question, and twice again
 
 
 async def test_after_a_while_questions_are_asked_again(
