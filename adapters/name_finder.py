@@ -1,16 +1,16 @@
 """Finds the names of people, organisations and places in Russian texts, in a process of its own.
 
-In: texts. Out: names in the nominative, as a list shows them, with their types and places; the type that the process
-gives is checked by the dictionary, the word before the name and its ending. The process (`serve`) runs slovnet's
-recogniser over navec's vectors, as the wheel of natasha carries them (MIT); it imports nothing of natasha itself, which
-wants a pymorphy2 that Python 3.11 does not run. It is started at the first text and ends after a while without one.
+In: texts. Out: names in the nominative, as a list shows them, with their types and places. The process (`serve`) runs
+slovnet's recogniser over navec's vectors, as the wheel of natasha carries them (MIT); it imports nothing of natasha
+itself, which wants a pymorphy2 that Python 3.11 does not run. It is started at the first text and ends after a while
+without one. A single word that the dictionary does not have as a name of that type stays open: «Барсик» is no person.
 """
 
 import asyncio
 import re
 import socket
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from io import BufferedReader
@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import structlog
 
-from adapters.morphology import Parse, dictionary
+from adapters.morphology import dictionary
 from ingestion.entities.records import EntityName, EntityType, Mention
 from ingestion.errors import FailureCode, ServiceError
 from sandbox.confinement import Confinement, Layer
@@ -32,62 +32,17 @@ MEMORY_BYTES = 2**30  # it takes 265 MB
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
 CERTAINTY = 0.7  # slovnet's own F1 on news is .95; on other texts, and for our types, it is less
 DOUBT = 0.5  # the type is a guess, or open
-_WORD = re.compile(r"[А-Яа-яЁё]+")
-_LATIN = re.compile("[A-Za-z]")
-_WORD_BEFORE = re.compile(r"([А-Яа-яЁё]+)[ \u00a0]+[«\"]?\Z")
-_WHERE = re.compile(r"\b(?:в|во|из|на|под|близ|около|до)[ \u00a0]\Z", re.IGNORECASE)
-_SIGNS = {EntityType.PERSON: frozenset({"Name", "Surn", "Patr"}), EntityType.PLACE: frozenset({"Geox"})}
-_SURNAME = re.compile(
-    r"(?:[оеё]в|[иы]н)(?:а|у|ой|ым|е|ы|ых|ыми)?\Z|[сц]к(?:ий|ого|ому|им|ом|ая|ой|ую|ие|их)\Z"
-    r"|(?:енко|чук|дзе|швили|штейн|берг|ман|ян|ич|вич)(?:а|у|ом|ем|е)?\Z",
-    re.IGNORECASE,
-)
-_TOWN = re.compile(
-    r"(?:ск|град|бург|поль|абад|таун)(?:а|у|ом|ем|е)?\Z|(?:ово|ево|ино|овка|евка|инка)\Z|(?:овк|евк|инк)[иеуой]+\Z"
-    r"|(?:стан|ланди|бург|сити)\w{0,2}\Z",
-    re.IGNORECASE,
-)
-_PETS = "кот кошка котенок котик пес собака щенок хомяк попугай лошадь конь корова кролик черепаха питомец кличка"
-_HEADS: tuple[tuple[EntityType, str], ...] = (
-    (
-        EntityType.THING,
-        "порода корм наполнитель шампунь крем мазь лекарство препарат таблетка витамин вакцина средство напиток "
-        "чай кофе сыр шоколад товар марка бренд модель машина автомобиль телефон смартфон ноутбук планшет телевизор "
-        "холодильник пылесос принтер "
-        "фильм сериал мультфильм книга роман повесть журнал газета песня альбом игра сервер программа "
-        "приложение сервис система плагин библиотека фреймворк " + _PETS,
-    ),
-    (
-        EntityType.ORGANIZATION,
-        "клиника компания фирма магазин банк завод фабрика студия агентство издательство ресторан кафе гостиница отель "
-        "аптека школа университет институт фонд холдинг корпорация приют",
-    ),
-    (
-        EntityType.PLACE,
-        "город село деревня поселок станица хутор улица проспект площадь переулок бульвар шоссе район область край "
-        "республика штат страна остров река озеро море гора станция метро аэропорт порт вокзал",
-    ),
-    (
-        EntityType.PERSON,
-        "господин госпожа гражданин гражданка директор врач доктор ветеринар менеджер инженер разработчик бухгалтер "
-        "юрист учитель преподаватель профессор тренер коллега друг подруга брат сестра мама папа сын дочь муж жена "
-        "дядя тетя бабушка дедушка автор писатель поэт актер режиссер президент министр",
-    ),
-)
-_PET = frozenset(_PETS.split())
-_KIND_OF_HEAD = {word: kind for kind, words in _HEADS for word in words.split()}
-_OF_PEOPLE = frozenset({"Name", "Surn", "Patr"})
-_NOMINAL = frozenset({"NOUN", "ADJF", "PRTF", "NUMR"})  # «Роял» is read as a verb, too
-_OPENING = '«„“"'
 IDLE_S = 60.0
 SILENCE_S = 60.0  # loading takes 2 s, a piece a tenth of one
 PIECE_CHARS = 4_000  # of one request
 MOST_CHARS = 1_000_000  # of one document; half a minute of work
-BEFORE_CHARS = 40  # of the text in front of a name: the word that says what it is
-SERVICE = "names"
 SHORTEST_STEM, ENDING_CHARS = 4, 2  # of a surname
+_WORD = re.compile(r"[А-Яа-яЁё]+")
+_QUOTE = re.compile('[«„“"]')
+_LATIN = re.compile("[A-Za-z]")
 _KINDS = {"PER": EntityType.PERSON, "ORG": EntityType.ORGANIZATION, "LOC": EntityType.PLACE}
-_BREAK = re.compile(r"\n\s*\n|\n")
+_SIGNS = {EntityType.PERSON: frozenset({"Name", "Surn", "Patr"}), EntityType.PLACE: frozenset({"Geox"})}
+_NOMINAL = frozenset({"NOUN", "ADJF", "PRTF", "NUMR"})  # «Роял» is read as a verb, too
 log = structlog.get_logger()
 
 
@@ -105,30 +60,21 @@ class Spans:
     spans: tuple[tuple[int, int, str], ...]
 
 
-def data_folder() -> Path | None:
-    """Where natasha keeps its models; None when it is not installed."""
+@cache
+def _data_folder() -> Path:
+    """Where natasha keeps its models."""
     spec = find_spec("natasha")
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    return Path(folders[0]) / "data" if folders else None
-
-
-def confinement() -> Confinement:
-    """It reads its models and nothing else."""
-    folder = data_folder()
-    return Confinement(reads=(str(folder),) if folder else (), data_bytes=MEMORY_BYTES, niceness=NICENESS)
+    return Path(next(iter((spec and spec.submodule_search_locations) or ()))) / "data"
 
 
 @cache
 def recogniser() -> Callable[[str], Any]:
-    """Loaded at the first call, which takes a second. Ends the process when natasha is not installed."""
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("natasha is not installed")
+    """Loaded at the first call, which takes a second."""
     from navec import Navec
     from slovnet import NER
 
-    loaded = NER.load(folder / "model" / "slovnet_ner_news_v1.tar")
-    loaded.navec(Navec.load(folder / "emb" / "navec_news_v1_1B_250K_300d_100q.tar"))
+    loaded = NER.load(_data_folder() / "model" / "slovnet_ner_news_v1.tar")
+    loaded.navec(Navec.load(_data_folder() / "emb" / "navec_news_v1_1B_250K_300d_100q.tar"))
     return cast("Callable[[str], Any]", loaded)
 
 
@@ -141,164 +87,11 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
         connection.sendall(to_line(Spans(spans=spans)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judged:
-    """A name, what it is the name of, and how surely."""
-
-    name: str
-    type: EntityType
-    confidence: float
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is no evidence of what it is."""
-        return self.type is EntityType.THING and self.confidence <= DOUBT
-
-
-class Evidence:
-    """Safe to share between threads; the dictionary is loaded at the first name."""
-
-    def judge(self, name: str, kind: EntityType, *, before: str) -> Judged:
-        """`before` is the text in front of the name; only its last word counts."""
-        if kind is EntityType.ORGANIZATION or not _WORD.search(name) or _LATIN.search(name):
-            return Judged(name=name, type=kind, confidence=CERTAINTY)  # there is no evidence on these here
-        inside, rest = self._head_inside(name)
-        word = inside or _last_word(before)
-        head = self._kind(word) if word else None
-        if head is not None and self._overrules(word, head, rest, kind):
-            return Judged(name=rest, type=head, confidence=CERTAINTY)
-        if head is kind or self._speaks_for(kind, name):
-            return Judged(name=name, type=kind, confidence=CERTAINTY)
-        return Judged(name=name, type=_in_doubt(name, kind, before=before), confidence=DOUBT)
-
-    def _head_inside(self, name: str) -> tuple[str, str]:
-        """«Кот Барсик»: what it is, and its name."""
-        first, _, rest = name.partition(" ")
-        return (first, rest) if rest[:1].isupper() and self._kind(first) is EntityType.THING else ("", name)
-
-    def _overrules(self, word: str, head: EntityType, name: str, kind: EntityType) -> bool:
-        """Whether the word says what bears the name. The name may be its owner's or its place's («книга Толстого»,
-        «банк Москвы»): so a name that the dictionary has must agree in case, and one of a person be single and follow a
-        pet."""
-        if head is kind or head is EntityType.PERSON:  # «президент США»
-            return False
-        if not self._is_known(name, _SIGNS[kind]):
-            return self._agree(word, name)
-        if kind is EntityType.PERSON:
-            return bool(self._forms(word) & _PET) and len(_WORD.findall(name)) == 1 and self._agree(word, name)
-        return self._agree(word, name) and "gent" not in self._cases(word)
-
-    def _agree(self, word: str, name: str) -> bool:
-        """Whether both agree in case, as far as the dictionary knows them."""
-        return not dictionary().word_is_known(name) or bool(self._cases(word) & self._cases(name))
-
-    def _speaks_for(self, kind: EntityType, name: str) -> bool:
-        ending = _SURNAME if kind is EntityType.PERSON else _TOWN
-        return self._is_known(name, _SIGNS[kind]) or self._ends_like(ending, name)
-
-    def _ends_like(self, ending: re.Pattern[str], name: str) -> bool:
-        """Only words that the dictionary does not have: «Титаник» and «Магазин» are ordinary."""
-        known = dictionary().word_is_known
-        return any(ending.search(word) and not known(word) for word in _WORD.findall(name))
-
-    def _is_known(self, name: str, signs: frozenset[str]) -> bool:
-        return any(
-            dictionary().word_is_known(word) and any(parse.tag.grammemes & signs for parse in dictionary().parse(word))
-            for word in _WORD.findall(name)
-        )
-
-    def _kind(self, word: str) -> EntityType | None:
-        return next((_KIND_OF_HEAD[form] for form in self._forms(word) if form in _KIND_OF_HEAD), None)
-
-    def _forms(self, word: str) -> frozenset[str]:
-        return frozenset(parse.normal_form.replace("ё", "е") for parse in dictionary().parse(word.lower()))
-
-    def _cases(self, word: str) -> frozenset[str]:
-        return frozenset(parse.tag.case for parse in dictionary().parse(word.lower()) if parse.tag.case)
-
-
-def _last_word(before: str) -> str:
-    found = _WORD_BEFORE.search(before)
-    return found[1] if found else ""
-
-
-def _in_doubt(name: str, kind: EntityType, *, before: str) -> EntityType:
-    """A single word is left open; several are seldom the name of a thing, and «в …» is mostly a place."""
-    is_single = len(_WORD.findall(name)) == 1
-    is_place = kind is EntityType.PLACE and (name.isupper() or _WHERE.search(before))
-    return EntityType.THING if is_single and not is_place else kind
-
-
-class FirstCase:
-    """Safe to share between threads; the dictionary is loaded at the first name."""
-
-    def person(self, name: str) -> str:
-        """Every word of the name, a surname in the gender of the first name."""
-        gender = self._gender(name)
-        return _WORD.sub(lambda match: self._inflected(match.group(), _OF_PEOPLE, gender), name)
-
-    def thing(self, name: str) -> str:
-        """The words up to the first noun: what follows depends on it, and a quoted name is in the nominative
-        already."""
-        before_quotes = re.split(f"[{_OPENING}]", name)[0]
-        head, gender = self._head(before_quotes)
-        return _WORD.sub(lambda match: self._inflected(match.group(), set(), gender), head) + name[len(head) :]
-
-    def unsure(self, name: str) -> str:
-        """For a name of unknown type, only first names and words that the dictionary does not have: «Тесла» is no form
-        of «тесло»."""
-        return _WORD.sub(lambda match: self._unsure(match.group()), name)
-
-    def _unsure(self, word: str) -> str:
-        is_name = any(parse.tag.grammemes & _OF_PEOPLE for parse in self._parses(word))
-        if dictionary().word_is_known(word):
-            return self._inflected(word, _OF_PEOPLE, None) if is_name else word
-        first = self._inflected(word, set(), None)
-        return word if first.replace("ё", "е") == word.replace("ё", "е") else first
-
-    def _head(self, name: str) -> tuple[str, str | None]:
-        """Up to the first noun, and its gender."""
-        for match in _WORD.finditer(name):
-            parse = self._parses(match.group())[0]
-            if "NOUN" in parse.tag.grammemes:
-                return name[: match.end()], parse.tag.gender
-        return name, None
-
-    def _gender(self, name: str) -> str | None:
-        parses = [parse for word in _WORD.findall(name) for parse in self._parses(word)[:2]]
-        return next((parse.tag.gender for parse in parses if "Name" in parse.tag.grammemes), None)
-
-    def _inflected(self, word: str, wanted: frozenset[str] | set[str], gender: str | None) -> str:
-        parses = self._parses(word)
-        fitting = [parse for parse in parses if parse.tag.grammemes & (wanted or _NOMINAL)]
-        same = [parse for parse in fitting if gender is None or parse.tag.gender == gender]
-        for parse in (same or fitting)[:1]:
-            inflected = parse.inflect({"nomn"})
-            return _as_written(inflected.word, word) if inflected else word
-        return word
-
-    def _parses(self, word: str) -> list[Parse]:
-        return dictionary().parse(word)
-
-
-def _as_written(word: str, original: str) -> str:
-    if original.isupper():
-        return word.upper()
-    return word.capitalize() if original[0].isupper() else word
-
-
-def is_installed() -> bool:
-    """Whether the models are on this machine (the wheel of natasha)."""
-    return data_folder() is not None
-
-
 class NatashaFinder(Closing):
     """Meets `ingestion.entities.records.NameFinder`. One text at a time; an async context, which ends the process."""
 
     def __init__(self, *, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s
-        self._first_case = FirstCase()
-        self._evidence = Evidence()
         self._pool = Pool(entry=ENTRY, variables=ONE_THREAD)
         self._line: Line | None = None
         self._busy = asyncio.Lock()
@@ -322,22 +115,21 @@ class NatashaFinder(Closing):
                 await self._end()
                 raise
             self._idle = asyncio.create_task(self._end_when_idle())
-        return await asyncio.to_thread(self._mentions, text, spans)
+        return await asyncio.to_thread(mentions_of, text, spans)
 
     async def _ask(self, piece: str, at: int) -> list[tuple[int, int, str]]:
         try:
-            line = self._line or await self._start()
+            if self._line is None:  # it reads its models and nothing else
+                reads = (str(_data_folder()),)
+                confinement = Confinement(reads=reads, data_bytes=MEMORY_BYTES, niceness=NICENESS)
+                self._line = await self._pool.start(confinement)
+                log.info("names.process_started")
             async with asyncio.timeout(SILENCE_S):
-                line.write(Text(text=piece))
-                found = from_line(await line.read(), Spans)
+                self._line.write(Text(text=piece))
+                found = from_line(await self._line.read(), Spans)
         except (PoolDied, TimeoutError, ConnectionError, ValueError) as exc:
-            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
+            raise ServiceError(FailureCode.SERVICE_AWAY, service="names", detail=type(exc).__name__) from exc
         return [(at + start, at + stop, kind) for start, stop, kind in found.spans]
-
-    async def _start(self) -> Line:
-        self._line = await self._pool.start(confinement())
-        log.info("names.process_started")
-        return self._line
 
     async def _end_when_idle(self) -> None:
         await asyncio.sleep(self._idle_s)
@@ -349,38 +141,36 @@ class NatashaFinder(Closing):
             line.close()
         await self._pool.end_process()
 
-    def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
-        found: dict[EntityName, list[tuple[int, float]]] = {}
-        judged = [(start, self._judged(text, start, stop, _KINDS[kind])) for start, stop, kind in spans]
-        people = _parts_of_full_names(each for _, each in judged)
-        for start, each in judged:
-            kind = EntityType.PERSON if each.is_open and any(_alike(each.name, word) for word in people) else each.type
-            named = EntityName(type=kind, name=each.name)
-            found.setdefault(named, []).append((start, each.confidence))
-        return [
-            Mention(of=named, at=places[0][0], count=len(places), confidence=max(sure for _, sure in places))
-            for named, places in found.items()
-        ]
 
-    def _judged(self, text: str, start: int, stop: int, kind: EntityType) -> Judged:
-        """With the name in the nominative."""
-        before = text[max(0, start - BEFORE_CHARS) : start]
-        judged = self._evidence.judge(name_at(text, start, stop), kind, before=before)
-        forms = {EntityType.PERSON: self._first_case.person, EntityType.THING: self._first_case.unsure}
-        form = forms.get(judged.type, self._first_case.thing)
-        return replace(judged, name=form(judged.name))
+def _pieces(text: str) -> Iterator[tuple[str, int]]:
+    """Whole lines, up to PIECE_CHARS together, each piece with its offset in the text; a longer line is cut."""
+    start = 0
+    while start < len(text):
+        end = start + PIECE_CHARS
+        if end < len(text):
+            end = text.rfind("\n", start, end) + 1 or end
+        if text[start:end].strip():
+            yield text[start:end], start
+        start = end
 
 
-def _parts_of_full_names(judged: Iterable[Judged]) -> frozenset[str]:
-    """Words of full names: «Шмыгаль» of «Денис Шмыгаль», in whichever sentence it stands."""
-    people = (each.name.split() for each in judged if each.type is EntityType.PERSON)
-    return frozenset(word for words in people if len(words) > 1 for word in words)
-
-
-def _alike(name: str, other: str) -> bool:
-    """Whether they differ in their endings only, which the dictionary cannot tell for names that it does not have."""
-    stem = max(SHORTEST_STEM, min(len(name), len(other)) - ENDING_CHARS)
-    return len(name) >= stem and name[:stem] == other[:stem]
+def mentions_of(text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
+    """Each name of `spans` (start, end, kind) once, in the nominative. A single word that is open is a person's where
+    the text has it in a full name: «Шмыгаль» of «Денис Шмыгаль»."""
+    named = [(start, name_at(text, start, stop), _KINDS[kind]) for start, stop, kind in spans]
+    full = {word for _, name, kind in named if kind is EntityType.PERSON and " " in name for word in name.split()}
+    found: dict[EntityName, list[tuple[int, float]]] = {}
+    for start, name, kind in named:
+        is_sure = _speaks_for(name, kind)
+        if not is_sure and " " not in name and not name.isupper() and not any(_alike(name, word) for word in full):
+            kind = EntityType.THING
+        found.setdefault(EntityName(type=kind, name=nominative(name, kind)), []).append(
+            (start, CERTAINTY if is_sure else DOUBT)
+        )
+    return [
+        Mention(of=named, at=places[0][0], count=len(places), confidence=max(sure for _, sure in places))
+        for named, places in found.items()
+    ]
 
 
 def name_at(text: str, start: int, stop: int) -> str:
@@ -391,16 +181,50 @@ def name_at(text: str, start: int, stop: int) -> str:
     return name + follows if is_open and text[:stop].endswith(name) else name
 
 
-def _pieces(text: str) -> Iterator[tuple[str, int]]:
-    """Whole lines, up to PIECE_CHARS together, each piece with its offset in the text."""
-    start = last = 0
-    for match in _BREAK.finditer(text):
-        if match.end() - start > PIECE_CHARS and last > start:
-            yield text[start:last], start
-            start = last
-        last = match.end()
-    while len(text) - start > PIECE_CHARS:  # a line without an end
-        yield text[start : start + PIECE_CHARS], start
-        start += PIECE_CHARS
-    if text[start:].strip():
-        yield text[start:], start
+def _speaks_for(name: str, kind: EntityType) -> bool:
+    """Whether the dictionary has a word of it as a name of this kind; it has none of organisations or other letters."""
+    words = _WORD.findall(name)
+    if kind is EntityType.ORGANIZATION or not words or _LATIN.search(name):
+        return True
+    known = filter(dictionary().word_is_known, words)
+    return any(parse.tag.grammemes & _SIGNS[kind] for word in known for parse in dictionary().parse(word))
+
+
+def _alike(name: str, other: str) -> bool:
+    """Whether they differ in their endings only, which the dictionary cannot tell for names that it does not have."""
+    stem = max(SHORTEST_STEM, min(len(name), len(other)) - ENDING_CHARS)
+    return len(name) >= stem and name[:stem] == other[:stem]
+
+
+def nominative(name: str, kind: EntityType) -> str:
+    """Of a person every word, a surname in the gender of the first name; of others the words up to the first noun: what
+    follows depends on it, and a quoted name is in the nominative already. Of an open name only words that are names or
+    in no dictionary: «Тесла» is no form of «тесло»."""
+    parse = dictionary().parse
+    end, gender = len(name), None
+    if kind is EntityType.PERSON:
+        readings = [reading for word in _WORD.findall(name) for reading in parse(word)[:2]]
+        gender = next((reading.tag.gender for reading in readings if "Name" in reading.tag.grammemes), None)
+    else:
+        heads = ((match.end(), parse(match.group())[0].tag) for match in _WORD.finditer(_QUOTE.split(name)[0]))
+        nouns = ((end, tag.gender) for end, tag in heads if "NOUN" in tag.grammemes)
+        end, gender = next(nouns, (len(_QUOTE.split(name)[0]), None))
+
+    def first_case(match: re.Match[str]) -> str:
+        word = match.group()
+        is_persons = kind is EntityType.PERSON or (kind is EntityType.THING and dictionary().word_is_known(word))
+        return _inflected(word, _SIGNS[EntityType.PERSON] if is_persons else _NOMINAL, gender)
+
+    return _WORD.sub(first_case, name[:end]) + name[end:]
+
+
+def _inflected(word: str, wanted: frozenset[str], gender: str | None) -> str:
+    """The nominative of the likeliest reading that fits; a person is one: «Галимов» is nobody's Галим."""
+    readings = [reading for reading in dictionary().parse(word) if reading.tag.grammemes & wanted]
+    if wanted is not _NOMINAL:
+        readings = [reading for reading in readings if "plur" not in reading.tag.grammemes]
+    fitting = [reading for reading in readings if reading.tag.gender == gender] or readings
+    first = fitting[0].inflect({"nomn"}) if fitting else None
+    if first is None or first.word.replace("ё", "е") == word.lower().replace("ё", "е"):
+        return word
+    return first.word.upper() if word.isupper() else first.word.capitalize() if word[0].isupper() else first.word

@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.work import TextStore
-from adapters.name_finder import NatashaFinder, is_installed
+from adapters.name_finder import NatashaFinder
 from adapters.names import NameForms
 from bot.reading_costs import Purse, charged
 from bot.settings import Settings
@@ -123,7 +123,7 @@ async def open_enricher(
     async with AsyncExitStack() as stack:
         readers = Readers(
             names=names,
-            finder=await stack.enter_async_context(NatashaFinder()) if is_installed() and model is None else None,
+            finder=await stack.enter_async_context(NatashaFinder()) if model is None else None,
             facts=ModelFactReader(model, load_prompts(), names) if model else None,
         )
         yield Enricher(

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from adapters.name_finder import ENTRY, NatashaFinder, is_installed
+from adapters.name_finder import ENTRY, NatashaFinder
 from ingestion.entities.records import EntityType
 from ingestion.errors import ServiceError
 from tests.processes import confined
@@ -14,10 +14,6 @@ TEXT = (
     "Вчера Дмитрия Иванова приняли в компанию Aston в Казани.\n\n"
     "Вместе с Сергеем Королёвым он учился в Казанском федеральном университете."
 )
-
-
-def test_its_models_are_installed() -> None:
-    assert is_installed()
 
 
 async def test_names_come_in_the_first_case_with_their_places() -> None:

@@ -11,7 +11,7 @@ import pytest
 from adapters import morphology
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.morphology import Morphology, dictionary
-from adapters.name_finder import Evidence, FirstCase
+from adapters.name_finder import nominative
 from adapters.names import NameForms
 from ingestion.entities.records import EntityType
 
@@ -43,8 +43,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Morphology]]:
 def test_all_who_read_words_share_one(loaded: list[Morphology]) -> None:
     RussianEnglishAnalyzer().terms("договоры")
     NameForms().words("Дмитрию")
-    FirstCase().person("Дмитрия Иванова")
-    Evidence().judge("Барсик", EntityType.PERSON, before="кот ")
+    nominative("Дмитрия Иванова", EntityType.PERSON)
     assert len(loaded) == 1
 
 

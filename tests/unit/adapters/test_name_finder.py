@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.name_finder import CERTAINTY, DOUBT, Evidence, NatashaFinder, name_at
+from adapters.name_finder import CERTAINTY, DOUBT, mentions_of, name_at, nominative
 from ingestion.entities.records import EntityType
 
 PERSON, PLACE, THING, ORGANIZATION = (
@@ -11,69 +11,44 @@ PERSON, PLACE, THING, ORGANIZATION = (
     EntityType.THING,
     EntityType.ORGANIZATION,
 )
-EVIDENCE = Evidence()
-
-
-def judged(before: str, name: str, kind: EntityType) -> tuple[str, EntityType, float]:
-    found = EVIDENCE.judge(name, kind, before=before)
-    return found.name, found.type, found.confidence
 
 
 @pytest.mark.parametrize(
-    ("before", "name", "kind"),
+    ("name", "kind", "told", "confidence"),
     [
-        ("", "Анна Петрова", PERSON),
-        ("Встреча с ", "Дмитрием", PERSON),
-        ("ветеринар ", "Джонсон", PERSON),  # no dictionary has it, the word before it tells
-        ("", "Бубенцовский", PERSON),
-        ("книгу ", "Толстого", PERSON),
-        ("президент ", "США", PLACE),
-        ("машина ", "Ивана Петрова", PERSON),
-        ("банк ", "Москвы", PLACE),
-        ("в городе ", "Хиллс", PLACE),
-        ("из ", "Кирсановки", PLACE),
-        ("", "John Smith", PERSON),
-        ("корм ", "Хиллс", ORGANIZATION),
+        ("Анна Петрова", "PER", PERSON, CERTAINTY),
+        ("John Smith", "PER", PERSON, CERTAINTY),
+        ("США", "LOC", PLACE, CERTAINTY),
+        ("Хиллс", "ORG", ORGANIZATION, CERTAINTY),
+        ("Ди Каприо", "PER", PERSON, DOUBT),  # several words are seldom the name of a thing
+        ("ЕС", "LOC", PLACE, DOUBT),
+        ("Барсик", "PER", THING, DOUBT),
+        ("Хиллс", "LOC", THING, DOUBT),
     ],
 )
-def test_a_type_that_something_speaks_for_stays(before: str, name: str, kind: EntityType) -> None:
-    assert judged(before, name, kind) == (name, kind, CERTAINTY)
-
-
-@pytest.mark.parametrize(
-    ("before", "name", "kind", "told"),
-    [
-        ("кормим кормом ", "Хиллс", PLACE, THING),
-        ("Купили корм ", "Роял Канин", PERSON, THING),
-        ("Собаку ", "Рекса", PERSON, THING),
-        ("фильм «", "Титаник", PERSON, THING),
-        ("Сервер ", "Юпитер", PLACE, THING),
-        ("для компании ", "Ромашка", PERSON, ORGANIZATION),
-    ],
-)
-def test_the_word_before_a_name_tells_what_it_is(before: str, name: str, kind: EntityType, told: EntityType) -> None:
-    assert judged(before, name, kind) == (name, told, CERTAINTY)
-
-
-def test_a_word_that_only_says_what_it_is_is_no_part_of_the_name() -> None:
-    assert judged("", "Кот Барсик", PERSON) == ("Барсик", THING, CERTAINTY)
-
-
-@pytest.mark.parametrize(
-    ("before", "name", "kind", "told"),
-    [
-        ("", "Барсика", PERSON, THING),
-        ("чем ", "Хиллс", PLACE, THING),
-        ("", "Перенёс", PERSON, THING),
-        ("с ", "Ди Каприо", PERSON, PERSON),
-        ("В ", "Хиллс", PLACE, PLACE),
-        ("", "ЕС", PLACE, PLACE),
-    ],
-)
-def test_what_nothing_speaks_for_is_doubtful_and_mostly_open(
-    before: str, name: str, kind: EntityType, told: EntityType
+def test_a_single_word_that_no_dictionary_has_as_such_a_name_stays_open(
+    name: str, kind: str, told: EntityType, confidence: float
 ) -> None:
-    assert judged(before, name, kind) == (name, told, DOUBT)
+    (mention,) = mentions_of(name, [(0, len(name), kind)])
+    assert (mention.of.name, mention.of.type, mention.confidence) == (name, told, confidence)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "first"),
+    [
+        ("Дмитрия Иванова", PERSON, "Дмитрий Иванов"),
+        ("Анной Ивановой", PERSON, "Анна Иванова"),
+        ("Рашид Галимов", PERSON, "Рашид Галимов"),  # and not the Галимы
+        ("Казанском федеральном университете", ORGANIZATION, "Казанский федеральный университет"),
+        ("Министерством финансов", ORGANIZATION, "Министерство финансов"),
+        ("заводу «Север»", ORGANIZATION, "завод «Север»"),
+        ("СтройГрад", ORGANIZATION, "СтройГрад"),
+        ("Барсика", THING, "Барсик"),
+        ("Тесла", THING, "Тесла"),  # and not «тесло»
+    ],
+)
+def test_names_come_in_the_first_case(name: str, kind: EntityType, first: str) -> None:
+    assert nominative(name, kind) == first
 
 
 @pytest.mark.parametrize(
@@ -96,21 +71,18 @@ def test_a_name_has_the_quotation_mark_that_closes_it(text: str, span: str, name
 def found(text: str, *spans: tuple[str, str]) -> list[tuple[EntityType, str, int]]:
     """What becomes of spans that the process has found."""
     places = [(start := text.index(name), start + len(name), kind) for name, kind in spans]
-    return [(each.of.type, each.of.name, each.count) for each in NatashaFinder()._mentions(text, places)]
+    return [(each.of.type, each.of.name, each.count) for each in mentions_of(text, places)]
 
 
-def test_a_cat_and_its_food_are_no_person_and_no_place() -> None:
-    text = "Барсика кормим кормом Хиллс. Кот Барсик рад."
-    assert found(text, ("Барсика", "PER"), ("Хиллс", "LOC"), ("Кот Барсик", "PER")) == [
-        (EntityType.THING, "Барсик", 2),
-        (EntityType.THING, "Хиллс", 1),
-    ]
+def test_forms_of_a_name_are_one_mention() -> None:
+    text = "Барсика кормим. Барсик рад."
+    assert found(text, ("Барсика", "PER"), ("Барсик", "PER")) == [(THING, "Барсик", 2)]
 
 
 def test_a_surname_without_a_first_name_is_a_persons_where_the_text_has_the_full_name() -> None:
     text = "Никола Тесла приехал. Опыты Теслы известны, Барсика нет."
     assert found(text, ("Никола Тесла", "PER"), ("Теслы", "PER"), ("Барсика", "PER")) == [
-        (EntityType.PERSON, "Никола Тесла", 1),
-        (EntityType.PERSON, "Теслы", 1),
-        (EntityType.THING, "Барсик", 1),
+        (PERSON, "Никола Тесла", 1),
+        (PERSON, "Теслы", 1),
+        (THING, "Барсик", 1),
     ]
