@@ -80,7 +80,6 @@ class Prompts:
     iterative: str
     iterative_task: str
     iterative_synthesis: str
-    iterative_comparison: str
     rows: str
     entities: str
     entities_part: Annotated[Template, "known title fence part"]

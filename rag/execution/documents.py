@@ -26,9 +26,7 @@ from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, DocumentId, UserId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings
-from rag.execution.evidence import chunk_name
 from rag.execution.tools import StepFailed, Tool
-from rag.execution.wire import Chunk
 from rag.planning.tool import Arguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
 from rag.records import Passage, RankedPassage
@@ -98,14 +96,14 @@ class WholeDocumentsTool(Tool[Arguments]):
     ) -> None:
         """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of replies for the same request at
         another time."""
-        self._catalogue = catalogue
-        self._finder = finder
-        self._passages = passages
-        self._model = model
-        self._prompts = prompts
-        self._wordings = wordings
-        self._prompt_tokens = prompt_tokens
-        self._memory = memory
+        self.catalogue = catalogue
+        self.finder = finder
+        self.passages = passages
+        self.model = model
+        self.prompts = prompts
+        self.wordings = wordings
+        self.prompt_tokens = prompt_tokens
+        self.memory = memory
 
 
 def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:
@@ -169,11 +167,6 @@ async def pages_of(
         if len(page) < PASSAGES_PAGE:
             return
         after = page[-1].ordinal
-
-
-def chunk_of(passage: Passage) -> Chunk:
-    """The passage as it goes into a prompt."""
-    return Chunk(chunk_id=chunk_name(passage), chunk_text=passage.text)
 
 
 def tokens_of(passage: Passage) -> int:

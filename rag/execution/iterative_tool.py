@@ -1,24 +1,31 @@
-"""`read_documents`: reads documents one by one for a question (seed 0).
+"""`read_documents`: reads documents for a question, one by one in concurrent groups (seed 0, "Итерация по документам").
 
 In: a question, perhaps the documents. Out: facts with their passages, a synthesis of them, and how many documents were
-read. `rag.execution` does the reading; the search decides which documents come first.
+read. A call gets the rules and seed 0's request as JSON, within a budget; texts of documents are JSON strings, whatever
+they contain. Facts that do not fit are not shown to the model, but stay in the ledger. The turn's limits are checked
+before every call. When the model fails at one document, only that document is lost.
 """
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import structlog
 from pydantic import BaseModel, Field
 
-from prompts.wordings import Wordings, language_of
-from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, choose
+from domain.documents import DocumentCard
+from domain.ending import together
+from domain.ids import DocumentId
+from prompts.loader import Prompts
+from prompts.wordings import language_of
+from rag.execution.documents import MAX_NAMED, Chosen, DocumentName, WholeDocumentsTool, choose, pages_of, parts_of
+from rag.execution.evidence import chunk_name
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.ledger import (
+    SURENESS,
     KnownFact,
     Ledger,
-    comparisons,
     conflict_facts,
     dated,
     in_words,
@@ -26,31 +33,105 @@ from rag.execution.ledger import (
     merge_facts,
     refine,
     settle,
-)
-from rag.execution.reading import (
-    Inquiry,
-    IterativeReader,
-    Reading,
-    RequestBudget,
-    compared_anyway,
-    comparison_messages,
-    synthesis_messages,
+    take,
 )
 from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, ToolContext, ask, wording
-from rag.execution.wire import ComparisonReply, IterationReply, SynthesisReply
+from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
 from rag.planning.tool import ToolArguments
-from rag.ports import ModelError, Schema
-from rag.records import ChatMessage
-from rag.words import digest
+from rag.ports import ModelError
+from rag.records import ChatMessage, Conflict, DocumentsRead, Passage, asking
+from rag.words import digest, estimate_tokens
 
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
+QUESTION_TOKENS = 500  # of a question of a thousand letters, the longest that the tools take
+FRAME_TOKENS = 100  # field names, braces
+SHARES = {"document": 0.55, "facts": 0.25, "answer": 0.1, "dialogue": 0.1}  # of the prompt without rules and question
+GROUPS = 4  # documents that are read concurrently
+PER_GROUP = 3  # documents; smaller groups do not pay: a group does not know what the others have found
+DRAWN_FROM = 12  # facts whose passages the synthesis is held against, the most important ones
+MAX_SOURCES = 3  # of one fact: more citations do not make an answer more certain
+HALF_COVERED = 0.5  # coverage when there are facts, but no model has said that they answer the question
 
 log = structlog.get_logger()
 
 
-DRAWN_FROM = 12  # facts whose passages the synthesis is held against, the most important ones
-MAX_SOURCES = 3  # of one fact: more citations do not make an answer more certain
-HALF_COVERED = 0.5  # coverage when there are facts, but no model has said that they answer the question
+@dataclass(frozen=True, kw_only=True)
+class RequestBudget:
+    """Tokens of each part of a request."""
+
+    document: int
+    facts: int
+    answer: int
+    dialogue: int
+
+    @classmethod
+    def of(cls, prompt_tokens: int, prompts: Prompts) -> Self:
+        """`prompt_tokens`: limit for the whole prompt."""
+        rules = max(estimate_tokens(prompts.iterative), estimate_tokens(prompts.iterative_synthesis))
+        task = estimate_tokens(prompts.iterative_task)
+        left = max(prompt_tokens - rules - task - QUESTION_TOKENS - FRAME_TOKENS, 0)
+        return cls(**{part: int(left * share) for part, share in SHARES.items()})
+
+
+def iteration_messages(
+    prompts: Prompts, budget: RequestBudget, ledger: Ledger, part: Sequence[Passage], *, question: str, dialogue: str
+) -> tuple[ChatMessage, ...]:
+    """The messages for one part of a document."""
+    request = IterationRequest(
+        task=prompts.iterative_task,
+        question=question,
+        document_context=tuple(Chunk(chunk_id=chunk_name(each), chunk_text=each.text) for each in part),
+        previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, budget.facts)),
+        previous_answer=cut(ledger.answer, budget.answer),
+        dialog_history=cut(dialogue, budget.dialogue),
+    )
+    return asking(prompts.iterative, request.model_dump_json())
+
+
+def synthesis_request(
+    budget: RequestBudget, known: Ledger, *, question: str, answers: Sequence[str]
+) -> SynthesisRequest:
+    """The request for the synthesis. The document's share of the budget goes to the facts; at most half of that share
+    goes to contradictions that the groups have found."""
+    told, taken = _contradictions(known.conflicts, budget.document // 2)
+    return SynthesisRequest(
+        question=question,
+        previous_answer=cut("\n\n".join(filter(None, answers)), budget.answer + budget.dialogue),
+        facts=tuple(fact.wire() for fact in fitting(known.facts, budget.document + budget.facts - taken)),
+        contradictions=told,
+    )
+
+
+def fitting(facts: Sequence[KnownFact], tokens: int) -> tuple[KnownFact, ...]:
+    """As many facts as fit, chosen by certainty, then the latest first; returned in their original order."""
+    places = sorted(range(len(facts)), key=lambda place: (SURENESS[facts[place].certainty], -place))
+    kept: set[int] = set()
+    for place in places:
+        tokens -= estimate_tokens(facts[place].wire().model_dump_json()) + 1  # a comma
+        if tokens < 0:
+            break
+        kept.add(place)
+    return tuple(fact for place, fact in enumerate(facts) if place in kept)
+
+
+def _contradictions(conflicts: Sequence[Conflict], tokens: int) -> tuple[tuple[str, ...], int]:
+    """One line per conflict, as many as fit, and the tokens that they take."""
+    told: list[str] = []
+    taken = 0
+    for conflict in conflicts:
+        line = "; ".join(f"{each.passage.passage.name}: {each.value}" for each in conflict.claims)
+        size = estimate_tokens(line) + 2  # its quotation marks and comma
+        if taken + size <= tokens:
+            told.append(line)
+            taken += size
+    return tuple(told), taken
+
+
+def cut(text: str, tokens: int) -> str:
+    """The end of a text that fits: the end of an answer or a dialogue is its latest part."""
+    while text and (size := estimate_tokens(text)) > tokens:
+        text = text[-min(len(text) * tokens // size, len(text) - 1) :] if tokens > 0 else ""
+    return text
 
 
 class ReadAllArguments(ToolArguments):
@@ -71,167 +152,214 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
     arguments = ReadAllArguments
 
     @cached_property
-    def _budget(self) -> RequestBudget:
-        return RequestBudget.of(self._prompt_tokens, self._prompts)
+    def budget(self) -> RequestBudget:
+        """Of one request."""
+        return RequestBudget.of(self.prompt_tokens, self.prompts)
 
     async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed when the model failed at every document."""
-        chosen = await choose(
-            self._catalogue,
-            self._finder,
-            context.base_id,
-            arguments.question,
-            names=arguments.documents,
-            exhaustive=arguments.exhaustive,
+        names, exhaustive = arguments.documents, arguments.exhaustive
+        base, question = context.base_id, arguments.question
+        chosen = await choose(self.catalogue, self.finder, base, question, names=names, exhaustive=exhaustive)
+        reading = _Reading(
+            tool=self,
+            context=context,
+            question=question,
+            chosen=chosen,
+            exhaustive=exhaustive or names is not None,
+            cache=await self.open_cache(IterationReply, context, question),
         )
-        inquiry = Inquiry(
-            base_id=context.base_id,
-            question=arguments.question,
-            cards=chosen.cards,
-            chosen_from=chosen.chosen_from,
-            exhaustive=arguments.exhaustive or arguments.documents is not None,
-            dialogue=context.dialogue,
-        )
-        words = self._wordings[language_of(context.question)]
-        reading = await IterativeReader(
-            inquiry=inquiry,
-            model=self._model,
-            passages=self._passages,
-            prompts=self._prompts,
-            budget=self._budget,
-            allowance=Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1),
-            cache=await self._open_cache(IterationReply, context, wording(arguments.question)),
-            watch=lambda reading: _keep(reading, context, words),
-        ).read()
+        await reading.read()
         if reading.problems and reading.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
-        known = await self._conclude(reading, context)
-        return payload_of(reading, known, words=words)
+        return reading.payload(await reading.conclusion())
 
-    async def _conclude(self, reading: Reading, context: ToolContext) -> Ledger:
-        """The facts and the answer of a single group are complete. Those of several groups are merged by the model,
-        which also names contradictions between them."""
-        answers, asked = answers_of(reading), reading.inquiry.question
-        known = await self._compared(merged(reading), reading, context, groups=len(answers))
+    async def open_cache(self, shape: type[BaseModel], context: ToolContext, question: str) -> ReplyCache:
+        """The replies of one shape to that question."""
+        prompts = self.prompts
+        rules = digest(prompts.iterative, prompts.iterative_task, prompts.iterative_synthesis)
+        asked = (shape.__name__, self.model.name, rules, wording(question))
+        return await ReplyCache.open(self.memory, context.base_id, *asked)
+
+
+@dataclass(kw_only=True)
+class _Reading:
+    """One reading; its groups share its state."""
+
+    tool: ReadDocuments
+    context: ToolContext
+    question: str
+    chosen: Chosen
+    exhaustive: bool  # read on even when the question can be answered
+    cache: ReplyCache
+    done: int = 0  # documents that were read whole
+    without_data: int = 0
+    problems: int = 0
+    remembered: int = 0
+    enough: bool = False
+    ledgers: list[Ledger] = field(default_factory=list)  # of the groups
+    orders: list[list[DocumentId]] = field(default_factory=list)  # what each group has read, in reading order
+
+    async def read(self) -> None:
+        """Reads first the documents that are cached for the same question, in the same order as then, so that the cache
+        hits; then the rest. Raises DatabaseAway."""
+        known = {card.id: card for card in self.chosen.cards}
+        begun = [[known[each] for each in one] for one in self.cache.read_together(tuple(known), most=GROUPS)]
+        cached = {card.id for group in begun for card in group}
+        rest = _dealt([card for card in self.chosen.cards if card.id not in cached], fewest=len(begun))
+        self.ledgers, self.orders = [Ledger() for _ in rest], [[] for _ in rest]
+        for groups in (begun, rest):
+            await together(*(self._read_group(number, group) for number, group in enumerate(groups)))
+        log.info(
+            "reading.done",
+            documents=self.done,
+            of=len(known),
+            remembered=self.remembered,
+            problems=self.problems,
+            dropped=sum(ledger.dropped for ledger in self.ledgers),
+        )
+
+    async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
+        for card in cards:
+            if self.enough or self._allowance(spared=1).is_over() or not await self._read_document(number, card):
+                return
+            self._tell()
+
+    async def _read_document(self, number: int, card: DocumentCard) -> bool:
+        """A document counts as read when all of it was read. False when the limits ended the reading before."""
+        used = self.ledgers[number].used
+        try:
+            asked = await self._read_parts(number, card)
+        except ModelError as error:
+            self.problems += 1
+            log.warning("reading.document_failed", document_id=card.id, reason=type(error).__name__)
+            return True
+        if asked is None:
+            return False
+        ledger = self.ledgers[number]
+        self.done += 1
+        self.remembered += not asked
+        self.without_data += ledger.used == used
+        is_sure = ledger.can_answer and any(fact.certainty is Certainty.HIGH for fact in ledger.facts)
+        self.enough = self.enough or (not self.exhaustive and is_sure)
+        return True
+
+    async def _read_parts(self, number: int, card: DocumentCard) -> int | None:
+        """The number of model calls; None when the limits ended the reading. Facts of a part stay known even when the
+        next part fails. The cache's key is a hash of all that decides the reply; the question is part of the cache's
+        own, and the dialogue is left out: the question is complete without it."""
+        tool, budget, asked, order = self.tool, self.tool.budget, 0, self.orders[number]
+        async for page in pages_of(tool.passages, self.context.base_id, card.id):
+            for part in parts_of(page, tokens=budget.document):
+                ledger = self.ledgers[number]
+                key = digest(
+                    iteration_messages(tool.prompts, budget, ledger, part, question="", dialogue="")[-1].content
+                )
+                kept = self.cache.get(key, IterationReply)
+                dialogue = self.context.dialogue
+                messages = iteration_messages(
+                    tool.prompts, budget, ledger, part, question=self.question, dialogue=dialogue
+                )
+                reply = kept or await ask(tool.model, messages, IterationReply, self._allowance(spared=1))
+                if reply is None:
+                    return None
+                if card.id not in order:
+                    order.append(card.id)
+                if not kept:
+                    asked += 1
+                    await self.cache.keep(key, reply, order)
+                self.ledgers[number] = take(ledger, reply, part, asked=self.question)
+        return asked
+
+    def _allowance(self, *, spared: int) -> Allowance:
+        return Allowance(run=self.context.run, reply_tokens=REPLY_TOKENS, spared_calls=spared)
+
+    def _tell(self) -> None:
+        """Reports progress to the person, and keeps the partial result in case the step is cut short."""
+        run, step = self.context.run, self.context.step_id
+        run.report(StepProgress(step_id=step, done=self.done + self.problems, total=len(self.chosen.cards)))
+        run.kept[step] = self.payload(replace(self._merged(), answer=""))
+
+    def _merged(self) -> Ledger:
+        """What all groups know: each fact once, with a new id, and every conflict."""
+        rank = {card.id: place for place, card in enumerate(self.chosen.cards)}  # of a document for the question
+        facts, answers = merge_facts(self.ledgers, rank), self._answers()
+        return Ledger(
+            facts=facts,
+            answer=answers[0] if len(answers) == 1 else "",
+            can_answer=any(ledger.can_answer for ledger in self.ledgers),
+            conflicts=merge_conflicts(self.ledgers),
+            numbered=len(facts),
+            uncompared=len(facts) - len(fitting(facts, self.tool.budget.facts)),
+        )
+
+    def _answers(self) -> list[str]:
+        """The answers of the groups that found something."""
+        return [ledger.answer for ledger in self.ledgers if ledger.facts]
+
+    async def conclusion(self) -> Ledger:
+        """The facts and the answer of a single group are complete. Those of several groups are put together by the
+        model, which also names contradictions between them; without it the facts are given as they are."""
+        known, answers = self._merged(), self._answers()
         if len(answers) < 2:
             return known
-        reply = await self._synthesis(known, answers, reading, context)
+        request = synthesis_request(self.tool.budget, known, question=self.question, answers=answers)
+        known = replace(known, uncompared=len(known.facts) - len(request.facts))
+        reply = await self._synthesis(request)
         if reply is None:
-            return known
-        known = settle(known, reply.updated_facts, asked=asked)
-        return replace(known, facts=refine(known.facts, reply.facts, asked=asked), answer=reply.answer)
+            return replace(known, uncompared=len(known.facts))
+        known = settle(known, reply.updated_facts, asked=self.question)
+        return replace(known, facts=refine(known.facts, reply.facts, asked=self.question), answer=reply.answer)
 
-    async def _compared(self, known: Ledger, reading: Reading, context: ToolContext, *, groups: int) -> Ledger:
-        """Compares facts that were never in one prompt together, as far as the turn's limits allow."""
-        asked, together = reading.inquiry.question, compared_anyway(self._budget, known, groups=groups)
-        # in a thread: a thousand facts take a second of computing
-        wanted = await asyncio.to_thread(comparisons, known.facts, together, tokens=self._budget.comparison)
-        if not wanted.sets:
-            return replace(known, uncompared=len(wanted.left_out))
-        cache = await self._open_cache(ComparisonReply, context, wording(asked))
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
-        requests = [comparison_messages(self._prompts, facts, question=asked) for facts in wanted.sets]
-        replies = await asyncio.gather(
-            *(self._reply(each, ComparisonReply, reading, cache, allowance) for each in requests)
-        )
-        for reply in filter(None, replies):
-            known = settle(known, reply.updated_facts, asked=asked)
-        unanswered = {fact.id for facts, reply in zip(wanted.sets, replies, strict=True) if not reply for fact in facts}
-        return replace(known, uncompared=len(wanted.left_out | unanswered))
-
-    async def _synthesis(
-        self, known: Ledger, answers: Sequence[str], reading: Reading, context: ToolContext
-    ) -> SynthesisReply | None:
-        """None when the limits forbid the call or the model fails; the facts are then given without a synthesis."""
-        question = reading.inquiry.question
-        messages = synthesis_messages(self._prompts, self._budget, known, question=question, answers=answers)
-        cache = await self._open_cache(SynthesisReply, context, wording(question))
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        return await self._reply(messages, SynthesisReply, reading, cache, allowance)
-
-    async def _reply(
-        self,
-        messages: Sequence[ChatMessage],
-        shape: type[Schema],
-        reading: Reading,
-        cache: ReplyCache,
-        allowance: Allowance,
-    ) -> Schema | None:
-        """A cached reply to exactly this prompt, else a new one; None when there is neither."""
-        key = digest(messages[-1].content)
-        if kept := cache.get(key, shape):
+    async def _synthesis(self, request: SynthesisRequest) -> SynthesisReply | None:
+        """A cached reply to exactly this prompt, else a new one; None when the limits forbid it or the model fails."""
+        tool, content = self.tool, request.model_dump_json()
+        cache = await tool.open_cache(SynthesisReply, self.context, self.question)
+        if kept := cache.get(digest(content), SynthesisReply):
             return kept
         try:
-            reply = await ask(self._model, messages, shape, allowance)
+            messages = asking(tool.prompts.iterative_synthesis, content)
+            reply = await ask(tool.model, messages, SynthesisReply, self._allowance(spared=0))
         except ModelError as error:
-            log.warning("reading.not_put_together", shape=shape.__name__, reason=type(error).__name__)
+            log.warning("reading.not_put_together", reason=type(error).__name__)
             return None
         if reply:
-            await cache.keep(key, reply, [each for order in reading.orders for each in order])
+            await cache.keep(digest(content), reply, [each for order in self.orders for each in order])
         return reply
 
-    async def _open_cache(self, shape: type[BaseModel], context: ToolContext, asked: str) -> ReplyCache:
-        prompts = self._prompts
-        rules = digest(
-            prompts.iterative, prompts.iterative_task, prompts.iterative_synthesis, prompts.iterative_comparison
+    def payload(self, known: Ledger) -> FactsPayload:
+        """The payload of `known`, whose facts are in their final order and whose answer is the synthesis: a guide for
+        the model that writes the answer, which is held against the facts' passages. It has no source of its own, so
+        that it cannot be cited, and no title, so that it is never shown as it is."""
+        words = self.tool.wordings[language_of(self.context.question)]
+        came = {card.id: card.created_at for card in self.chosen.cards}
+        conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
+        disagreements = [fact for each in conflicts for fact in conflict_facts(each, words)]
+        statements = [statement for fact in known.facts for statement in _statements(fact)]
+        told, drawn_from = list[Fact](), (*disagreements, *statements)[:DRAWN_FROM]
+        if known.answer and drawn_from:
+            text = f"{words.summary}: {known.answer}"
+            told.append(Fact(kind=FactKind.VALUE, text=text, drawn_from=drawn_from))
+        told += disagreements
+        if known.uncompared:
+            told.append(Fact(kind=FactKind.VALUE, text=words.uncompared.format(count=known.uncompared)))
+        coverage = 0.0 if not (known.facts or conflicts) else 1.0 if known.can_answer else HALF_COVERED
+        read = DocumentsRead(
+            read=self.done,
+            total=len(self.chosen.cards),
+            without_data=self.without_data,
+            problems=self.problems,
+            remembered=self.remembered,
+            chosen_from=self.chosen.chosen_from,
+            uncompared=known.uncompared,
         )
-        return await ReplyCache.open(self._memory, context.base_id, shape.__name__, self._model.name, rules, asked)
+        return FactsPayload(facts=(*told, *statements), coverage=coverage, documents=read, conflicts=conflicts)
 
 
-def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
-    """Reports progress to the person, and keeps the partial result in case the step is cut short."""
-    done = reading.read + reading.problems
-    context.run.report(StepProgress(step_id=context.step_id, done=done, total=len(reading.inquiry.cards)))
-    context.run.kept[context.step_id] = payload_of(reading, replace(merged(reading), answer=""), words=words)
-
-
-def merged(reading: Reading) -> Ledger:
-    """What all groups know: each fact once, with a new id, and every conflict."""
-    rank = {card.id: place for place, card in enumerate(reading.inquiry.cards)}  # of a document for the question
-    facts = merge_facts(reading.ledgers, rank)
-    answers = answers_of(reading)
-    return Ledger(
-        facts=facts,
-        answer=answers[0] if len(answers) == 1 else "",
-        can_answer=any(ledger.can_answer for ledger in reading.ledgers),
-        conflicts=merge_conflicts(reading.ledgers),
-        numbered=len(facts),
-    )
-
-
-def answers_of(reading: Reading) -> list[str]:
-    """The answers of the groups that found something."""
-    return [ledger.answer for ledger in reading.ledgers if ledger.facts]
-
-
-def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayload:
-    """The payload of `known`, whose facts are in their final order and whose answer is the synthesis."""
-    came = {card.id: card.created_at for card in reading.inquiry.cards}
-    conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
-    disagreements = tuple(fact for each in conflicts for fact in conflict_facts(each, words))
-    statements = tuple(statement for fact in known.facts for statement in _statements(fact))
-    said = _answer(known.answer, (*disagreements, *statements), heading=words.summary)
-    is_known = bool(known.facts or conflicts)
-    return FactsPayload(
-        facts=(*said, *disagreements, *_uncompared(known, words), *statements),
-        coverage=(1.0 if known.can_answer else HALF_COVERED) if is_known else 0.0,
-        documents=replace(reading.documents, uncompared=known.uncompared),
-        conflicts=conflicts,
-    )
-
-
-def _uncompared(known: Ledger, words: Wordings) -> tuple[Fact, ...]:
-    """A remark on the facts; it has no title, so it does not count as one of them."""
-    text = words.uncompared.format(count=known.uncompared)
-    return (Fact(kind=FactKind.VALUE, text=text),) if known.uncompared else ()
-
-
-def _answer(answer: str, facts: Sequence[Fact], *, heading: str) -> tuple[Fact, ...]:
-    """The synthesis as a guide for the model that writes the answer, which is held against the facts' passages. It has
-    no source of its own, so that it cannot be cited, and no title, so that it is never shown as it is."""
-    if not facts or not answer:
-        return ()
-    return (Fact(kind=FactKind.VALUE, text=f"{heading}: {answer}", drawn_from=tuple(facts[:DRAWN_FROM])),)
+def _dealt(cards: Sequence[DocumentCard], *, fewest: int) -> list[Sequence[DocumentCard]]:
+    """Groups of documents, dealt out round-robin, so that the best documents come first in each group."""
+    groups = max(min(GROUPS, len(cards) // PER_GROUP), fewest, 1)
+    return [cards[first::groups] for first in range(groups)]
 
 
 def _statements(fact: KnownFact) -> list[Fact]:

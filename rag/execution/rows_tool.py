@@ -103,8 +103,8 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
     async def run(self, arguments: RowsArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
         chosen = await choose(
-            self._catalogue,
-            self._finder,
+            self.catalogue,
+            self.finder,
             context.base_id,
             " ".join((arguments.what, *arguments.all_columns)),
             names=arguments.documents,
@@ -113,22 +113,22 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
         )
         if arguments.changes and len(chosen.cards) != 2:
             raise StepFailed(f"changes are told of two documents, and {len(chosen.cards)} go by these names")
-        reader = (RowsReply.__name__, self._model.name, digest(self._prompts.rows))
+        reader = (RowsReply.__name__, self.model.name, digest(self.prompts.rows))
         order = ExtractionTask(
             base_id=context.base_id,
             row=arguments.what,
             columns=arguments.all_columns,
             cards=chosen.cards,
-            cache=await ReplyCache.open(self._memory, context.base_id, *reader, *_request(arguments)),
+            cache=await ReplyCache.open(self.memory, context.base_id, *reader, *_request(arguments)),
         )
         language = language_of(context.question)
-        asked = _Asked(arguments=arguments, table=_table_request(arguments, self._wordings[language], language))
+        asked = _Asked(arguments=arguments, table=_table_request(arguments, self.wordings[language], language))
         extraction = await RowExtractor(
             order=order,
-            model=self._model,
-            passages=self._passages,
-            rules=self._prompts.rows,
-            prompt_tokens=self._prompt_tokens,
+            model=self.model,
+            passages=self.passages,
+            rules=self.prompts.rows,
+            prompt_tokens=self.prompt_tokens,
             allowance=Allowance(run=context.run, reply_tokens=REPLY_TOKENS),
             watch=lambda read: _keep(read, asked, context),
         ).extract()

@@ -83,19 +83,6 @@ class IterationReply(WirePart):
     can_answer: bool
 
 
-class ComparisonRequest(WirePart):
-    """Facts that may contradict each other, sent to the model when there are too many facts for one synthesis."""
-
-    question: str
-    facts: tuple[NumberedFact, ...]
-
-
-class ComparisonReply(WirePart):
-    """Those that others contradict, said as for a document."""
-
-    updated_facts: tuple[UpdatedFact, ...]
-
-
 class SynthesisRequest(WirePart):
     """The request when all documents are read ("Финальная агрегация"). Facts that were contradicted within a group are
     no longer among the facts; `contradictions` tells them."""

@@ -16,8 +16,6 @@ from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
 from rag.execution.tools import Run, ToolContext
 from rag.execution.wire import (
-    ComparisonReply,
-    ComparisonRequest,
     IterationReply,
     IterationRequest,
     SynthesisReply,
@@ -114,11 +112,9 @@ class ReadingModel:
 
     reply: Reads
     synthesis: Callable[[SynthesisRequest], SynthesisReply] | None = None
-    comparison: Callable[[ComparisonRequest], ComparisonReply] | None = None
     name: str = "reading"
     requests: list[IterationRequest] = field(default_factory=list)
     syntheses: list[SynthesisRequest] = field(default_factory=list)
-    comparisons: list[ComparisonRequest] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # of the prompts, in tokens
 
     async def structured(
@@ -131,9 +127,6 @@ class ReadingModel:
         if schema is IterationReply:
             self.requests.append(IterationRequest.model_validate_json(messages[-1].content))
             answer = self.reply(self.requests[-1])
-        elif schema is ComparisonReply:
-            self.comparisons.append(ComparisonRequest.model_validate_json(messages[-1].content))
-            answer = (self.comparison or agree)(self.comparisons[-1])
         else:
             self.syntheses.append(SynthesisRequest.model_validate_json(messages[-1].content))
             answer = (self.synthesis or repeat)(self.syntheses[-1])
@@ -144,11 +137,6 @@ class ReadingModel:
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
         raise NotImplementedError
-
-
-def agree(request: ComparisonRequest) -> ComparisonReply:
-    """Nothing contradicts anything."""
-    return ComparisonReply(updated_facts=())
 
 
 def repeat(request: SynthesisRequest) -> SynthesisReply:

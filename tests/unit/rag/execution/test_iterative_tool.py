@@ -15,8 +15,6 @@ from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolCo
 from rag.execution.wire import (
     CONTRADICTS,
     Certainty,
-    ComparisonReply,
-    ComparisonRequest,
     IterationReply,
     IterationRequest,
     NewFact,
@@ -181,29 +179,6 @@ LONG = Shelf(
         for number in range(1, 8)
     }
 )
-
-
-def finds(old: str, new: str) -> Callable[[ComparisonRequest], ComparisonReply]:
-    """Where both stand side by side, the old one is contradicted."""
-
-    def compare(request: ComparisonRequest) -> ComparisonReply:
-        ids = {fact.fact: fact.id for fact in request.facts}
-        if not {old, new} <= set(ids):
-            return ComparisonReply(updated_facts=())
-        said = UpdatedFact(id=ids[old], fact=new, certainty=CONTRADICTS, reasoning=ids[new])
-        return ComparisonReply(updated_facts=(said,))
-
-    return compare
-
-
-async def test_facts_that_do_not_fit_into_the_synthesis_are_compared_before_it() -> None:
-    old, new = (LONG.texts[name][0] for name in ("Устав 1", "Устав 7"))
-    model = ReadingModel(copies, comparison=finds(old, new))
-    wanted = ReadAllArguments(question="Какая цена?", exhaustive=True)
-    payload = await tool(LONG, model, prompt_tokens=4500).run(wanted, turn())
-    assert len(model.syntheses[0].facts) < 42
-    (conflict,) = payload.conflicts
-    assert [each.passage.passage.title for each in conflict.claims] == ["Устав 7", "Устав 1"]
 
 
 async def test_what_was_not_compared_is_told() -> None:

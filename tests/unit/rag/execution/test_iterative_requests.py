@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.execution.iterative_tool import RequestBudget, cut, fitting, synthesis_request
 from rag.execution.ledger import KnownFact, Ledger
-from rag.execution.reading import RequestBudget, cut, fitting, synthesis_messages
 from rag.execution.wire import Certainty
 from rag.records import Claim, Conflict, RankedPassage
 from rag.words import estimate_tokens
@@ -52,10 +52,10 @@ def test_the_whole_is_told_what_groups_found_to_disagree() -> None:
     claims = tuple(Claim(value=each.passage.text, passage=each, dated=None) for each in places)
     known = Ledger(conflicts=(Conflict(about="цена", claims=claims),))
     budget = RequestBudget.of(8000, PROMPTS)
-    asked = synthesis_messages(PROMPTS, budget, known, question="Цена?", answers=["150 ₽"])[-1].content
+    asked = synthesis_request(budget, known, question="Цена?", answers=["150 ₽"]).model_dump_json()
     assert "новый: 180 ₽; старый: 150 ₽" in asked
     none = replace(budget, document=0)
-    assert "180" not in synthesis_messages(PROMPTS, none, known, question="Цена?", answers=[])[-1].content
+    assert "180" not in synthesis_request(none, known, question="Цена?", answers=[]).model_dump_json()
 
 
 def test_all_parts_of_a_request_fit_into_the_prompt() -> None:
