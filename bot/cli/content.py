@@ -5,10 +5,9 @@ addresses, this process reads itself, so no running worker is needed, and a docu
 """
 
 import asyncio
-import os
 import sys
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from glob import glob, has_magic
@@ -25,7 +24,6 @@ from bot.cli.output import (
     card_json,
     document_json,
     no_such_base,
-    not_added_json,
     print_json,
     print_line,
     print_problem,
@@ -33,12 +31,11 @@ from bot.cli.output import (
 from bot.replies.answers import finished_answer, in_words
 from bot.replies.names import failure_sentence
 from bot.replies.readings import unread_values
-from bot.replies.rich import Kind, RichText, Run, Style
+from bot.replies.rich import Kind, RichText, Run
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, DocumentId, SessionId, UserId
-from domain.locator import JsonValue
 from ingestion.intake import section_of
 from ingestion.records import Batch, Source
 from ingestion.worker import Worker
@@ -78,8 +75,9 @@ async def add_sources(
         except SourceMissing as error:
             yield named, error
     counted(len(found))
-    found.sort(key=lambda each: _weight(each[1]), reverse=True)
-    works = _begin(parts, worker, base, found)
+    # A task for each group: `as_completed` starts bare coroutines in no defined order.
+    slots = asyncio.Semaphore(parts.settings.worker.concurrency)
+    works = [asyncio.create_task(_add(parts, worker, base, group, slots)) for group in _grouped(found)]
     try:
         for finished in asyncio.as_completed(works):
             for each in await finished:
@@ -90,38 +88,31 @@ async def add_sources(
         await asyncio.gather(*works, return_exceptions=True)
 
 
-def _begin(
-    parts: Parts, worker: Worker, base: BaseId, found: Sequence[tuple[str, Source]]
-) -> "list[asyncio.Task[list[tuple[str, DocumentCard | SourceMissing]]]]":
-    """A task for each group: `as_completed` starts bare coroutines in no defined order."""
-    slots = asyncio.Semaphore(parts.settings.worker.concurrency)
-
-    async def add(members: Sequence[tuple[str, Source]]) -> list[tuple[str, DocumentCard | SourceMissing]]:
-        async with slots:
-            batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=tuple(source for _, source in members))
-            documents = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=HOLD_S)]
-            await worker.run_together(documents)
-            cards = await parts.stores.library.cards(base, documents)
-            return [
-                (named, cards.get(document) or SourceMissing("the document was deleted while it was being read"))
-                for (named, _), document in zip(members, documents, strict=True)
-            ]
-
-    return [asyncio.create_task(add(group)) for group in _grouped(found)]
+async def _add(
+    parts: Parts, worker: Worker, base: BaseId, members: Sequence[tuple[str, Source]], slots: asyncio.Semaphore
+) -> list[tuple[str, DocumentCard | SourceMissing]]:
+    async with slots:
+        batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=tuple(source for _, source in members))
+        documents = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=HOLD_S)]
+        await worker.run_together(documents)
+        cards = await parts.stores.library.cards(base, documents)
+    return [
+        (named, cards.get(document) or SourceMissing("the document was deleted while it was being read"))
+        for (named, _), document in zip(members, documents, strict=True)
+    ]
 
 
 def _grouped(found: Sequence[tuple[str, Source]]) -> Iterator[Sequence[tuple[str, Source]]]:
-    """Each large source by itself, the small ones together."""
-    large = [[each] for each in found if _weight(each[1]) > SMALL_BYTES]
-    small = found[len(large) :]
-    yield from large
-    yield from (small[first : first + TOGETHER] for first in range(0, len(small), TOGETHER))
+    """Each large source by itself, the small ones together. The longest work goes first, as a book that begins last
+    would run on alone at the end; an address comes before all files, since waiting for its server costs nothing."""
 
+    def size(each: tuple[str, Source]) -> float:
+        return inf if each[1].size_bytes is None else each[1].size_bytes
 
-def _weight(source: Source) -> float:
-    """Sort key: the longest work goes first, as a book that begins last would run on alone at the end. An address comes
-    before all files: its duration is unknown, and waiting for its server costs nothing."""
-    return inf if source.size_bytes is None else source.size_bytes
+    ordered = sorted(found, key=size, reverse=True)
+    first_small = sum(size(each) > SMALL_BYTES for each in ordered)
+    yield from ([each] for each in ordered[:first_small])
+    yield from (ordered[at : at + TOGETHER] for at in range(first_small, len(ordered), TOGETHER))
 
 
 def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:
@@ -129,7 +120,11 @@ def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:
     if text.startswith(("http://", "https://")):
         return [(text, section_of(text) if with_sections else Source(type=SourceType.LINK, identifier=text))]
     path = Path(text).expanduser().absolute()
-    sources = [(named, _file(file)) for named, file in _files_named(text, path) if file.is_file()]
+    sources = [
+        (named, Source(type=SourceType.PATH, identifier=str(file), title=file.name, size_bytes=file.stat().st_size))
+        for named, file in _files_named(text, path)
+        if file.is_file()
+    ]
     if not sources:
         raise SourceMissing(str(path))
     return sources
@@ -137,24 +132,14 @@ def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:
 
 def _files_named(text: str, path: Path) -> list[tuple[str, Path]]:
     """A file has the name that it was given by, others their own paths. A file may be named like a pattern."""
-    if path.is_dir():
-        return [(str(file), file) for file in _files_below(path)]
+    if path.is_dir():  # links to folders are not followed
+        below = (file for file in sorted(path.rglob("*")) if "/." not in f"/{file.relative_to(path)}")
+        return [(str(file), file) for file in below]
     if path.exists() or not has_magic(text):
         return [(text, path)]
     matched = sorted(glob(str(path), recursive=True), key=len, reverse=True)
     once = {Path(file).resolve(): file for file in matched}  # links to folders may lead in a circle
     return [(file, Path(file)) for file in sorted(once.values())]
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    """In the order of their names. Links to folders are not followed: they may lead in a circle."""
-    for inside, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(inside, name) for name in sorted(names) if not name.startswith("."))
-
-
-def _file(path: Path) -> Source:
-    return Source(type=SourceType.PATH, identifier=str(path), title=path.name, size_bytes=path.stat().st_size)
 
 
 QUOTE_MARK = "│ "
@@ -164,24 +149,21 @@ PAGE = 200  # documents per call
 
 
 def to_terminal(text: RichText) -> str:
-    """The same text without formatting."""
-    return "".join(
-        _passage(runs, quoted=quoted) for quoted, runs in groupby(text.runs, key=lambda run: bool(run.kinds & _QUOTES))
-    )
+    """The same text without formatting: quotes behind a mark, addresses after their labels."""
 
+    def quoted_and_link(run: Run) -> tuple[bool, str]:
+        links = (style.value for style in run.styles if style.kind is Kind.LINK)
+        return bool(run.kinds & _QUOTES), next(links, "")
 
-def _passage(runs: Iterable[Run], *, quoted: bool) -> str:
-    shown = "".join(_linked(link, runs) for link, runs in groupby(runs, key=_link_of))
-    return QUOTE_MARK + shown.replace("\n", f"\n{QUOTE_MARK}") if quoted else shown
-
-
-def _link_of(run: Run) -> Style | None:
-    return next((style for style in run.styles if style.kind is Kind.LINK), None)
-
-
-def _linked(link: Style | None, runs: Iterable[Run]) -> str:
-    label = "".join(run.text for run in runs)
-    return f"{label} ({link.value})" if link and link.value != label else label
+    shown = ""
+    was_quoted = False
+    for (is_quoted, address), runs in groupby(text.runs, key=quoted_and_link):
+        label = "".join(run.text for run in runs)
+        piece = f"{label} ({address})" if address not in ("", label) else label
+        begun = QUOTE_MARK if is_quoted and not was_quoted else ""
+        shown += begun + (piece.replace("\n", f"\n{QUOTE_MARK}") if is_quoted else piece)
+        was_quoted = is_quoted
+    return shown
 
 
 async def add_to_base(
@@ -226,7 +208,7 @@ async def ask_base(settings: Settings, question: str | None, *, base_name: str, 
             if as_json:
                 print_json(answer_json(answer))
             else:
-                print_line(plain_answer(answer, words))
+                print_line(to_terminal(finished_answer(answer, words)))
     return 0
 
 
@@ -237,24 +219,24 @@ async def _questions(given: str | None, words: Words) -> AsyncIterator[str]:
         return
     if sys.stdin.isatty():
         print_problem(words.plain("cli-dialogue"))
-    while line := await asyncio.to_thread(_read_line):
+    while True:
+        if sys.stdin.isatty():
+            sys.stderr.write("\n> ")
+            sys.stderr.flush()
+        line = await asyncio.to_thread(sys.stdin.readline)
+        if not line:  # the end of the input
+            return
         if normalise(line):
             yield line
-
-
-def _read_line() -> str:
-    """Empty at the end of the input."""
-    if sys.stdin.isatty():
-        sys.stderr.write("\n> ")
-        sys.stderr.flush()
-    return sys.stdin.readline()
 
 
 async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int:
     """`baza docs`."""
     words = words_of(settings)
     async with _open_base(settings, base_name, filled=True) as (parts, base):
-        cards = [card async for card in _all_cards(parts, base)]
+        cards: list[DocumentCard] = []
+        while found := await parts.stores.library.documents(base, limit=PAGE, offset=len(cards)):
+            cards += found
     if as_json:
         print_json([card_json(card) for card in cards])
         return 0
@@ -286,11 +268,6 @@ def words_of(settings: Settings) -> Words:
     return load_texts().for_language(settings.answer.interface_language)
 
 
-def plain_answer(answer: Answer, words: Words) -> str:
-    """The answer and its sources in the bot's own words, without formatting."""
-    return to_terminal(finished_answer(answer, words))
-
-
 @asynccontextmanager
 async def _open_base(settings: Settings, name: str, *, filled: bool = False) -> AsyncIterator[tuple[Parts, BaseId]]:
     """Open the base of this name. With `filled`, a name without documents (mistyped, perhaps) is reported on stderr but
@@ -308,14 +285,6 @@ async def _last_answer(conversation: Conversation, question: Question) -> Answer
     raise CommandError("The answer broke off; the log says why.")
 
 
-async def _all_cards(parts: Parts, base: BaseId) -> AsyncIterator[DocumentCard]:
-    offset = 0
-    while cards := await parts.stores.library.documents(base, limit=PAGE, offset=offset):
-        for card in cards:
-            yield card
-        offset += len(cards)
-
-
 def _document_id(text: str) -> DocumentId:
     try:
         return DocumentId(str(uuid.UUID(text)))
@@ -325,32 +294,22 @@ def _document_id(text: str) -> DocumentId:
 
 def _tell(source: str, outcome: DocumentCard | SourceMissing, words: Words, *, as_json: bool) -> bool:
     """Print how a source ended; whether it was added."""
-    error = _error(outcome, words)
+    card = None if isinstance(outcome, SourceMissing) else outcome
+    error = None
+    if card is None:
+        error = words.plain("cli-no-such-file", path=str(outcome))
+    elif card.status not in (DocumentStatus.READY, DocumentStatus.DUPLICATE):
+        error = failure_sentence(card, words, plain=True)
     if as_json:
-        print_json(_outcome_json(source, outcome, error))
+        print_json(added_json(source, card, error))
+    elif card is None or error is not None:
+        print_problem(f"{source}: {error}")
     else:
-        _print_outcome(source, outcome, error, words)
+        _print_added(card, words)
     return error is None
 
 
-def _error(outcome: DocumentCard | SourceMissing, words: Words) -> str | None:
-    if isinstance(outcome, SourceMissing):
-        return words.plain("cli-no-such-file", path=str(outcome))
-    if outcome.status in (DocumentStatus.READY, DocumentStatus.DUPLICATE):
-        return None
-    return failure_sentence(outcome, words, plain=True)
-
-
-def _outcome_json(source: str, outcome: DocumentCard | SourceMissing, error: str | None) -> dict[str, JsonValue]:
-    if isinstance(outcome, SourceMissing):
-        return not_added_json(source, error or "")
-    return added_json(source, outcome, error)
-
-
-def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: str | None, words: Words) -> None:
-    if error is not None or isinstance(outcome, SourceMissing):
-        print_problem(f"{source}: {error}")
-        return
+def _print_added(outcome: DocumentCard, words: Words) -> None:
     if outcome.status is DocumentStatus.DUPLICATE:
         print_line(words.plain("cli-duplicate", title=outcome.name))
         return

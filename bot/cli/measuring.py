@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bot.app import Parts, open_parts
@@ -64,55 +65,36 @@ def evaluate(run: Run, judgements: Judgements) -> SearchQuality:
     Gains are the judgements' scores as they are (linear), discounts log2(rank + 1), as in trec_eval's ndcg_cut.
     """
     judged = {query: gains for query, gains in judgements.items() if any(gain > 0 for gain in gains.values())}
-    rows = [(list(dict.fromkeys(run.get(query, ()))), gains) for query, gains in judged.items()]
-    return SearchQuality(
-        ndcg_10=_mean([_ndcg(ranked, gains, _TOP) for ranked, gains in rows]),
-        recall_10=_mean([_recall(ranked, gains, _TOP) for ranked, gains in rows]),
-        recall_100=_mean([_recall(ranked, gains, _DEEP) for ranked, gains in rows]),
-        mrr_10=_mean([_reciprocal_rank(ranked, gains, _TOP) for ranked, gains in rows]),
-        queries=len(rows),
-    )
+    rows = [_measured(list(dict.fromkeys(run.get(query, ()))), gains) for query, gains in judged.items()]
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)] or [0.0] * 4
+    return SearchQuality(ndcg_10=means[0], recall_10=means[1], recall_100=means[2], mrr_10=means[3], queries=len(rows))
 
 
 async def retrieve(
     find: Find, queries: Mapping[str, str], name: Callable[[RankedPassage], str], *, at_once: int = 1
 ) -> dict[str, list[str]]:
-    """Run every query, `at_once` at a time; `name` gives a passage's document id, see `ranked_documents`."""
+    """Run every query, `at_once` at a time: document ids, which `name` gives, in the order of their best passages."""
     slots = asyncio.Semaphore(at_once)
 
     async def ask(text: str) -> list[str]:
         async with slots:
-            return ranked_documents(await find(text), name)
+            return list(dict.fromkeys(map(name, await find(text))))
 
     return dict(zip(queries, await asyncio.gather(*map(ask, queries.values())), strict=True))
 
 
-def ranked_documents(passages: Sequence[RankedPassage], name: Callable[[RankedPassage], str]) -> list[str]:
-    """Document ids in the order of their best passages, each once."""
-    return list(dict.fromkeys(map(name, passages)))
-
-
-def _ndcg(ranked: Sequence[str], gains: Mapping[str, float], depth: int) -> float:
-    ideal = _dcg(sorted(gains.values(), reverse=True)[:depth])
-    return _dcg([gains.get(document, 0.0) for document in ranked[:depth]]) / ideal
+def _measured(ranked: Sequence[str], gains: Mapping[str, float]) -> tuple[float, float, float, float]:
+    """nDCG@10, recall@10, recall@100 and the reciprocal rank among ten of one question."""
+    relevant = {document for document, gain in gains.items() if gain > 0}
+    found, best = [gains.get(document, 0.0) for document in ranked[:_TOP]], sorted(gains.values(), reverse=True)[:_TOP]
+    ndcg = _dcg(found) / _dcg(best)
+    recalls = [len(relevant.intersection(ranked[:depth])) / len(relevant) for depth in (_TOP, _DEEP)]
+    reciprocal = next((1 / rank for rank, gain in enumerate(found, start=1) if gain > 0), 0.0)
+    return ndcg, recalls[0], recalls[1], reciprocal
 
 
 def _dcg(gains: Sequence[float]) -> float:
     return sum(max(gain, 0.0) / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
-
-
-def _recall(ranked: Sequence[str], gains: Mapping[str, float], depth: int) -> float:
-    relevant = {document for document, gain in gains.items() if gain > 0}
-    return len(relevant.intersection(ranked[:depth])) / len(relevant)
-
-
-def _reciprocal_rank(ranked: Sequence[str], gains: Mapping[str, float], depth: int) -> float:
-    hits = (1 / rank for rank, document in enumerate(ranked[:depth], start=1) if gains.get(document, 0.0) > 0)
-    return next(hits, 0.0)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
 
 
 async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, qrels: Path, as_json: bool) -> int:
@@ -126,11 +108,20 @@ async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, 
             names = await fill_base(parts, base, corpus)
             build_s = time.perf_counter() - begun
             begun = time.perf_counter()
-            run = await _ask_all(parts, base, asked, names)
+            rank = parts.retrieval(candidates=CANDIDATES, passages=CANDIDATES).rank
+            run = await retrieve(
+                partial(rank, base), asked, lambda ranked: names[ranked.passage.document_id], at_once=QUESTIONS_AT_ONCE
+            )
             search_s = time.perf_counter() - begun
         finally:
             await parts.stores.library.clean_base(base)
-    _print(evaluate(run, judged), build_s=build_s, search_s=search_s, as_json=as_json)
+    figures = {name: round(value, 4) for name, value in evaluate(run, judged).to_json().items()}
+    times = {"seconds": build_s + search_s, "build_seconds": build_s, "search_seconds": search_s}
+    figures |= {name: round(seconds, 2) for name, seconds in times.items()}
+    if as_json:
+        print_json(figures)
+    else:
+        print_line("\n".join(f"{name:>15}  {value}" for name, value in figures.items()))
     return 0
 
 
@@ -139,16 +130,12 @@ def read_rows(path: Path) -> Iterator[Mapping[str, str]]:
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
-                yield _row(line, where=f"{path}, line {number}")
+                row = json.loads(line)
+                if not isinstance(row, dict) or not {"id", "text"} <= row.keys():
+                    raise CommandError(f"{path}, line {number}: an object with `id` and `text` is needed.")
+                yield {name: str(value) for name, value in row.items() if value is not None}
     except (OSError, ValueError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
-
-
-def _row(line: str, *, where: str) -> Mapping[str, str]:
-    row = json.loads(line)
-    if not isinstance(row, dict) or not {"id", "text"} <= row.keys():
-        raise CommandError(f"{where}: an object with `id` and `text` is needed.")
-    return {name: str(value) for name, value in row.items() if value is not None}
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, float]]:
@@ -178,43 +165,13 @@ async def fill_base(parts: Parts, base: BaseId, corpus: Path) -> Mapping[Documen
         async with parts.open_worker() as worker:
             for start in range(0, len(rows), BATCH):
                 part = rows[start : start + BATCH]
-                sources = tuple(_note(row) for row in part)
+                sources = tuple(
+                    Source(type=SourceType.NOTE, identifier=row["id"], title=row.get("title"), text=row["text"])
+                    for row in part
+                )
                 enqueued = await parts.stores.intake.enqueue(
                     Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=sources), hold_s=HOLD_S
                 )
                 names.update({document.id: row["id"] for document, row in zip(enqueued, part, strict=True)})
                 await asyncio.gather(*(work(worker, document.id) for document in enqueued))
     return names
-
-
-def _note(row: Mapping[str, str]) -> Source:
-    return Source(type=SourceType.NOTE, identifier=row["id"], title=row.get("title"), text=row["text"])
-
-
-async def _ask_all(
-    parts: Parts, base: BaseId, asked: Mapping[str, str], names: Mapping[DocumentId, str]
-) -> dict[str, list[str]]:
-    """Query id -> row ids of the corpus, best first; each row once, by its best passage."""
-    retrieval = parts.retrieval(candidates=CANDIDATES, passages=CANDIDATES)
-
-    async def rank(text: str) -> Sequence[RankedPassage]:
-        found = await retrieval.rank(base, text)
-        shown.advance()
-        return found
-
-    with Bar(len(asked), "queries") as shown:
-        return await retrieve(rank, asked, lambda ranked: names[ranked.passage.document_id], at_once=QUESTIONS_AT_ONCE)
-
-
-def _print(measures: SearchQuality, *, build_s: float, search_s: float, as_json: bool) -> None:
-    figures = {
-        **{name: round(value, 4) for name, value in measures.to_json().items()},
-        "seconds": round(build_s + search_s, 2),
-        "build_seconds": round(build_s, 2),
-        "search_seconds": round(search_s, 2),
-    }
-    if as_json:
-        print_json(figures)
-        return
-    for name, value in figures.items():
-        print_line(f"{name:>15}  {value}")

@@ -52,33 +52,25 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
 
 
 async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
-    try:
-        with Bar(base.passages, _called(base, words)) as shown:
-            await reindexer.move(base, _Progress(base, words, shown).report)
-    except (ServiceError, WindowTooLarge) as error:
-        raise CommandError(f"The embedder failed ({error}). Run the command again: it goes on from here.") from error
+    """With a bar on a terminal; elsewhere a line for each further percent, however small the embedder's batches are."""
+    with Bar(base.passages, _called(base, words)) as shown:
+
+        def report(done: int) -> None:
+            total = max(done, base.passages)
+            shown.reach(done, total)
+            if not shown.is_drawn and shown.grows(done, total):
+                print_line(words.plain("cli-reindexing", base=_called(base, words), done=done, total=total))
+
+        try:
+            await reindexer.move(base, report)
+        except (ServiceError, WindowTooLarge) as error:
+            said = f"The embedder failed ({error}). Run the command again: it goes on from here."
+            raise CommandError(said) from error
 
 
 def _called(base: OutdatedBase, words: Words) -> str:
     """Its name; a person's own base has none."""
     return base.name or words.plain("cli-own-base", id=base.id[:8])
-
-
-class _Progress:
-    """A bar on a terminal; elsewhere a line for each further percent, however small the embedder's batches are."""
-
-    def __init__(self, base: OutdatedBase, words: Words, shown: Bar) -> None:
-        self._base = base
-        self._words = words
-        self._bar = shown
-
-    def report(self, done: int) -> None:
-        """`done` passages have their new vector."""
-        total = max(done, self._base.passages)
-        self._bar.reach(done, total)
-        if not self._bar.is_drawn and self._bar.grows(done, total):
-            base = _called(self._base, self._words)
-            print_line(self._words.plain("cli-reindexing", base=base, done=done, total=total))
 
 
 def show_models(settings: Settings) -> None:

@@ -88,8 +88,12 @@ def print_problem(text: str) -> None:
     sys.stderr.flush()
 
 
-def added_json(source: str, card: DocumentCard, error: str | None) -> dict[str, JsonValue]:
-    """The line of `baza add`. A duplicate names the document that was there first."""
+def added_json(source: str, card: DocumentCard | None, error: str | None) -> dict[str, JsonValue]:
+    """The line of `baza add`, without a card for a source that never became a document. A duplicate names the document
+    that was there first."""
+    if card is None:
+        nothing = dict.fromkeys(("document_id", "title", "pages", "seconds"))
+        return {"source": source, "status": "failed", "chunks": 0, "error": error, **nothing}
     original = card.error_params.get("document_id")
     return {
         "source": source,
@@ -104,20 +108,6 @@ def added_json(source: str, card: DocumentCard, error: str | None) -> dict[str, 
         "unread": [part.name for part in card.unread],
         "version": card.version,
         "seconds": card.seconds,
-        "error": error,
-    }
-
-
-def not_added_json(source: str, error: str) -> dict[str, JsonValue]:
-    """The line of `baza add` for a source that never became a document."""
-    return {
-        "source": source,
-        "status": "failed",
-        "document_id": None,
-        "title": None,
-        "chunks": 0,
-        "pages": None,
-        "seconds": None,
         "error": error,
     }
 

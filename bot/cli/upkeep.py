@@ -123,13 +123,9 @@ async def _database(settings: Settings, words: Words) -> Finding:
         altered = ", ".join(await altered_migrations(transport))
     if altered:
         return Finding("database", State.FAILS, words.plain("doctor-altered", versions=altered))
-    return Finding("database", State.WORKS, words.plain("doctor-database", kind=_kind(settings)))
-
-
-def _kind(settings: Settings) -> str:
-    if settings.database.supabase_url:
-        return "Supabase"
-    return "PostgreSQL" if settings.database.url else "PostgreSQL, BAZA_HOME"
+    kind = "PostgreSQL" if settings.database.url else "PostgreSQL, BAZA_HOME"
+    kind = "Supabase" if settings.database.supabase_url else kind
+    return Finding("database", State.WORKS, words.plain("doctor-database", kind=kind))
 
 
 def _disk(settings: Settings, words: Words) -> Finding:
@@ -143,11 +139,10 @@ async def _sandbox(words: Words) -> Finding:
     """Which layers confine the processes that read strangers' files."""
     layers = await probe_layers()
     held = ", ".join(layer for layer, holds in layers.items() if holds)
-    lacking = ", ".join(layer for layer, holds in layers.items() if not holds)
-    if not lacking:
+    if all(layers.values()):
         return Finding("sandbox", State.WORKS, words.plain("doctor-sandbox-holds", held=held))
-    advice = words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking)
-    return Finding("sandbox", State.MISSING, advice)
+    lacking = ", ".join(layer for layer, holds in layers.items() if not holds)
+    return Finding("sandbox", State.MISSING, words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking))
 
 
 def _pictures(settings: Settings, words: Words) -> Finding:

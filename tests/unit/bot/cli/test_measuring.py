@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bot.cli.measuring import SearchQuality, evaluate, ranked_documents, retrieve
+from bot.cli.measuring import SearchQuality, evaluate, retrieve
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage, rank
 
@@ -68,4 +68,3 @@ async def test_a_document_stands_where_its_best_passage_stands() -> None:
     run = await retrieve(find, {"q": "?"}, lambda ranked: ranked.passage.document_id)
 
     assert run == {"q": ["b", "a"]}
-    assert ranked_documents(found, lambda ranked: ranked.passage.document_id) == ["b", "a"]
