@@ -128,12 +128,11 @@ async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, 
 def read_rows(path: Path) -> Iterator[Mapping[str, str]]:
     """The JSON lines of a corpus or of queries: `id`, `text` and perhaps `title`. Raises CommandError."""
     try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                row = json.loads(line)
-                if not isinstance(row, dict) or not {"id", "text"} <= row.keys():
-                    raise CommandError(f"{path}, line {number}: an object with `id` and `text` is needed.")
-                yield {name: str(value) for name, value in row.items() if value is not None}
+        for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+            row = json.loads(line)
+            if not isinstance(row, dict) or not {"id", "text"} <= row.keys():
+                raise CommandError(f"{path}, line {number}: an object with `id` and `text` is needed.")
+            yield {name: str(value) for name, value in row.items() if value is not None}
     except (OSError, ValueError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
 
