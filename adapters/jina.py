@@ -156,7 +156,7 @@ class Pace:
 
     async def wait(self, tokens: int) -> None:
         """Return when a request of so many tokens may be sent, and count it."""
-        while (pause_s := self.pause_s(tokens)) > 0:  # after a pause again: others may have gone first  # noqa: ASYNC110 - time passes, nobody tells
+        while (pause_s := self.pause_s(tokens)) > 0:  # noqa: ASYNC110 - others may have gone first, and nobody tells
             await asyncio.sleep(pause_s)
         self.count(tokens)
 

@@ -179,26 +179,24 @@ async def _open_vision(
 ) -> Recognizer | None:
     if recognition.vision_model is None or not model.configured:
         return None
-    from adapters.llm.vision import VisionSettings, open_vision
+    from adapters.llm import open_chat_model
+    from adapters.llm.vision import MAX_TOKENS, VisionRecognizer
 
-    settings = VisionSettings(
-        model=recognition.vision_model,
-        prompt=load_prompts().transcribe,
-        no_text=NO_TEXT,
-        timeout_s=recognition.page_s,
-    )
-    key = model.api_key.get_secret_value() if model.api_key else None
     opened = await stack.enter_async_context(
-        open_vision(
+        open_chat_model(
             base_url=model.base_url,
-            api_key=key,
-            settings=settings,
-            to_blocks=_to_blocks,
+            api_key=model.api_key.get_secret_value() if model.api_key else None,
+            models=(recognition.vision_model,),
+            temperature=0,
+            max_tokens=MAX_TOKENS,
+            timeout_s=recognition.page_s,
+            tries_alone=False,
             heard=partial(measures.model_called, ROLE),
         )
     )
     measures.watch_models(ROLE, lambda: opened.resting)
-    return opened
+    prompt = load_prompts().transcribe
+    return VisionRecognizer(model=opened, prompt=prompt, no_text=NO_TEXT, to_blocks=_to_blocks)
 
 
 def _to_blocks(markdown: str) -> tuple[Block, ...]:

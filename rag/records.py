@@ -447,7 +447,8 @@ class ChatMessage:
     """A message to or from a chat model."""
 
     role: str  # system, user or assistant
-    content: str
+    content: str = ""
+    picture: str = ""  # in place of words, as a `data:` address
 
 
 def asking(rules: str, task: str) -> tuple[ChatMessage, ChatMessage]:

@@ -48,18 +48,19 @@ async def open_chat_model(
     temperature: float,
     max_tokens: int,
     timeout_s: float,
+    tries_alone: bool = True,
     heard: Callable[[ModelCall], None] = unheard,
 ) -> AsyncIterator["FallbackModel"]:
     """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`). `heard`
-    receives each call that was answered or failed."""
+    receives each call that was answered or failed; `tries_alone` see `CircuitBreaker`."""
     # The SDK takes 1-3 s to import, and `baza` without a chat model never needs it.
     from adapters.llm.client import CallSettings, OpenAIChatModel
-    from adapters.llm.fallback import FallbackModel, GuardedModel
+    from adapters.llm.fallback import CircuitBreaker, FallbackModel, GuardedModel
 
     async with open_sdk(base_url=base_url, api_key=api_key, timeout_s=timeout_s) as sdk:
-        settings = [
-            CallSettings(model=model, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s)
-            for model in models
-        ]
-        asked = [OpenAIChatModel(sdk, each, heard=heard) for each in settings]
-        yield FallbackModel([GuardedModel(model=model, heard=heard) for model in asked])
+        guarded = []
+        for name in models:
+            settings = CallSettings(model=name, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s)
+            model = OpenAIChatModel(sdk, settings, heard=heard)
+            guarded.append(GuardedModel(model=model, breaker=CircuitBreaker(tries_alone=tries_alone), heard=heard))
+        yield FallbackModel(guarded)

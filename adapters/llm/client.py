@@ -205,24 +205,21 @@ class OpenAIChatModel:
                 told = tokens_of(chunk) or told  # some servers report it with each piece, for all pieces so far
                 ended = ended or has_ended(chunk)
                 piece, half = without_half(half + piece_of(chunk))
+                written += piece
+                if len(written) > self._settings.max_tokens * LONGEST_TOKEN:  # it must not fill our memory
+                    raise ModelAway("the stream goes on beyond max_tokens")
                 if piece:
-                    written += piece
-                    self._refuse_endless(len(written))
                     yield piece
         finally:
             self._log_usage(told, started)
-            if told is None and written and not ended:
-                _estimate_usage(messages, written)
+            if told is None and written and not ended:  # it has read the prompt and written this much
+                prompt = sum(estimate_tokens(message.content) for message in messages)
+                note_usage(prompt_tokens=prompt, answer_tokens=estimate_tokens(written))
             await chunks.aclose()  # at once, also when the reader leaves early: the server stops writing
         if not ended:
             raise ModelAway("the stream broke off")
         if not written:
             raise ModelNonsense("an empty answer")
-
-    def _refuse_endless(self, characters: int) -> None:
-        """A server that does not keep to `max_tokens` must not fill our memory."""
-        if characters > self._settings.max_tokens * LONGEST_TOKEN:
-            raise ModelAway("the stream goes on beyond max_tokens")
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
@@ -259,8 +256,9 @@ class OpenAIChatModel:
         words, by a lower rung, from its second answer on."""
         misfit: ModelMisfit | None = None
         for _ in range(answers):
-            fields = self._schema_fields(rung, schema)
-            text = await self._complete(self._dialogue(rung, messages, schema, misfit), fields)
+            words = [] if rung is Rung.JSON_SCHEMA else [instruction(schema)]
+            shown = [ChatMessage(role="assistant", content=misfit.answer), re_ask(misfit.problems)] if misfit else []
+            text = await self._complete([*messages, *words, *shown], self._schema_fields(rung, schema))
             try:
                 return read_record(text, schema)
             except ValueError as error:
@@ -271,13 +269,6 @@ class OpenAIChatModel:
                 self._in_words = STRICT_AGAIN
                 rung = self._rungs()[0]
         raise misfit or ModelNonsense("not asked")
-
-    def _dialogue(
-        self, rung: Rung, messages: Sequence[ChatMessage], schema: type[Schema], misfit: ModelMisfit | None
-    ) -> list[ChatMessage]:
-        words = [] if rung is Rung.JSON_SCHEMA else [instruction(schema)]
-        shown = [ChatMessage(role="assistant", content=misfit.answer), re_ask(misfit.problems)] if misfit else []
-        return [*messages, *words, *shown]
 
     def _schema_fields(self, rung: Rung, schema: type[Schema]) -> Mapping[str, object]:
         wanted = response_format(rung, schema)
@@ -311,7 +302,7 @@ class OpenAIChatModel:
         its JSON takes half of one. Raises ValueError for half of a surrogate pair."""
         body = {
             "model": self._settings.model,
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "messages": [{"role": message.role, "content": _content(message)} for message in messages],
             "temperature": self._settings.temperature,
             "max_tokens": self._settings.max_tokens,
             **fields,
@@ -336,10 +327,8 @@ class OpenAIChatModel:
         )
 
 
-def _estimate_usage(messages: Sequence[ChatMessage], written: str) -> None:
-    """For an answer that was broken off before the server reported: it has read the prompt and written this much."""
-    prompt = sum(estimate_tokens(message.content) for message in messages)
-    note_usage(prompt_tokens=prompt, answer_tokens=estimate_tokens(written))
+def _content(message: ChatMessage) -> object:
+    return [{"type": "image_url", "image_url": {"url": message.picture}}] if message.picture else message.content
 
 
 async def _next_chunk(stream: openai.AsyncStream[object], limit_s: float) -> object | None:

@@ -7,7 +7,6 @@ halves of different answers would read as one.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeVar
@@ -30,10 +29,17 @@ class CircuitBreaker:
     """Closed while a model answers; open for `rest_s` after `failures` in a row; then half open."""
 
     def __init__(
-        self, *, failures: int = FAILURES, rest_s: float = REST_S, clock: Callable[[], float] = monotonic
+        self,
+        *,
+        failures: int = FAILURES,
+        rest_s: float = REST_S,
+        tries_alone: bool = True,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`tries_alone`: half open, the first to ask gets the only trial call, and the others wait for its end."""
         self._limit = failures
         self._rest_s = rest_s
+        self._tries_alone = tries_alone
         self._clock = clock
         self._failed = 0
         self._opened_at = 0.0
@@ -44,12 +50,11 @@ class CircuitBreaker:
         return self._failed >= self._limit and self._clock() - self._opened_at < self._rest_s
 
     def allows_call(self) -> bool:
-        """Whether a call may be made now. Half open, the first to ask gets the only trial call: asking uses it up."""
-        if self._failed < self._limit:
-            return True
-        if self._clock() - self._opened_at < self._rest_s:
+        """Whether a call may be made now. Half open, asking may use up the one trial."""
+        if self.is_open:
             return False
-        self._opened_at = self._clock()  # the other callers wait for what this one finds
+        if self._tries_alone and self._failed >= self._limit:
+            self._opened_at = self._clock()
         return True
 
     def succeeded(self) -> None:
@@ -105,13 +110,24 @@ class FallbackModel:
         """Pieces of the answer as they come. Raises ModelError, also in mid-stream."""
         trouble: ModelError = ModelAway("every model rests")
         for guarded in self._awake():
-            attempt = _Attempt(guarded)
-            async with aclosing(attempt.stream(messages)) as pieces:
+            pieces, begun = guarded.model.stream(messages), False
+            try:
                 async for piece in pieces:
+                    begun = True
                     yield piece
-            if attempt.trouble is None:
+            except ModelError as error:
+                trouble = _note(guarded, error)
+                if begun:
+                    raise
+            except (GeneratorExit, asyncio.CancelledError):
+                if begun:  # the reader stopped it, but the model has answered
+                    guarded.breaker.succeeded()
+                raise
+            else:
+                guarded.breaker.succeeded()
                 return
-            trouble = attempt.trouble
+            finally:
+                await pieces.aclose()
         raise trouble
 
     async def _first(
@@ -133,33 +149,6 @@ class FallbackModel:
     def _awake(self) -> Iterator[GuardedModel]:
         """Lazily: asking `allows_call` of a half-open breaker uses up the one call that it allows."""
         return (guarded for guarded in self._models if guarded.breaker.allows_call())
-
-
-class _Attempt:
-    """One model's try at a stream."""
-
-    def __init__(self, guarded: GuardedModel) -> None:
-        self._guarded = guarded
-        self.trouble: ModelError | None = None  # an error before the first piece: another model may try
-
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
-        """Raises ModelError once a piece was given."""
-        begun = False
-        try:
-            async with aclosing(self._guarded.model.stream(messages)) as pieces:
-                async for piece in pieces:
-                    begun = True
-                    yield piece
-        except ModelError as error:
-            self.trouble = _note(self._guarded, error)
-            if begun:
-                raise
-        except (GeneratorExit, asyncio.CancelledError):
-            if begun:  # the reader stopped it, but the model has answered
-                self._guarded.breaker.succeeded()
-            raise
-        else:
-            self._guarded.breaker.succeeded()
 
 
 def _note(guarded: GuardedModel, error: ModelError) -> ModelError:

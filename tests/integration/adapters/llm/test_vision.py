@@ -4,13 +4,12 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
 
-from adapters.llm import RETRIES, open_sdk
-from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker
-from adapters.llm.vision import VisionRecognizer, VisionSettings, open_vision
+from adapters.llm import RETRIES, open_chat_model
+from adapters.llm.fallback import FAILURES, REST_S
+from adapters.llm.vision import MAX_TOKENS, VisionRecognizer
 from bot.models import NO_TEXT
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.parsers.markdown import parse_markdown
@@ -22,7 +21,6 @@ from tests.servers.scripted import BROKEN_JSON, HANG, Scripted, refusal
 
 JPEG = b"\xff\xd8\xff\xe0 a picture"
 PROMPT = load_prompts().transcribe
-SETTINGS = VisionSettings(model="seer", prompt=PROMPT, no_text=NO_TEXT, timeout_s=60)
 LIMITED = refusal(429, {"error": {"message": "Rate limit"}}, ("retry-after-ms", "5"))
 GONE = Scripted(status=503, headers=(("retry-after-ms", "5"),))
 
@@ -35,11 +33,17 @@ def _to_blocks(text: str) -> Sequence[Block]:
 async def _vision(
     server: LlmServer, *, timeout_s: float = 60, heard: Callable[[ModelCall], None] = unheard
 ) -> AsyncIterator[VisionRecognizer]:
-    settings = replace(SETTINGS, timeout_s=timeout_s)
-    async with open_vision(
-        base_url=server.url, api_key=None, settings=settings, to_blocks=_to_blocks, heard=heard
-    ) as recognizer:
-        yield recognizer
+    async with open_chat_model(
+        base_url=server.url,
+        api_key=None,
+        models=("seer",),
+        temperature=0,
+        max_tokens=MAX_TOKENS,
+        timeout_s=timeout_s,
+        tries_alone=False,
+        heard=heard,
+    ) as model:
+        yield VisionRecognizer(model=model, prompt=PROMPT, no_text=NO_TEXT, to_blocks=_to_blocks)
 
 
 async def test_the_picture_is_sent_and_the_answer_becomes_blocks() -> None:
@@ -120,25 +124,21 @@ async def test_a_model_that_is_away_is_left_alone_after_three_failures() -> None
             with pytest.raises(ServiceError) as caught:
                 await vision.recognise(JPEG)
             assert caught.value.code is FailureCode.SERVICE_AWAY
-        assert vision.resting == {"seer": True}
+        assert vision.model.resting == {"seer": True}
     assert [call.problem for call in heard] == ["ModelAway"] * FAILURES
 
 
 async def test_after_its_rest_all_pages_ask_again_and_one_answer_ends_it() -> None:
-    now = 0.0
-    breaker = CircuitBreaker(failures=1, clock=lambda: now)
-    async with (
-        serve_llm(reply=lambda _: "Привет") as server,
-        open_sdk(base_url=server.url, api_key=None, timeout_s=60) as sdk,
-    ):
-        server.script(*[GONE] * (RETRIES + 1))
-        vision = VisionRecognizer(sdk, SETTINGS, _to_blocks, breaker=breaker)
-        with pytest.raises(ServiceError):
-            await vision.recognise(JPEG)
-        now = REST_S
+    async with serve_llm(reply=lambda _: "Привет") as server, _vision(server) as vision:
+        server.script(*[GONE] * (RETRIES + 1) * FAILURES)
+        for _ in range(FAILURES):
+            with pytest.raises(ServiceError):
+                await vision.recognise(JPEG)
+        assert vision.model.resting == {"seer": True}
+        vision.model._models[0].breaker._opened_at -= REST_S
         pages = await asyncio.gather(vision.recognise(JPEG), vision.recognise(JPEG))
         assert [[block.text for block in page] for page in pages] == [["Привет"]] * 2
-        assert vision.resting == {"seer": False}
+        assert vision.model.resting == {"seer": False}
 
 
 async def test_a_refusal_is_no_silence() -> None:
@@ -147,4 +147,4 @@ async def test_a_refusal_is_no_silence() -> None:
             with pytest.raises(ServiceError) as caught:
                 await vision.recognise(JPEG)
             assert caught.value.code is FailureCode.SERVICE_REFUSED
-        assert vision.resting == {"seer": False}
+        assert vision.model.resting == {"seer": False}
