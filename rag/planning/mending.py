@@ -1,14 +1,13 @@
 """Puts a plan right with what this installation and this base have.
 
-In: a `QueryPlan` as the model meant it, and the request. Out: a plan that can be run: intents, arguments, ids of
-entities and documents, dependencies of steps; and problems, in words that the model can act on, only where code cannot
-tell what was meant (seed 4, section 6.4).
+In: a `QueryPlan` as the model meant it, and the request. Out: a plan that can be run, and problems, in words that the
+model can act on, only where code cannot tell what was meant (seed 4, section 6.4).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-import structlog
 from pydantic import JsonValue
 
 from domain.ids import BaseId
@@ -44,8 +43,8 @@ OF_DOCUMENTS = ("document", "documents")  # arguments that name documents
 CONVERSATION = "CONVERSATION"  # the one intent that needs nothing of the base
 
 Arguments = Mapping[str, JsonValue]
-
-log = structlog.get_logger()
+Entities = Mapping[str, tuple[KnownEntity, ...]]
+"""By each id of a plan the entity that is meant; none or several where that cannot be told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,16 +85,6 @@ class Mended:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(kw_only=True)
-class _Mending:
-    """One plan on its way."""
-
-    request: PlanningRequest
-    found: dict[str, KnownEntity] = field(default_factory=dict)  # ids that the model did not copy exactly
-    strange: dict[str, tuple[KnownEntity, ...]] = field(default_factory=dict)  # ids with no match, or several
-    problems: list[str] = field(default_factory=list)
-
-
 class PlanMender:
     """Mends the plans of one installation."""
 
@@ -118,45 +107,77 @@ class PlanMender:
 
     async def mend(self, plan: QueryPlan, request: PlanningRequest) -> Mended:
         """At most one call of the database for each id that was not listed; usually none. Raises DatabaseAway."""
-        work = _Mending(request=request)
-        await self._look_up(plan, work)
-        plan = self._named(plan, work)
-        called = [self._arguments(call.tool, call.args, plan, work) for call in plan.tool_calls]
-        calls = tuple(ToolCall(tool=tool, args=args) for tool, args in called)
-        stepped = [(step, *self._arguments(step.action, step.params, plan, work)) for step in plan.steps]
+        entities, problems = await self._entities(plan, request), list[str]()
+        plan = self._named(plan, request, entities)
+        read = partial(self._arguments, plan=plan, aliases=request.aliases, entities=entities, problems=problems)
+        called = [read(call.tool, call.args) for call in plan.tool_calls]
+        stepped = [(step, *read(step.action, step.params)) for step in plan.steps]
         steps = ordered([step.model_copy(update={"action": tool, "params": args}) for step, tool, args in stepped])
         if ANALYZE in self._tools:
             steps = looked_at(steps, plan.question)
-        plan = plan.model_copy(update={"tool_calls": calls, "steps": steps})
+        calls = tuple(ToolCall(tool=tool, args=args) for tool, args in called)
+        plan = _asked_back(plan.model_copy(update={"tool_calls": calls, "steps": steps}), request.known)
         if plan.confidence < self._threshold:
-            work.problems.append(f"confidence {plan.confidence:g} is below {self._threshold:g}")
-        return Mended(
-            plan=self._as_allowed(_asked_back(plan, work), request), problems=tuple(dict.fromkeys(work.problems))
-        )
+            problems.append(f"confidence {plan.confidence:g} is below {self._threshold:g}")
+        return Mended(plan=self._as_allowed(plan, request.question), problems=tuple(dict.fromkeys(problems)))
 
-    async def _look_up(self, plan: QueryPlan, work: _Mending) -> None:
-        """Finds the entities behind ids that the prompt did not list: models make some up."""
-        request = work.request
-        listed = {each.id for each in request.known.entities}
-        named = [*(entity.id for entity in plan.entities), *_ids_called(plan)]
-        for strange in dict.fromkeys(id_ for id_ in named if id_ not in listed):
+    def _arguments(
+        self,
+        name: str,
+        given: Arguments,
+        *,
+        plan: QueryPlan,
+        aliases: Mapping[str, str],
+        entities: Entities,
+        problems: list[str],
+    ) -> tuple[str, dict[str, JsonValue]]:
+        """The tool and its arguments, put right; what still does not fit is a problem."""
+        tool = self._tools.get(name) or self._tools.get(name.strip().lower())
+        if tool is None:
+            problems.append(f"unknown tool {name}")
+            return name, dict(given)
+        args: dict[str, JsonValue] = {key: value for key, value in given.items() if value is not None}
+        if tool.name == GRAPH:
+            args = _about_entity(args, plan, entities)
+            likely = entities.get(str(args.get(ENTITY)))
+            if likely == () and SEARCH in self._tools:  # nothing like it is known: the text may tell
+                return SEARCH, {"query": plan.question}
+            if likely and len(likely) > 1:
+                near = ", ".join(f"{each.id} ({each.name})" for each in likely)
+                problems.append(f"unknown {ENTITY} {args[ENTITY]}: near ones are {near}; take one or ask back")
+        args = _with_question(_with_documents(args, aliases), tool, plan.question)
+        try:
+            tool.read(args)
+        except ToolMisused as error:
+            problems.append(str(error))
+        return tool.name, args
+
+    async def _entities(self, plan: QueryPlan, request: PlanningRequest) -> Entities:
+        """Models make ids up that the prompt did not list: these are looked up."""
+        found: dict[str, tuple[KnownEntity, ...]] = {each.id: (each,) for each in request.known.entities}
+        arguments = [*(call.args for call in plan.tool_calls), *(step.params for step in plan.steps)]
+        called = [value for each in arguments if isinstance(value := each.get(ENTITY), str) and value]
+        for id_ in dict.fromkeys([*(entity.id for entity in plan.entities), *called]):
+            if id_ in found:
+                continue
+            type_, _, name = id_.partition(":")
             likely: tuple[KnownEntity, ...] = ()
             if self._resolver is not None and request.base_id is not None:
-                likely = await self._resolver.resolve(request.base_id, _as_question(strange))
-            if meant := _meant(strange, likely):
-                work.found[strange] = meant
-            else:
-                work.strange[strange] = likely
-        if work.found:
-            log.info("planner.ids_mended", ids=len(work.found))
+                # quotation marks make an ordinary word count as a name: "project:alor-broker" -> «alor-broker»
+                likely = await self._resolver.resolve(request.base_id, f"«{name or id_}»")
+            exact = tuple(each for each in likely if each.id == id_)
+            found[id_] = exact or tuple(each for each in likely if each.type == type_) or likely
+            if len(found[id_]) > 1:
+                found[id_] = likely
+        return found
 
-    def _named(self, plan: QueryPlan, work: _Mending) -> QueryPlan:
+    def _named(self, plan: QueryPlan, request: PlanningRequest, entities: Entities) -> QueryPlan:
         """Question, intents, entities and language; what is unknown becomes the general case or is left out."""
-        known = {each.id: each for each in work.request.known.entities} | work.found
         intents = dict.fromkeys(name if name in self._intents else GENERAL for name in plan.intents) or (GENERAL,)
-        named = {known[each.id].id: known[each.id] for each in plan.entities if each.id in known}
+        meant = (entities[each.id] for each in plan.entities)
+        named = {only.id: only for only, *others in filter(None, meant) if not others}
         changes: dict[str, object] = {
-            "question": plan.question.strip() or work.request.question[:1000] or "?",
+            "question": plan.question.strip() or request.question[:1000] or "?",
             "intents": tuple(intents),
             "entities": tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in named.values()),
         }
@@ -166,84 +187,35 @@ class PlanMender:
         if not plan.limits.model_fields_set:
             changes["limits"] = Limits(max_items=usual.items)
         if "answer_style" not in plan.model_fields_set:
-            is_english = language_of(work.request.question) == "en"
+            is_english = language_of(request.question) == "en"
             changes["answer_style"] = AnswerStyle.NATURAL_EN if is_english else AnswerStyle.NATURAL_RU
         if plan.fallback.tool not in self._tools:
             changes["fallback"] = plan.fallback.model_copy(update={"tool": SEARCH})
         return plan.model_copy(update=changes)
 
-    def _arguments(
-        self, name: str, given: Arguments, plan: QueryPlan, work: _Mending
-    ) -> tuple[str, dict[str, JsonValue]]:
-        """The tool and its arguments, put right; what still does not fit is a problem."""
-        tool = self._tools.get(name) or self._tools.get(name.strip().lower())
-        if tool is None:
-            work.problems.append(f"unknown tool {name}")
-            return name, dict(given)
-        args: dict[str, JsonValue] = {key: value for key, value in given.items() if value is not None}
-        if tool.name == GRAPH:
-            args = self._about_entity(args, plan, work)
-            strange = work.strange.get(str(args.get(ENTITY)))
-            if strange == () and SEARCH in self._tools:  # nothing like it is known: the text may tell
-                return SEARCH, {"query": plan.question}
-            if strange:
-                work.problems.append(_near(str(args[ENTITY]), strange))
-        args = _with_questions(_with_documents(args, work.request.aliases), tool, plan.question)
-        try:
-            tool.read(args)
-        except ToolMisused as error:
-            work.problems.append(str(error))
-        return tool.name, args
-
-    def _about_entity(self, args: Arguments, plan: QueryPlan, work: _Mending) -> dict[str, JsonValue]:
-        """Id and intent that stand elsewhere in the plan; an id that the model spelled otherwise."""
-        named = args.get(ENTITY)
-        meant = work.found.get(named) if isinstance(named, str) else None
-        id_ = meant.id if meant else named or next((each.id for each in plan.entities), None)
-        return {INTENT: plan.intents[0], **args, **({ENTITY: id_} if id_ else {})}
-
-    def _as_allowed(self, plan: QueryPlan, request: PlanningRequest) -> QueryPlan:
+    def _as_allowed(self, plan: QueryPlan, question: str) -> QueryPlan:
         """A plan that asks of the base and calls nothing gets a search. Under SEARCH_POLICY=explicit the base is
         searched only where the plan quotes the question's own words that ask for it, and once."""
+        search = (ToolCall(tool=SEARCH, args={"query": plan.question}),)
         if plan.clarification:
             return plan
         if self._needs_sign:
-            if not is_quoted(plan.sign, request.question):
-                return plan.model_copy(update={"tool_calls": (), "steps": ()})
-            return plan.model_copy(update={"tool_calls": plan.tool_calls[:1] or (_search(plan),), "steps": ()})
-        is_talk = plan.intents == (CONVERSATION,) or (
-            plan.follow_up is FollowUp.EXPLICIT and CONVERSATION in plan.intents
-        )
+            sign, said = (" ".join(folded(text).split()) for text in (plan.sign, question))
+            calls = (plan.tool_calls[:1] or search) if sign and sign in said else ()
+            return plan.model_copy(update={"tool_calls": calls, "steps": ()})
+        is_explicit = plan.follow_up is FollowUp.EXPLICIT
+        is_talk = plan.intents == (CONVERSATION,) or (is_explicit and CONVERSATION in plan.intents)
         if plan.tool_calls or plan.steps or is_talk or SEARCH not in self._tools:
             return plan
-        return plan.model_copy(update={"tool_calls": (_search(plan),)})
+        return plan.model_copy(update={"tool_calls": search})
 
 
-def _search(plan: QueryPlan) -> ToolCall:
-    return ToolCall(tool=SEARCH, args={"query": plan.question})
-
-
-def _ids_called(plan: QueryPlan) -> list[str]:
-    arguments = [*(call.args for call in plan.tool_calls), *(step.params for step in plan.steps)]
-    return [value for each in arguments if isinstance(value := each.get(ENTITY), str) and value]
-
-
-def _as_question(id_: str) -> str:
-    """ "project:alor-broker" -> «alor-broker»: quotation marks make an ordinary word count as a name."""
-    return f"«{id_.partition(':')[2] or id_}»"
-
-
-def _meant(id_: str, likely: Sequence[KnownEntity]) -> KnownEntity | None:
-    """The entity with exactly this id, else the only one of its type, else the only one; None when ambiguous."""
-    of_type = [each for each in likely if each.type == id_.partition(":")[0]]
-    exact = [each for each in likely if each.id == id_]
-    only = exact or of_type or likely
-    return only[0] if len(only) == 1 else None
-
-
-def _near(id_: str, likely: Sequence[KnownEntity]) -> str:
-    near = ", ".join(f"{each.id} ({each.name})" for each in likely)
-    return f"unknown {ENTITY} {id_}: near ones are {near}; take one or ask back"
+def _about_entity(args: Arguments, plan: QueryPlan, entities: Entities) -> dict[str, JsonValue]:
+    """Id and intent that stand elsewhere in the plan; an id that the model spelled otherwise."""
+    named = args.get(ENTITY) or next((each.id for each in plan.entities), None)
+    meant = entities.get(named, ()) if isinstance(named, str) else ()
+    id_ = meant[0].id if len(meant) == 1 else named
+    return {INTENT: plan.intents[0], **args, **({ENTITY: id_} if id_ else {})}
 
 
 def _with_documents(args: Arguments, aliases: Mapping[str, str]) -> dict[str, JsonValue]:
@@ -258,7 +230,7 @@ def _with_documents(args: Arguments, aliases: Mapping[str, str]) -> dict[str, Js
     return mended
 
 
-def _with_questions(args: dict[str, JsonValue], tool: AnyTool, question: str) -> dict[str, JsonValue]:
+def _with_question(args: dict[str, JsonValue], tool: AnyTool, question: str) -> dict[str, JsonValue]:
     """A text that the tool needs and the plan left out is the question itself."""
     fields = tool.arguments.model_fields.items()
     needed = [name for name, field_ in fields if field_.is_required() and field_.annotation is str]
@@ -300,26 +272,17 @@ def _needing(step: Step, known: frozenset[str]) -> Step:
     return step.model_copy(update={"depends_on": before, "context_requirements": kept})
 
 
-def _asked_back(plan: QueryPlan, work: _Mending) -> QueryPlan:
+def _asked_back(plan: QueryPlan, known: Known) -> QueryPlan:
     """A plan that asks back calls nothing; one that does both is run. The person is shown names, never ids."""
     asked = plan.clarification
     if asked is None:
         return plan
     if plan.tool_calls or plan.steps:
         return plan.model_copy(update={"clarification": None})
-    names = {each.id: each.name for each in work.request.known.entities}
-    documents = work.request.known.documents
-    for alias, match, choice in zip(work.request.aliases, documents, choices(documents), strict=True):
-        names |= {alias: choice.label, match.name: choice.label}
-    named = tuple(dict.fromkeys(names.get(each.strip(), each) for each in asked.choices))
-    question = asked.question
+    question, names = asked.question, {each.id: each.name for each in known.entities}
     for id_, name in names.items():
-        if ":" in id_:  # «d1» may be a word of the question; an entity's id is none
-            question = question.replace(id_, name)
+        question = question.replace(id_, name)
+    for place, (match, choice) in enumerate(zip(known.documents, choices(known.documents), strict=True)):
+        names |= {alias_of(place): choice.label, match.name: choice.label}
+    named = tuple(dict.fromkeys(names.get(each.strip(), each) for each in asked.choices))
     return plan.model_copy(update={"clarification": Clarification(question=question, choices=named)})
-
-
-def is_quoted(sign: str, question: str) -> bool:
-    """Whether the words stand in the question."""
-    said = " ".join(folded(sign).split())
-    return bool(said) and said in " ".join(folded(question).split())

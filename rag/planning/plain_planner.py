@@ -1,14 +1,14 @@
 """Plans where no model is configured: by the words of `prompts/breadth.toml` and `prompts/small_talk.toml`.
 
 In: a `PlanningRequest`. Out: a `QueryPlan`: one search, a search of each document where the question names them all
-(`Breadth`), the list of documents, or the `Rest` of a list that an earlier answer has cut. Where a model is
-configured no word of the question chooses a plan; a model that fails is followed by `default_plan` (seed 4, section
-6.4). Pure.
+(`Breadth`), the list of documents, or the `Rest` of a list that an earlier answer has cut. Pure.
 """
 
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+
+from pydantic import JsonValue
 
 from prompts.wordings import GENERAL, BreadthWords, language_of
 from rag.planning.mending import PlanningRequest
@@ -57,7 +57,7 @@ class Breadth:
 
     def names_nothing_else(self, question: str) -> bool:
         """Whether it names all documents and no subject: the one of the question before is meant."""
-        return self.names_all_documents(question) and not self._subject(question)
+        return self.names_all_documents(question) and self.subject(question) == question
 
     def counted(self, question: str) -> str:
         """What documents a question counts («сколько у меня договоров поставки?»); empty where it counts none."""
@@ -70,7 +70,7 @@ class Breadth:
     def subject(self, question: str) -> str:
         """The subject, for a search: the question without words of quantity and words for the documents themselves; the
         whole question where nothing else is left."""
-        return self._subject(question) or question
+        return " ".join(self._unsought.sub(" ", _words(question)).replace("-", " ").split()) or question
 
     def leans(self, question: str) -> bool:
         """Whether the question seems to need the dialogue to be understood."""
@@ -83,9 +83,6 @@ class Breadth:
         """Whether the question asks for the rest of a list, and for nothing else."""
         said = _words(question)
         return bool(self._rest.search(said)) and not self._rest_beside.sub(" ", self._rest.sub(" ", said)).strip()
-
-    def _subject(self, question: str) -> str:
-        return " ".join(self._unsought.sub(" ", _words(question)).replace("-", " ").split())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,27 +130,37 @@ class PlainPlanner:
         """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
         it, first in the documents that answered that. The plan's question is then the person's own, with these words
         behind it: what it leaves open, they decide (`rag.answering`)."""
-        rest = rest_of(request.question, request.known.dialogue.window, self._breadth)
+        question, window = request.question, request.known.dialogue.window
+        before = asked_before(window, self._small_talk)
+        rest = rest_of(question, window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
             limits = listing.limits.model_copy(update={"skip": rest.shown})
             return listing.model_copy(update={"limits": limits})
-        if talk := self._small_talk.kind(request.question):
-            before = asked_before(request.known.dialogue.window, self._small_talk) if talk is SmallTalk.MORE else ""
-            return self._plan_for_more(before) if before else default_plan(request.question)
-        if listing := self._documents(request.question):
+        if talk := self._small_talk.kind(question):
+            is_more = talk is SmallTalk.MORE and before
+            return self._plan_for_more(before) if is_more else default_plan(question)
+        if listing := self._documents(question):
             return listing
-        sought, before, answered = self._small_talk.sought(request.question), "", tuple[str, ...]()
-        if request.known.dialogue and self._breadth.leans(sought):
-            before = self._small_talk.subject(asked_before(request.known.dialogue.window, self._small_talk))
-            sought = f"{sought} {before}".strip()
-            answered = _documents_of(request.known.dialogue.window)
-        plan = _first_in(answered, self._with_request(default_plan(request.question, sought), sought))
-        if before:
-            plan = plan.model_copy(update={"question": f"{request.question} {before}"[:LONGEST_QUESTION]})
-        if self._breadth.names_nothing_else(request.question):
-            before = asked_before(request.known.dialogue.window, self._small_talk)
-            return self._plan_for_all(default_plan(before, self._small_talk.sought(before))) if before else plan
-        return self._plan_for_all(plan) if self._breadth.names_all_documents(request.question) else plan
+        if before and self._breadth.names_nothing_else(question):
+            return self._plan_for_all(default_plan(before, self._small_talk.sought(before)))
+        sought = self._small_talk.sought(question)
+        if window and self._breadth.leans(sought):
+            plan = self._leaning(question, sought, self._small_talk.subject(before), window[-1])
+        else:
+            plan = self._with_request(default_plan(question, sought), sought)
+        return self._plan_for_all(plan) if self._breadth.names_all_documents(question) else plan
+
+    def _leaning(self, question: str, sought: str, subject: str, last: Exchange) -> QueryPlan:
+        """With the words of the question before; a single search is made in the documents of the last answer first."""
+        sought = f"{sought} {subject}".strip()
+        plan = self._with_request(default_plan(question, sought), sought)
+        answered: list[JsonValue] = list(dict.fromkeys(str(source["document_id"]) for source in last.sources))
+        if answered and [call.tool for call in plan.tool_calls] == [SEARCH]:
+            (search,) = plan.tool_calls
+            inside = search.model_copy(update={"args": {**search.args, "documents": answered}})
+            plan = plan.model_copy(update={"tool_calls": (inside, search)})
+        asked = f"{question} {subject}"[:LONGEST_QUESTION] if subject else plan.question
+        return plan.model_copy(update={"question": asked})
 
     def _with_request(self, plan: QueryPlan, sought: str) -> QueryPlan:
         """A request for an outline reads the document that it names; one for prices also looks for «цена»."""
@@ -222,21 +229,6 @@ def asked_before(window: tuple[Exchange, ...], small_talk: SmallTalkRule) -> str
     """The last message of the window that was no small talk; empty when there is none."""
     asked = (each.question for each in reversed(window))
     return next((question for question in asked if not small_talk.kind(question)), "")
-
-
-def _documents_of(window: Sequence[Exchange]) -> tuple[str, ...]:
-    """Ids of the documents that the last answer stands on, as far as they are known."""
-    sources = window[-1].sources if window else ()
-    return tuple(dict.fromkeys(str(source["document_id"]) for source in sources))
-
-
-def _first_in(documents: tuple[str, ...], plan: QueryPlan) -> QueryPlan:
-    """The plan; its search is made in these documents before it is made in all."""
-    if not documents or [call.tool for call in plan.tool_calls] != [SEARCH]:
-        return plan
-    (search,) = plan.tool_calls
-    inside = search.model_copy(update={"args": {**search.args, "documents": list(documents)}})
-    return plan.model_copy(update={"tool_calls": (inside, search)})
 
 
 # «ещё 10 (по запросу могу вывести)», «ещё 10 из 20», "10 more of 20", in a line of its own and without other numbers

@@ -1,9 +1,7 @@
 """The plan of a turn: seed 4, section 6, and the fields that the other seeds add to it; the order of its steps.
 
-In: the planner model's JSON. Out: `QueryPlan`. Reading it is tolerant: numbers out of bounds are clamped, what is known
-under another name or stands in another place is put right, and unknown fields are ignored; only an answer that names
-nothing of a plan is refused. `mending` puts right what depends on the installation (its tools, intents, entities).
-Where the model names no steps, those of seed 3's strategies ("Типы сложных запросов") are taken. Pure.
+In: the planner model's JSON. Out: `QueryPlan`. What is out of bounds or in another place is put right, and only an
+answer that names nothing of a plan is refused; what depends on the installation is the matter of `mending`. Pure.
 """
 
 import json
@@ -81,12 +79,8 @@ def _listed(length: int) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _upper(value: object) -> object:
-    return value.strip().upper() if isinstance(value, str) else value
-
-
-def _lower(value: object) -> object:
-    return value.strip().lower() if isinstance(value, str) else value
+def _spelled(spelling: Callable[[str], str]) -> BeforeValidator:
+    return BeforeValidator(lambda value: spelling(value.strip()) if isinstance(value, str) else value)
 
 
 Lenient = WrapValidator(_or_default)
@@ -131,6 +125,14 @@ class FollowUp(StrEnum):
     DOUBTFUL = "doubtful"  # searched as it stands, without the dialogue; the writer sees the dialogue
 
 
+def _entity(raw: object) -> object:
+    """An id alone is enough: its type is its beginning."""
+    raw = {"id": raw} if isinstance(raw, str) else raw
+    if isinstance(raw, Mapping) and isinstance(raw.get("id"), str):
+        return {"type": raw["id"].partition(":")[0], "name": raw["id"], **raw}
+    return raw
+
+
 class PlannedEntity(PlanPart):
     """An entity of the registry that the question is about."""
 
@@ -161,6 +163,10 @@ class Limits(PlanPart):
     max_groups: Annotated[int, _within(1, MAX_GROUPS)] = 4
     max_paragraphs: Annotated[int, _within(1, MAX_PARAGRAPHS)] = 3
     skip: Annotated[int, _within(0, MAX_SKIPPED)] = 0
+
+
+def _asking(raw: object) -> object:
+    return {"question": raw} if isinstance(raw, str) else raw
 
 
 class Clarification(PlanPart):
@@ -201,50 +207,41 @@ class QueryPlan(PlanPart):
     """What a turn will do. Neither calls nor steps: it is answered from the dialogue alone, or asks back."""
 
     question: Annotated[str, _cut(1000)] = ""  # in full, understandable without the dialogue; empty: as it was asked
-    follow_up: Annotated[FollowUp, Lenient, BeforeValidator(_lower)] = FollowUp.NONE
+    follow_up: Annotated[FollowUp, Lenient, _spelled(str.lower)] = FollowUp.NONE
     intents: Annotated[tuple[Name, ...], _listed(MAX_LISTED)] = ()
-    entities: Annotated[tuple[PlannedEntity, ...], Lenient, _listed(MAX_LISTED)] = ()
-    kind: Annotated[QueryKind, Lenient, BeforeValidator(_lower)] = QueryKind.SIMPLE
+    entities: Annotated[
+        tuple[Annotated[PlannedEntity, BeforeValidator(_entity)], ...], Lenient, _listed(MAX_LISTED)
+    ] = ()
+    kind: Annotated[QueryKind, Lenient, _spelled(str.lower)] = QueryKind.SIMPLE
     tool_calls: Annotated[tuple[ToolCall, ...], _listed(MAX_LISTED)] = ()
     steps: Annotated[tuple[Step, ...], _listed(MAX_LISTED)] = ()
     sign: Annotated[str, Lenient, _cut(200)] = ""  # SEARCH_POLICY=explicit: the words that ask for a search
     fallback: Annotated[Fallback, Lenient] = Fallback()
     limits: Annotated[Limits, Lenient] = Limits()
-    render_style: Annotated[RenderStyle, Lenient, BeforeValidator(_upper)] = RenderStyle.BULLETS
-    answer_style: Annotated[AnswerStyle, Lenient, BeforeValidator(_upper)] = AnswerStyle.NATURAL_RU
-    clarification: Annotated[Clarification | None, Lenient] = None
+    render_style: Annotated[RenderStyle, Lenient, _spelled(str.upper)] = RenderStyle.BULLETS
+    answer_style: Annotated[AnswerStyle, Lenient, _spelled(str.upper)] = AnswerStyle.NATURAL_RU
+    clarification: Annotated[Clarification | None, Lenient, BeforeValidator(_asking)] = None
     confidence: Annotated[float, _within(0.0, 1.0)] = CONFIDENT
 
     @model_validator(mode="before")
     @classmethod
     def _put_right(cls, raw: object) -> object:
-        return _put_right(raw) if isinstance(raw, Mapping) else raw
-
-
-def _put_right(raw: Mapping[str, object]) -> dict[str, object]:
-    """The same plan with everything in its place. Raises ValueError for an object that names nothing of a plan."""
-    inner = next((each for each in raw.values() if isinstance(each, Mapping) and "tool_calls" in each), None)
-    said = dict(raw if inner is None or "tool_calls" in raw else inner)
-    if not any(said.get(field) for field in _TELLING):
-        raise ValueError(f"none of {', '.join(_TELLING)} is there")
-    calls = [_call(each) for each in _items(said.get("tool_calls"))]
-    steps = [_step(each, place) for place, each in enumerate(_items(said.get("steps")), start=1)]
-    if any(isinstance(each, Mapping) and (each.get("depends_on") or each.get("after")) for each in calls):
-        steps += [_step(each, place) for place, each in enumerate(calls, start=len(steps) + 1)]
-        calls = []
-    limits = said.get("limits")
-    own = {name: said[name] for name in Limits.model_fields if name in said}
-    asked_back = said.get("clarification")
-    return {
-        **{name: value for name, value in said.items() if value is not None},
-        "tool_calls": calls,
-        "steps": steps,
-        "limits": {**(limits if isinstance(limits, Mapping) else {}), **own}
-        if not isinstance(limits, Limits)
-        else limits,
-        "entities": [_entity(each) for each in _items(said.get("entities"))],
-        "clarification": {"question": asked_back} if isinstance(asked_back, str) and asked_back else asked_back,
-    }
+        """Everything in its place. Raises ValueError for an object that names nothing of a plan."""
+        if not isinstance(raw, Mapping):
+            return raw
+        inner = next((each for each in raw.values() if isinstance(each, Mapping) and "tool_calls" in each), None)
+        said = dict(raw if inner is None or "tool_calls" in raw else inner)
+        if not any(said.get(field) for field in _TELLING):
+            raise ValueError(f"none of {', '.join(_TELLING)} is there")
+        calls = [_call(each) for each in _items(said.get("tool_calls"))]
+        steps = [_step(each, place) for place, each in enumerate(_items(said.get("steps")), start=1)]
+        if any(isinstance(each, Mapping) and (each.get("depends_on") or each.get("after")) for each in calls):
+            steps += [_step(each, place) for place, each in enumerate(calls, start=len(steps) + 1)]
+            calls = []
+        if own := {name: said[name] for name in Limits.model_fields if name in said}:
+            said["limits"] = {**(said["limits"] if isinstance(said.get("limits"), Mapping) else {}), **own}
+        given = {name: value for name, value in said.items() if value is not None}
+        return {**given, "tool_calls": calls, "steps": steps}
 
 
 def _items(value: object) -> list[object]:
@@ -252,26 +249,22 @@ def _items(value: object) -> list[object]:
 
 
 def _call(raw: object) -> object:
-    """Tool and arguments, under whatever names they go. Arguments beside the tool's name belong to it."""
+    """Tool and arguments, under whatever names they go. Arguments beside the tool's name belong to it; some models
+    write them as a string of JSON, and a plain string is the tool's one question."""
     if isinstance(raw, str):
         return {"tool": raw}
     if not isinstance(raw, Mapping):
         return raw
     tool = next((raw[name] for name in _OF_CALL if isinstance(raw.get(name), str)), None)
     given: object = next((raw[name] for name in _OF_ARGUMENTS if raw.get(name) is not None), {})
-    beside = {name: value for name, value in raw.items() if name not in (*_OF_CALL, *_OF_ARGUMENTS, *_OF_STEP)}
-    of_step = {name: raw[name] for name in _OF_STEP if name in raw}
-    return {"tool": tool, "args": {**beside, **_arguments(given)}, **of_step}
-
-
-def _arguments(given: object) -> dict[str, object]:
-    """Some models write the arguments as a string of JSON; a plain string is the tool's one question."""
     if isinstance(given, str):
         try:
             given = json.loads(given)
         except ValueError:
             given = {"query": given}
-    return dict(given) if isinstance(given, Mapping) else {}
+    beside = {name: value for name, value in raw.items() if name not in (*_OF_CALL, *_OF_ARGUMENTS, *_OF_STEP)}
+    of_step = {name: raw[name] for name in _OF_STEP if name in raw}
+    return {"tool": tool, "args": {**beside, **(given if isinstance(given, Mapping) else {})}, **of_step}
 
 
 def _step(raw: object, place: int) -> object:
@@ -291,35 +284,14 @@ def _step(raw: object, place: int) -> object:
     }
 
 
-def _entity(raw: object) -> object:
-    """An id alone is enough: its type is its beginning."""
-    if isinstance(raw, str):
-        return {"id": raw, "type": raw.partition(":")[0], "name": raw}
-    if isinstance(raw, Mapping) and isinstance(raw.get("id"), str):
-        return {"type": raw["id"].partition(":")[0], "name": raw["id"], **raw}
-    return raw
-
-
 def plan_schema(tools: Iterable[str], intents: Iterable[str], *, with_sign: bool = False) -> type[QueryPlan]:
     """`QueryPlan` with a JSON schema for the model: short, with the names of this installation's tools and intents.
 
     Arguments stay open objects (each tool's text tells them; a schema of all tools' arguments takes twice the room of
     all else). What code fills in by itself (fallback, language, success criteria) is not asked for.
     """
-    shape = _shape(list(tools), list(intents), with_sign=with_sign)
-
-    class Plan(QueryPlan):
-        @classmethod
-        def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
-            return shape
-
-    Plan.__name__ = Plan.__qualname__ = QueryPlan.__name__
-    return Plan
-
-
-def _shape(tools: Sequence[str], intents: Sequence[str], *, with_sign: bool) -> dict[str, Any]:
     text, number, free = {"type": "string"}, {"type": "integer"}, {"type": "object"}
-    texts, tool = _array(text), _choice(tools)  # steps have the same tools: named once, they cost half
+    texts = _array(text)
     fields: dict[str, Any] = {
         "question": text,
         "follow_up": _choice(FollowUp),
@@ -327,26 +299,34 @@ def _shape(tools: Sequence[str], intents: Sequence[str], *, with_sign: bool) -> 
         "entities": texts,
         "kind": _choice(QueryKind),
         **({"sign": text} if with_sign else {}),
-        "tool_calls": _array(_object({"tool": tool, "args": free})),
+        "tool_calls": _array(_object({"tool": _choice(tools), "args": free})),
+        # steps have the same tools: named once, they cost half
         "steps": _array(_object({"id": text, "action": text, "params": free, "depends_on": texts})),
         "limits": _object(dict.fromkeys(Limits.model_fields, number)),
         "render_style": _choice(RenderStyle),
         "clarification": {"anyOf": [_object({"question": text, "choices": texts}), {"type": "null"}]},
         "confidence": {"type": "number"},
     }
-    return _object(fields)
+
+    class Plan(QueryPlan):
+        @classmethod
+        def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            return _object(fields)
+
+    Plan.__name__ = Plan.__qualname__ = QueryPlan.__name__
+    return Plan
 
 
-def _array(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": dict(items)}
+def _array(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
 
 
 def _choice(values: Iterable[str]) -> dict[str, Any]:
     return {"type": "string", "enum": [str(value) for value in values]}
 
 
-def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(fields)}
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields}
 
 
 ANYTHING = Success(min_facts=0)
@@ -373,41 +353,15 @@ def needs(step: Step) -> frozenset[str]:
 
 
 def template(kind: QueryKind, question: str, tools: Container[str]) -> tuple[Step, ...]:
-    """The steps for a kind, limited to the actions that this installation has; none for a simple question."""
-    steps = [step for step in _TEMPLATES[kind](question) if step.action in tools]
-    held = {step.id for step in steps}
-    return tuple(
-        step.model_copy(update={"depends_on": tuple(each for each in step.depends_on if each in held)})
-        for step in steps
-    )
-
-
-def _analytical(question: str) -> tuple[Step, ...]:
-    """Overview, then details of each part; the answer does the synthesis."""
-    return (
-        Step(id="overview", action=LIST),
-        Step(id="details", action=READ, params={"question": question}),
-    )
-
-
-def _iterative(question: str) -> tuple[Step, ...]:
-    """Search, look at the results, search again for what is missing (those searches are added while it runs)."""
-    look = Step(id="look", action=ANALYZE, params={"task": question}, depends_on=("search",), success=ANYTHING)
-    return (Step(id="search", action=SEARCH, params={"query": question}), look)
-
-
-def _diagnostic(question: str) -> tuple[Step, ...]:
-    """The known symptoms, the likely causes, and what proves or disproves each cause."""
-    task = f"{question}\nName the likely causes, and what in the documents would prove or disprove each of them."
-    return (
-        Step(id="symptom", action=SEARCH, params={"query": question}),
-        Step(id="causes", action=ANALYZE, params={"task": task}, depends_on=("symptom",), success=ANYTHING),
-    )
-
-
-_TEMPLATES = {
-    QueryKind.SIMPLE: lambda question: (),
-    QueryKind.ANALYTICAL: _analytical,
-    QueryKind.ITERATIVE: _iterative,
-    QueryKind.DIAGNOSTIC: _diagnostic,
-}
+    """The steps of seed 3's strategies ("Типы сложных запросов"), limited to the actions that this installation has;
+    none for a simple question."""
+    task, steps = question, tuple[Step, ...]()
+    if kind is QueryKind.ANALYTICAL:  # overview, then details of each part; the answer does the synthesis
+        steps = (Step(id="overview", action=LIST), Step(id="details", action=READ, params={"question": question}))
+    elif kind is not QueryKind.SIMPLE:  # search, look at the results, search again for what is missing
+        if kind is QueryKind.DIAGNOSTIC:
+            task += "\nName the likely causes, and what in the documents would prove or disprove each of them."
+        first = ("search",) if SEARCH in tools else ()
+        look = Step(id="look", action=ANALYZE, params={"task": task}, depends_on=first, success=ANYTHING)
+        steps = (Step(id="search", action=SEARCH, params={"query": question}), look)
+    return tuple(step for step in steps if step.action in tools)

@@ -1,13 +1,10 @@
 """Question, dialogue, entities and documents -> a plan that can be run, usually in one call of a model.
 
-In: a `PlanningRequest`. Out: `Planned`: the plan, its origin, and the problems on the way. What can be understood is
-put right by code (`plan`, `mending`); only what cannot is asked for again, exactly once, with the problems shown. After
-that there is one search (seed 4, section 6.4). Without a model `plain_planner` plans. A greeting or thanks costs no
-call. In the messages the constant rules come first, so that they can be cached, and everything that people and
-documents have said stands between tags that no text can close.
+In: a `PlanningRequest`. Out: `Planned`. Only what code cannot put right (`plan`, `mending`) is asked for again, exactly
+once; after that there is one search (seed 4, section 6.4). Without a model `plain_planner` plans. In the messages the
+constant rules come first, for caches, and what people and documents have said stands between tags that no text closes.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -34,7 +31,6 @@ _REPAIR = (
     "This plan cannot be run:\n{problems}\nCorrect the JSON so that it fits the schema and these remarks. If you are "
     "unsure, plan a search of the base (intent {general}, tool {tool}). Answer with the JSON object alone."
 )
-_KIND = re.compile(rf'"kind"\s*:\s*"({"|".join(QueryKind)})"')
 COURTESIES = frozenset({SmallTalk.GREETING, SmallTalk.THANKS, SmallTalk.FAREWELL})
 
 ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every detail
@@ -62,19 +58,7 @@ class _Proposal:
     plan: QueryPlan | None = None
     answer: str = ""  # as the model wrote it; empty when it wrote nothing
     problems: tuple[str, ...] = ()
-
-    @property
-    def sound(self) -> QueryPlan | None:
-        """The plan if it can be run, else None."""
-        return None if self.problems else self.plan
-
-    @property
-    def kind(self) -> QueryKind:
-        """Also found in an answer that is no valid plan: the strategy of that kind is still useful."""
-        if self.plan:
-            return self.plan.kind
-        said = _KIND.search(self.answer)
-        return QueryKind(said[1]) if said else QueryKind.SIMPLE
+    answered: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +107,14 @@ class Planner:
 
     async def plan(self, request: PlanningRequest) -> Planned:
         """Always a plan that can be run; failures of the model are never raised."""
-        planned = self._from_where_it_stopped(await self._planned(request), request)
-        return replace(planned, small_talk=self._talk(planned.plan, request))
+        if self._model is None:
+            planned = Planned(plan=self._plain.plan(request), origin=PlanOrigin.DEFAULT)
+        else:
+            planned = await self._ask(self._model, request)
+        plan, rest = planned.plan, rest_of(request.question, request.known.dialogue.window, self._breadth)
+        if rest and planned.origin is not PlanOrigin.DEFAULT:  # a model may forget or miscount where the list stopped
+            plan = plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest.shown})})
+        return replace(planned, plan=plan, small_talk=self._talk(plan, request))
 
     def _talk(self, plan: QueryPlan, request: PlanningRequest) -> SmallTalk | None:
         """The kind of small talk; None where the plan says what the message wants. A plan that only searches the raw
@@ -138,64 +128,35 @@ class Planner:
             return SmallTalk.LEANING if kind is SmallTalk.MORE else kind
         return kind if not plan.tool_calls and kind not in (SmallTalk.MORE, SmallTalk.LEANING) else None
 
-    def _from_where_it_stopped(self, planned: Planned, request: PlanningRequest) -> Planned:
-        """When the person asks for the rest of a list, takes `skip` from the answer that offered it: a model may forget
-        or miscount."""
-        rest = rest_of(request.question, request.known.dialogue.window, self._breadth)
-        if rest is None or planned.origin is PlanOrigin.DEFAULT:
-            return planned
-        limits = planned.plan.limits.model_copy(update={"skip": rest.shown})
-        return replace(planned, plan=planned.plan.model_copy(update={"limits": limits}))
-
-    async def _planned(self, request: PlanningRequest) -> Planned:
-        if self._model is None:
-            return Planned(plan=self._plain.plan(request), origin=PlanOrigin.DEFAULT)
-        try:
-            return await self._ask(self._model, request)
-        except ModelError as error:
-            log.warning("planner.failed", model=self._model.name, reason=type(error).__name__)
-            return self._default(request, (f"no plan: {type(error).__name__}",))
-
     async def _ask(self, model: ChatModel, request: PlanningRequest) -> Planned:
+        """The model's plan, or its second one. After that one search, or the usual strategy of the kind that a rejected
+        plan named; the words of the question choose nothing. Politeness is not searched for."""
         first = await self._propose(model, request.messages, request)
-        if plan := first.sound:
-            return Planned(plan=self._complete(plan), origin=PlanOrigin.MODEL)
-        second = await self._propose_again(model, _repair(request, first), request)
-        if plan := second.sound:
-            return Planned(plan=self._complete(plan), origin=PlanOrigin.REPAIRED, problems=first.problems)
+        if first.plan and not first.problems:
+            return Planned(plan=self._complete(first.plan), origin=PlanOrigin.MODEL)
+        second = await self._propose(model, _repair(request, first), request) if first.answered else first
+        if second.plan and not second.problems:
+            return Planned(plan=self._complete(second.plan), origin=PlanOrigin.REPAIRED, problems=first.problems)
         log.info("planner.default_plan", model=model.name, problems=len(second.problems))
-        proposals = second if second.plan or second.kind is not QueryKind.SIMPLE else first
-        return self._default(request, (*first.problems, *second.problems), proposals)
-
-    def _default(self, request: PlanningRequest, problems: tuple[str, ...], made: _Proposal | None = None) -> Planned:
-        """One search, or the usual strategy of the kind that a rejected plan named; the words of the question choose
-        nothing. Politeness is not searched for."""
         plan = default_plan(request.question, self._small_talk.sought(request.question))
-        if made and made.plan:
-            plan = plan.model_copy(update={"render_style": made.plan.render_style})
-        if made:
-            plan = self._complete(plan.model_copy(update={"kind": made.kind}))
-        return Planned(plan=plan, origin=PlanOrigin.DEFAULT, problems=problems)
+        if made := second.plan or first.plan:
+            plan = plan.model_copy(update={"render_style": made.render_style, "kind": made.kind})
+        problems = tuple(dict.fromkeys((*first.problems, *second.problems)))
+        return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=problems)
 
     async def _propose(self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest) -> _Proposal:
-        """One call. Raises ModelError when the model does not answer."""
+        """One call. A model that fails proposes nothing, and why is its problem."""
         try:
             plan = await model.structured(messages, self._schema, corrected=False)
         except ModelMisfit as misfit:
             return _Proposal(answer=misfit.answer, problems=tuple(misfit.problems.splitlines()))
         except ModelNonsense as nonsense:
             return _Proposal(problems=(str(nonsense),))
+        except ModelError as error:
+            log.warning("planner.failed", model=model.name, reason=type(error).__name__)
+            return _Proposal(answered=False, problems=(f"no plan: {type(error).__name__}",))
         mended = await self._mender.mend(plan, request)
         return _Proposal(plan=mended.plan, answer=plan.model_dump_json(exclude_unset=True), problems=mended.problems)
-
-    async def _propose_again(
-        self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest
-    ) -> _Proposal:
-        """The second call. ModelError becomes a problem: the first answer may still tell the kind of the question."""
-        try:
-            return await self._propose(model, messages, request)
-        except ModelError as error:
-            return _Proposal(problems=(f"no plan: {type(error).__name__}",))
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
         """Adds steps from the kind's template where the model named only a kind: several calls of an analytical plan,
@@ -203,13 +164,10 @@ class Planner:
         can watch and stop it. A plan with steps has no calls."""
         is_slow = any(self._tools[call.tool].is_slow for call in plan.tool_calls)
         is_told = plan.kind is QueryKind.ANALYTICAL and (is_slow or len(plan.tool_calls) > 1)
-        has_way = bool(plan.clarification) or is_told
-        steps = plan.steps or (() if has_way else template(plan.kind, plan.question, self._tools))
+        steps = plan.steps or (() if plan.clarification or is_told else template(plan.kind, plan.question, self._tools))
         if not steps and is_slow:
-            steps = tuple(
-                Step(id=str(place), action=call.tool, params=call.args)
-                for place, call in enumerate(plan.tool_calls, start=1)
-            )
+            calls = enumerate(plan.tool_calls, start=1)
+            steps = tuple(Step(id=str(place), action=call.tool, params=call.args) for place, call in calls)
         return plan.model_copy(update={"steps": steps, "tool_calls": ()}) if steps else plan
 
 
@@ -277,29 +235,24 @@ def _document_line(place: int, match: DocumentMatch, label: str) -> str:
 
 def _dialogue_text(dialogue: Dialogue, question: str, tokens: int) -> str:
     """Summary, recalled exchanges, then the newest exchanges that fit, oldest first; empty for a new dialogue."""
-    if not dialogue:
-        return ""
     left = tokens - estimate_tokens(dialogue.summary)
     kept: list[str] = []
     for exchange in reversed(dialogue.window):
-        text = _exchange_text(exchange)
-        left -= estimate_tokens(text)
+        left -= estimate_tokens(text := _exchange_text(exchange))
         if left < 0:
             break
         kept.append(text)
-    parts = [
-        f"Summary of what was said before: {dialogue.summary}" if dialogue.summary else "",
-        *(f"Said long ago:\n{_exchange_text(exchange)}" for exchange in likest(dialogue.recalled, question)[:RECALLED]),
-        *reversed(kept),
-    ]
-    return "\n\n".join(filter(None, parts))
+    summary = f"Summary of what was said before: {dialogue.summary}" if dialogue.summary else ""
+    recalled = likest(dialogue.recalled, question)[:RECALLED]
+    long_ago = (f"Said long ago:\n{_exchange_text(exchange)}" for exchange in recalled)
+    return "\n\n".join(filter(None, (summary, *long_ago, *reversed(kept))))
 
 
 def _exchange_text(exchange: Exchange) -> str:
-    return f"Person: {_shortened(exchange.question)}\nBaza: {_shortened(exchange.answer)}"
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= ANSWER_CHARS:
-        return text
-    return f"{text[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()} … {text[-ANSWER_END_CHARS:].lstrip()}"
+    question, answer = (
+        text
+        if len(text) <= ANSWER_CHARS
+        else f"{text[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()} … {text[-ANSWER_END_CHARS:].lstrip()}"
+        for text in (exchange.question, exchange.answer)
+    )
+    return f"Person: {question}\nBaza: {answer}"

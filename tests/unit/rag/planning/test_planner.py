@@ -205,14 +205,6 @@ async def test_a_kind_without_steps_gets_its_usual_strategy() -> None:
     assert outcome.origin is PlanOrigin.MODEL
 
 
-@pytest.mark.parametrize("then", [ModelMisfit("none", answer="?", problems="- no JSON"), away()])
-async def test_an_answer_that_is_no_plan_keeps_the_kind_that_it_names(then: ModelError) -> None:
-    cut_off = ModelMisfit("none", answer='{"question": "Почему?", "kind": "diagnostic", "steps": [{', problems="- cut")
-    outcome, _ = await planned(cut_off, then)
-    assert (outcome.origin, outcome.plan.kind) == (PlanOrigin.DEFAULT, "diagnostic")
-    assert [each.id for each in outcome.plan.steps] == ["symptom"]
-
-
 async def test_a_simple_question_has_no_steps() -> None:
     outcome, _ = await planned(plan(call("RAG")))
     assert outcome.plan.steps == ()
