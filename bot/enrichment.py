@@ -129,7 +129,6 @@ async def open_enricher(
         yield Enricher(
             entities,
             text,
-            entities,
             readers,
             poll_s=settings.worker.poll_s,
             charged=lambda claimed: charged(purse, claimed.base_id, [claimed.document]),

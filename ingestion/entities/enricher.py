@@ -20,7 +20,6 @@ from ingestion.entities.merging import gather, merge
 from ingestion.entities.records import (
     ClaimedEnrichment,
     EnrichmentQueue,
-    EntityRegistry,
     Extract,
     FactReader,
     NameFinder,
@@ -63,7 +62,6 @@ class Enricher:
         self,
         queue: EnrichmentQueue,
         text: DocumentText,
-        registry: EntityRegistry,
         readers: Readers,
         *,
         poll_s: float,
@@ -72,7 +70,6 @@ class Enricher:
         """`charged` is open while a document is worked on: what models cost then is told to somebody."""
         self._queue = queue
         self._text = text
-        self._registry = registry
         self._readers = readers
         self._poll_s = poll_s
         self._charged = charged
@@ -83,7 +80,13 @@ class Enricher:
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
-                await self._take_and_rest_until(stopping)
+                work = asyncio.create_task(self._take_and_rest())
+                try:
+                    await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                finally:  # also when cancelled: it must not go on with a closed database
+                    await end(work)
+                if not work.cancelled():
+                    work.result()
         finally:
             stopping.cancel()
 
@@ -91,16 +94,6 @@ class Enricher:
         """Enrich everything that waits in one base (`baza add`). Raises DatabaseAway."""
         while await self._take(only=base):
             pass
-
-    async def _take_and_rest_until(self, stopping: asyncio.Task[bool]) -> None:
-        """Even when cancelled, it ends its task first: the task must not go on with a closed database."""
-        work = asyncio.create_task(self._take_and_rest())
-        try:
-            await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await end(work)
-        if not work.cancelled():
-            work.result()
 
     async def _take_and_rest(self) -> None:
         started = monotonic()
@@ -148,47 +141,39 @@ class Enricher:
 
     async def _work(self, claimed: ClaimedEnrichment) -> None:
         blocks = await self._text.blocks(claimed.base_id, claimed.document, most_chars=MOST_CHARS)
+        characters, names = sum(len(block.text) for block in blocks), self._readers.names
         spans = await self._queue.spans(claimed)
-        extracts = [await self._read_structure(blocks, claimed)]
-        reader = RULES
+        structure = await compute(
+            lambda: read_structure(blocks, title=claimed.title, names_person=names.names_person), characters=characters
+        )
+        extracts, reader = [structure], self._readers.facts.name if self._readers.facts else RULES
         try:
             extracts += await self._read_prose(blocks, claimed)
-            reader = self._readers.facts.name if self._readers.facts else RULES
         except ServiceError:
             if claimed.attempt < ATTEMPTS:
                 raise
-        names = self._readers.names
-        gathered = await compute(lambda: gather(extracts, names), characters=_characters(blocks))
+            reader = RULES
+        gathered = await compute(lambda: gather(extracts, names), characters=characters)
         keys = sorted({key for entity in gathered.values() for key in entity.keys})
-        known = await self._registry.known(claimed.base_id, keys)
+        known = await self._queue.known(claimed.base_id, keys)
         found = await compute(
-            lambda: merge(extracts, gathered, known=known, spans=spans, names=names), characters=_characters(blocks)
+            lambda: merge(extracts, gathered, known=known, spans=spans, names=names), characters=characters
         )
         await self._queue.store(claimed, found=found, reader=reader)
 
-    async def _read_structure(self, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> Extract:
-        names_person = self._readers.names.names_person
-        return await compute(
-            lambda: read_structure(blocks, title=claimed.title, names_person=names_person),
-            characters=_characters(blocks),
-        )
-
     async def _read_prose(self, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> list[Extract]:
-        """By the model if there is one, else by the name finder."""
-        if self._readers.facts:
-            return await self._ask_model(self._readers.facts, blocks, claimed)
-        if self._readers.finder and claimed.language == "ru":
+        """By the model if there is one, part by part, else by the name finder."""
+        if self._readers.facts is None:
+            if self._readers.finder is None or claimed.language != "ru":
+                return []
             text = BLOCK_SEPARATOR.join(block.text for block in blocks)
             return [Extract(mentions=tuple(await self._readers.finder.find(text)))]
-        return []
-
-    async def _ask_model(self, facts: FactReader, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> list[Extract]:
         extracts: list[Extract] = []
         parts = in_portions(placed(blocks), lambda each: len(each[0].text), limit=PART_CHARS)
         for part in islice(parts, MOST_PARTS):
             await self._queue.renew(claimed, lease_s=LEASE_S)
             known = dict.fromkeys(mention.of.name for extract in extracts for mention in extract.mentions)
-            extracts.append(await facts.read(part, title=claimed.title, known=tuple(known)[-MOST_KNOWN:]))
+            extracts.append(await self._readers.facts.read(part, title=claimed.title, known=tuple(known)[-MOST_KNOWN:]))
         return extracts
 
     async def _postpone(self, claimed: ClaimedEnrichment, problem: str) -> None:
@@ -200,7 +185,3 @@ class Enricher:
             await self._queue.postpone(claimed, delay_s=delay_s, problem=problem, is_final=is_final)
         except LeaseLost as error:
             log.info("enrichment.lease_lost", document=str(error))
-
-
-def _characters(blocks: Sequence[Block]) -> int:
-    return sum(len(block.text) for block in blocks)

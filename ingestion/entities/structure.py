@@ -7,7 +7,7 @@ with, «Телефон: …» how to reach somebody. Prose is left to the model,
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from domain.names import Relation
 from ingestion.entities.records import EntityName, EntityType, Extract, Mention, Statement
@@ -21,15 +21,14 @@ PERSON, ORGANIZATION, PROJECT, TECHNOLOGY = (
 )
 LONGEST_NAME = 80  # characters; a longer heading is a sentence
 MOST_PERSON_WORDS = 4
-Path = tuple[str, ...]
-Subjects = Mapping[Path, EntityName]
-LONGEST_FACT = 400  # characters
-LONGEST_SENTENCE = 400  # characters
+LONGEST_FACT = 400  # characters, of a sentence too
 MOST_SENTENCES = 5  # of one technology in one document
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]?")
-_SKIPPED = "-•*– "
 LONGEST_OBJECT = 60  # a longer value is a description, not a name
 LONGEST_LIST = 4_000  # characters of a value searched for items: the patterns are quadratic in a run of blanks
+Path = tuple[str, ...]
+Subjects = Mapping[Path, EntityName]
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]?")
+_SKIPPED = "-•*– "
 _BULLET = re.compile(r"^\s*(?:[-•*–—]|\d+[.)])\s+")
 _BETWEEN_ITEMS = re.compile(r"\s*[,;]\s*(?![^()]*\))")
 _QUOTED_NAME = re.compile(r"[«„“\"]([^»“”\"]+)[»“”\"]")
@@ -38,9 +37,9 @@ _NAME_BEGINS = re.compile(r"(?<!\S)[«„“\"]?[A-ZА-ЯЁ0-9]")
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRule:
-    """What a value under a label means, by the type of the subject."""
+    """What a value under a label means, by the type of the subject; it is ignored without a relation for that type."""
 
-    labels: tuple[str, ...]  # in lower case
+    labels: str  # in lower case, separated by commas
     relations: Mapping[EntityType, Relation]
     object: EntityType | None = None  # type of the things that the values name
     is_list: bool = False  # the values are separated by commas, and each is a fact
@@ -49,39 +48,31 @@ class LabelRule:
     written: bool = True  # whether the label is part of the fact's text («Телефон: …»)
 
 
-def _all(relation: Relation) -> Mapping[EntityType, Relation]:
-    return dict.fromkeys(EntityType, relation)
-
-
 _DETAILS = {PERSON: Relation.ENTITY_FACTS, ORGANIZATION: Relation.ENTITY_FACTS, PROJECT: Relation.PROJECT_DETAILS}
+_OF_PROJECT = {PROJECT: Relation.PROJECT_DETAILS}
+_OF_ANYTHING = dict.fromkeys(EntityType, Relation.CONTACTS)
 RULES = (
     LabelRule(
-        labels=("место работы", "текущее место работы", "работает в", "сейчас работает", "работодатель", "employer",
-                "current employer", "current job", "works at"),
+        labels="место работы, текущее место работы, работает в, сейчас работает, работодатель, employer, "
+        "current employer, current job, works at",
         relations={PERSON: Relation.CURRENT_JOB},
         object=ORGANIZATION,
         evidence=PERSON,
     ),
     LabelRule(
-        labels=("роль", "должность", "позиция", "role", "position", "job title"),
+        labels="роль, должность, позиция, role, position, job title",
         relations={PERSON: Relation.CURRENT_JOB, PROJECT: Relation.PROJECT_DETAILS},
     ),
     LabelRule(
-        labels=("заказчик", "клиент", "customer", "client"),
-        relations={PROJECT: Relation.PROJECT_DETAILS},
+        labels="заказчик, клиент, исполнитель, подрядчик, компания, customer, client, contractor, company",
+        relations=_OF_PROJECT,
         object=ORGANIZATION,
         evidence=PROJECT,
     ),
+    LabelRule(labels="период, сроки, срок, даты, годы, period, dates", relations=_DETAILS),
     LabelRule(
-        labels=("исполнитель", "подрядчик", "компания", "contractor", "company"),
-        relations={PROJECT: Relation.PROJECT_DETAILS},
-        object=ORGANIZATION,
-        evidence=PROJECT,
-    ),
-    LabelRule(labels=("период", "сроки", "срок", "даты", "годы", "period", "dates"), relations=_DETAILS),
-    LabelRule(
-        labels=("стек", "стек технологий", "технологии", "инструменты", "технологический стек", "stack", "tech stack",
-                "technologies", "tools", "built with"),
+        labels="стек, стек технологий, технологии, инструменты, технологический стек, stack, tech stack, technologies, "
+        "tools, built with",
         relations={PROJECT: Relation.PROJECT_TECH_STACK, PERSON: Relation.TECHNOLOGY_OVERVIEW},
         object=TECHNOLOGY,
         is_list=True,
@@ -89,7 +80,7 @@ RULES = (
         written=False,
     ),
     LabelRule(
-        labels=("навыки", "умения", "ключевые навыки", "профессиональные навыки", "skills", "key skills"),
+        labels="навыки, умения, ключевые навыки, профессиональные навыки, skills, key skills",
         relations={PERSON: Relation.TECHNOLOGY_OVERVIEW},
         object=TECHNOLOGY,
         is_list=True,
@@ -97,14 +88,13 @@ RULES = (
         written=False,
     ),
     LabelRule(
-        labels=("достижения", "результаты", "итоги", "ключевые достижения", "achievements", "results",
-                "key achievements"),
-        relations=_all(Relation.PROJECT_ACHIEVEMENTS),
+        labels="достижения, результаты, итоги, ключевые достижения, achievements, results, key achievements",
+        relations=dict.fromkeys(EntityType, Relation.PROJECT_ACHIEVEMENTS),
         evidence=PROJECT,
         written=False,
     ),
     LabelRule(
-        labels=("проекты", "projects"),
+        labels="проекты, projects",
         relations={PERSON: Relation.EXPERIENCE_SUMMARY, ORGANIZATION: Relation.PROJECT_DETAILS},
         object=PROJECT,
         is_list=True,
@@ -112,29 +102,28 @@ RULES = (
         written=False,
     ),
     LabelRule(
-        labels=("опыт работы", "опыт", "карьера", "места работы", "experience", "work experience", "employment"),
+        labels="опыт работы, опыт, карьера, места работы, experience, work experience, employment",
         relations={PERSON: Relation.EXPERIENCE_SUMMARY},
         evidence=PERSON,
         holds=ORGANIZATION,
         written=False,
     ),
     LabelRule(
-        labels=("образование", "education", "языки", "languages", "о себе", "about me"),
+        labels="образование, education, языки, languages, о себе, about me",
         relations={PERSON: Relation.ENTITY_FACTS},
         evidence=PERSON,
         written=False,
     ),
-    LabelRule(labels=("город", "city", "location"), relations={PERSON: Relation.ENTITY_FACTS}),
-    LabelRule(labels=("контакты", "contacts", "contact"), relations=_all(Relation.CONTACTS), written=False),
+    LabelRule(labels="город, city, location", relations={PERSON: Relation.ENTITY_FACTS}),
+    LabelRule(labels="контакты, contacts, contact", relations=_OF_ANYTHING, written=False),
     LabelRule(
-        labels=("телефон", "тел", "тел.", "моб", "моб.", "мобильный", "phone", "mobile", "e-mail", "email", "почта",
-                "эл. почта", "электронная почта", "telegram", "телеграм", "телеграмм", "whatsapp", "skype", "github",
-                "linkedin", "сайт", "website", "адрес", "address"),
-        relations=_all(Relation.CONTACTS),
+        labels="телефон, тел, тел., моб, моб., мобильный, phone, mobile, e-mail, email, почта, эл. почта, "
+        "электронная почта, telegram, телеграм, телеграмм, whatsapp, skype, github, linkedin, сайт, website, адрес, "
+        "address",
+        relations=_OF_ANYTHING,
     ),
-)  # fmt: skip
-"""A value is ignored when its rule has no relation for the subject's type."""
-BY_LABEL: Mapping[str, LabelRule] = {label: rule for rule in RULES for label in rule.labels}
+)
+BY_LABEL = {label: rule for rule in RULES for label in rule.labels.split(", ")}
 _ALL_LABELS = "|".join(re.escape(label) for label in sorted(BY_LABEL, key=len, reverse=True))
 _LABELLED = re.compile(rf"(?:^|(?<=\s))(?P<label>{_ALL_LABELS})\s?:(?:\s+|(?=\S))", re.IGNORECASE)
 
@@ -146,7 +135,17 @@ class LabelledValue:
     label: str  # as it is written
     value: str
     at: int
-    rule: LabelRule = field(repr=False)
+    rule: LabelRule
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """A block under the heading of a subject."""
+
+    block: Block
+    at: int  # the block's offset in the document's text
+    path: Path  # the subject's heading
+    subject: EntityName
 
 
 def labelled_values(text: str) -> list[LabelledValue]:
@@ -170,144 +169,22 @@ def section_rule(heading: str) -> LabelRule | None:
     return BY_LABEL.get(heading.strip().rstrip(":").lower())
 
 
-def find_subjects(blocks: Sequence[Block], *, title: str, names_person: Callable[[str], bool]) -> Subjects:
-    """Heading path -> the entity it names. A text without headings is about its title, path ()."""
-    evidence: dict[Path, Counter[EntityType]] = {}
-    for block in blocks:
-        path, labels = _evidence(block)
-        evidence.setdefault(_named(path), Counter()).update(labels)
-    found: dict[Path, EntityName] = {}
-    for path in sorted(evidence, key=len):
-        name = path[-1] if path else title
-        kind = _kind_of(path, name, evidence[path], names_person)
-        if kind is not None and len(name) <= LONGEST_NAME:
-            found[path] = EntityName(type=kind, name=name.strip())
-    return found
-
-
-def subject_of(path: Path, subjects: Subjects) -> tuple[Path, EntityName] | None:
-    """The innermost heading above a block that names an entity."""
-    for length in range(len(path), -1, -1):
-        if path[:length] in subjects:
-            return path[:length], subjects[path[:length]]
-    return None
-
-
-def _evidence(block: Block) -> tuple[Path, list[EntityType]]:
-    """The heading path that a block is evidence for, and the types that its labels suggest."""
-    if block.kind is BlockKind.HEADING:
-        rule = section_rule(block.text)
-        return block.locator.headings, [rule.evidence] if rule and rule.evidence else []
-    labels = [found.rule.evidence for line in _lines(block) for found in labelled_values(line)]
-    return block.locator.headings, [kind for kind in labels if kind is not None]
-
-
-def _lines(block: Block) -> Iterable[str]:
-    return (line.strip().lstrip("-•*– ") for line in block.text.splitlines())
-
-
-def _named(path: Path) -> Path:
-    """The path without trailing section titles."""
-    while path and section_rule(path[-1]):
-        path = path[:-1]
-    return path
-
-
-def _kind_of(
-    path: Path, name: str, evidence: Counter[EntityType], names_person: Callable[[str], bool]
-) -> EntityType | None:
-    above = section_rule(path[-2]) if len(path) > 1 else None
-    if above and above.holds:
-        return above.holds
-    if names_person(name):
-        return EntityType.PERSON
-    likeliest = next((kind for kind, _ in evidence.most_common(1)), None)
-    return None if likeliest is EntityType.PERSON and not _looks_like_a_name(name) else likeliest
-
-
-def _looks_like_a_name(heading: str) -> bool:
-    """Whether a heading with a person's labels is a name: «John Smith», not «Curriculum vitae» or «Резюме»."""
-    words = heading.split()
-    return 2 <= len(words) <= MOST_PERSON_WORDS and all(word[0].isupper() and word.isalpha() for word in words)
-
-
-def employments(placed: Iterable[tuple[Block, int]], subjects: Subjects) -> Iterator[Statement]:
-    """One statement for each employer, in the order of the document."""
-    said: dict[Path, list[str]] = {}
-    places: dict[Path, int] = {}
-    for block, at in placed:
-        owner = subject_of(block.locator.headings, subjects)
-        if owner is None or owner[1].type is not EntityType.ORGANIZATION or block.kind is BlockKind.HEADING:
-            continue
-        values = [f"{each.label}: {each.value}" for each in labelled_values(block.text)]
-        said.setdefault(owner[0], []).extend(values)
-        places.setdefault(owner[0], at)
-    for path, values in said.items():
-        person = _person_above(path, subjects)
-        if person is not None:
-            yield Statement(
-                subject=person,
-                relation=Relation.EXPERIENCE_SUMMARY,
-                text="; ".join([subjects[path].name, *values])[:LONGEST_FACT],
-                at=places[path],
-                object=subjects[path],
-            )
-
-
-def _person_above(path: Path, subjects: Subjects) -> EntityName | None:
-    above = subject_of(path[:-1], subjects)
-    return above[1] if above and above[1].type is EntityType.PERSON else None
-
-
-def technology_usage(
-    placed: Iterable[tuple[Block, int]], stated: Sequence[Statement], subjects: Subjects
-) -> Iterator[Statement]:
-    """`stated` tells which technologies each project has."""
-    stack = [each for each in stated if each.relation is Relation.PROJECT_TECH_STACK and each.object is not None]
-    used = {(each.subject, each.object): _standing_alone(each.object.name) for each in stack if each.object}
-    listed = {each.at for each in stack}
-    counts: Counter[EntityName] = Counter()
-    for project, sentence, at in _sentences(placed, subjects):
-        for (subject, technology), pattern in used.items():
-            is_usage = subject == project and at not in listed and pattern.search(sentence)
-            if not is_usage or technology is None or counts[technology] >= MOST_SENTENCES:
-                continue
-            counts[technology] += 1
-            yield Statement(
-                subject=project, relation=Relation.TECHNOLOGY_USAGE, text=sentence, at=at, object=technology
-            )
-
-
-def _sentences(placed: Iterable[tuple[Block, int]], subjects: Subjects) -> Iterator[tuple[EntityName, str, int]]:
-    """The sentences under the headings of projects: the project, the sentence, its offset."""
-    for block, at in placed:
-        owner = subject_of(block.locator.headings, subjects)
-        if owner is None or owner[1].type is not EntityType.PROJECT or block.kind is BlockKind.HEADING:
-            continue
-        for match in _SENTENCE.finditer(block.text):
-            sentence = match.group().strip().lstrip(_SKIPPED)
-            if sentence:
-                yield owner[1], sentence[:LONGEST_SENTENCE], at + match.start() + match.group().find(sentence)
-
-
-def _standing_alone(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-
-
 def read_structure(blocks: Sequence[Block], *, title: str, names_person: Callable[[str], bool]) -> Extract:
     """`names_person` tells whether a heading looks like a person's name."""
-    subjects = find_subjects(blocks, title=title, names_person=names_person)
-    statements: list[Statement] = []
+    subjects = _find_subjects(blocks, title, names_person)
+    owned = ((block, at, _subject_of(block.locator.headings, subjects)) for block, at in placed(blocks))
+    parts = [
+        _Part(block=block, at=at, path=owner, subject=subjects[owner])
+        for block, at, owner in owned
+        if owner is not None and block.kind is not BlockKind.HEADING
+    ]
+    read = [part for part in parts if part.block.kind not in (BlockKind.CODE, BlockKind.TABLE)]
+    statements = [statement for part in read for statement in _read_block(part)]
+    statements += _employments(parts, subjects)
+    statements += _technology_usage(parts, statements)
     beginnings: dict[Path, int] = {}
-    for block, at in placed(blocks):
-        owner = subject_of(block.locator.headings, subjects)
-        if owner is None or block.kind in (BlockKind.HEADING, BlockKind.CODE, BlockKind.TABLE):
-            continue
-        path, subject = owner
-        beginnings.setdefault(path, at)
-        statements += _read_block(block, at, subject, block.locator.headings[len(path) :])
-    statements += employments(placed(blocks), subjects)
-    statements += technology_usage(placed(blocks), statements, subjects)
+    for part in read:
+        beginnings.setdefault(part.path, part.at)
     mentions = [Mention(of=subjects[path], at=at) for path, at in beginnings.items()]
     objects = [Mention(of=each.object, at=each.at) for each in statements if each.object]
     return Extract(mentions=(*mentions, *objects), statements=tuple(statements))
@@ -321,28 +198,116 @@ def placed(blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
         at += len(block.text) + len(BLOCK_SEPARATOR)
 
 
-def _read_block(block: Block, at: int, subject: EntityName, sections: Path) -> Iterator[Statement]:
-    """`sections` are the headings between the subject's heading and the block."""
+def _find_subjects(blocks: Sequence[Block], title: str, names_person: Callable[[str], bool]) -> Subjects:
+    """Heading path -> the entity it names. A text without headings is about its title, path ()."""
+    evidence: dict[Path, Counter[EntityType]] = {}
+    for block in blocks:
+        path = block.locator.headings
+        while path and section_rule(path[-1]):
+            path = path[:-1]
+        rules = [section_rule(block.text)]
+        if block.kind is not BlockKind.HEADING:
+            lines = (line.strip().lstrip(_SKIPPED) for line in block.text.splitlines())
+            rules = [found.rule for line in lines for found in labelled_values(line)]
+        kinds = [rule.evidence for rule in rules if rule and rule.evidence]
+        evidence.setdefault(path, Counter()).update(kinds)
+    found: dict[Path, EntityName] = {}
+    for path, kinds_there in evidence.items():
+        name = path[-1] if path else title
+        above = section_rule(path[-2]) if len(path) > 1 else None
+        kind = (above and above.holds) or _kind_of(name, kinds_there, names_person)
+        if kind is not None and len(name) <= LONGEST_NAME:
+            found[path] = EntityName(type=kind, name=name.strip())
+    return found
+
+
+def _kind_of(name: str, evidence: Counter[EntityType], names_person: Callable[[str], bool]) -> EntityType | None:
+    """A heading with a person's labels must be a name: «John Smith», not «Curriculum vitae» or «Резюме»."""
+    if names_person(name):
+        return PERSON
+    words = name.split()
+    is_name = 2 <= len(words) <= MOST_PERSON_WORDS and all(word[0].isupper() and word.isalpha() for word in words)
+    likeliest = next((kind for kind, _ in evidence.most_common(1)), None)
+    return None if likeliest is PERSON and not is_name else likeliest
+
+
+def _subject_of(path: Path, subjects: Subjects) -> Path | None:
+    """The innermost heading of the path that names an entity."""
+    return next((path[:length] for length in range(len(path), -1, -1) if path[:length] in subjects), None)
+
+
+def _employments(parts: Iterable[_Part], subjects: Subjects) -> Iterator[Statement]:
+    """One statement for each employer, in the order of the document."""
+    said: dict[Path, list[str]] = {}
+    places: dict[Path, int] = {}
+    for part in parts:
+        if part.subject.type is ORGANIZATION:
+            places.setdefault(part.path, part.at)
+            details = (f"{each.label}: {each.value}" for each in labelled_values(part.block.text))
+            said.setdefault(part.path, [part.subject.name]).extend(details)
+    for path, values in said.items():
+        above = _subject_of(path[:-1], subjects)
+        if above is not None and subjects[above].type is PERSON:
+            yield Statement(
+                subject=subjects[above],
+                relation=Relation.EXPERIENCE_SUMMARY,
+                text="; ".join(values)[:LONGEST_FACT],
+                at=places[path],
+                object=subjects[path],
+            )
+
+
+def _technology_usage(parts: Iterable[_Part], stated: Sequence[Statement]) -> Iterator[Statement]:
+    """Sentences about the technologies of a project, which `stated` tells."""
+    stack = [each for each in stated if each.relation is Relation.PROJECT_TECH_STACK]
+    listed = {each.at for each in stack}
+    patterns = {
+        (each.subject, each.object): re.compile(rf"(?<!\w){re.escape(each.object.name)}(?!\w)", re.IGNORECASE)
+        for each in stack
+        if each.object
+    }
+    counts: Counter[EntityName] = Counter()
+    for project, sentence, at in _sentences(parts):
+        for (subject, technology), pattern in patterns.items():
+            is_usage = subject == project and at not in listed and pattern.search(sentence)
+            if is_usage and counts[technology] < MOST_SENTENCES:
+                counts[technology] += 1
+                yield Statement(
+                    subject=project, relation=Relation.TECHNOLOGY_USAGE, text=sentence, at=at, object=technology
+                )
+
+
+def _sentences(parts: Iterable[_Part]) -> Iterator[tuple[EntityName, str, int]]:
+    """The sentences under the headings of projects: the project, the sentence, its offset."""
+    for part in parts:
+        for match in _SENTENCE.finditer(part.block.text) if part.subject.type is PROJECT else ():
+            if sentence := match.group().strip().lstrip(_SKIPPED):
+                yield part.subject, sentence[:LONGEST_FACT], part.at + match.start() + match.group().find(sentence)
+
+
+def _read_block(part: _Part) -> Iterator[Statement]:
+    sections = part.block.locator.headings[len(part.path) :]
     rule = section_rule(sections[-1]) if sections else None
-    for line, offset in _lines_at(block):
+    described = {PROJECT: Relation.PROJECT_DETAILS, PERSON: Relation.ENTITY_FACTS}.get(part.subject.type)
+    for line, offset in _lines_at(part.block):
+        at = part.at + offset
         labelled = labelled_values(line)
         for value in labelled:
             text = f"{value.label}: {value.value}" if value.rule.written else value.value
-            yield from _states(value.rule, text, value.value, subject, at + offset + value.at)
+            yield from _states(value.rule, text, value.value, part.subject, at + value.at)
         if labelled:
             continue
         if rule is not None:
-            yield from _states(rule, line, line, subject, at + offset)
-        elif not sections and block.kind is BlockKind.PARAGRAPH:
-            yield from _describes(line, subject, at + offset)
+            yield from _states(rule, line, line, part.subject, at)
+        elif not sections and part.block.kind is BlockKind.PARAGRAPH and described and len(line) <= LONGEST_FACT:
+            yield Statement(subject=part.subject, relation=described, text=line, at=at)
 
 
 def _lines_at(block: Block) -> Iterator[tuple[str, int]]:
     """The items or paragraphs without their bullets, each with its offset in the block."""
     at = 0
     for line in block.text.split("\n"):
-        text = _BULLET.sub("", line).strip()
-        if text:
+        if text := _BULLET.sub("", line).strip():
             yield text, at + line.find(text)
         at += len(line) + 1
 
@@ -358,12 +323,6 @@ def _states(rule: LabelRule, text: str, value: str, subject: EntityName, at: int
     for item in filter(None, (part.rstrip(".") for part in _BETWEEN_ITEMS.split(value[:LONGEST_LIST]))):
         named = EntityName(type=rule.object, name=item) if rule.object and len(item) <= LONGEST_OBJECT else None
         yield Statement(subject=subject, relation=relation, text=item[:LONGEST_FACT], at=at, object=named)
-
-
-def _describes(text: str, subject: EntityName, at: int) -> Iterator[Statement]:
-    relation = {EntityType.PROJECT: Relation.PROJECT_DETAILS, EntityType.PERSON: Relation.ENTITY_FACTS}
-    if subject.type in relation and len(text) <= LONGEST_FACT:
-        yield Statement(subject=subject, relation=relation[subject.type], text=text, at=at)
 
 
 def _named_in(value: str, kind: EntityType) -> EntityName | None:

@@ -19,7 +19,7 @@ KEYS_AT_ONCE = 400
 
 
 class EntityStore(rows.Store):
-    """Meets `ingestion.entities.records.EnrichmentQueue` and `EntityRegistry`, `rag.entities.EntityNames` and
+    """Meets `ingestion.entities.records.EnrichmentQueue`, `rag.entities.EntityNames` and
     `EntityGraph`."""
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:

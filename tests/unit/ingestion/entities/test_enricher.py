@@ -101,7 +101,7 @@ class Model:
 
 async def drain(queue: Queue, *, finder: NameFinder | None = None, facts: FactReader | None = None) -> Queue:
     readers = Readers(names=NameForms(), finder=finder, facts=facts)
-    await Enricher(queue, queue, queue, readers, poll_s=0.01).drain(BASE)
+    await Enricher(queue, queue, readers, poll_s=0.01).drain(BASE)
     return queue
 
 
@@ -166,7 +166,7 @@ class Slow:
 
 async def test_cancelled_it_leaves_no_work_behind() -> None:
     queue, slow = Queue(1), Slow()
-    enricher = Enricher(queue, queue, queue, Readers(names=NameForms(), finder=slow), poll_s=0.01)
+    enricher = Enricher(queue, queue, Readers(names=NameForms(), finder=slow), poll_s=0.01)
     running = asyncio.create_task(enricher.run(asyncio.Event()))
     await slow.begun.wait()
     running.cancel()
@@ -183,7 +183,7 @@ async def test_a_lost_lease_leaves_no_trace() -> None:
 
 async def run_until_stored(queue: Queue, readers: Readers) -> None:
     stop = asyncio.Event()
-    running = asyncio.create_task(Enricher(queue, queue, queue, readers, poll_s=0.01).run(stop))
+    running = asyncio.create_task(Enricher(queue, queue, readers, poll_s=0.01).run(stop))
     while not queue.stored:
         await asyncio.sleep(0.01)
     stop.set()
