@@ -4,7 +4,7 @@ In: rows and the operation. Out: the rows that fit, in order, and numbers with t
 are never added or compared; a cell without a number or date is counted as unread or undecided, never guessed. Pure.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -14,7 +14,12 @@ from rag.execution.merging import MergedRow
 from rag.values import Amount, amount, day, is_only_amount, name_words, period
 from rag.words import plain, stems
 
-_CENT = Decimal("0.01")
+Rows = Sequence[MergedRow]
+
+_SPELLED = {
+    "==": "=", "≠": "!=", "<>": "!=", "≤": "<=", "≥": ">=",
+    "before": "<", "after": ">", "since": ">=", "from": ">=", "until": "<=", "by": "<=", "in": "=",
+}  # fmt: skip
 
 
 class Aggregate(StrEnum):
@@ -49,20 +54,7 @@ class Operator(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> "Operator | None":
         """Other spellings of the same; those of days, too."""
-        spelled = {
-            "==": "=",
-            "≠": "!=",
-            "<>": "!=",
-            "≤": "<=",
-            "≥": ">=",
-            "before": "<",
-            "after": ">",
-            "since": ">=",
-            "from": ">=",
-            "until": "<=",
-            "by": "<=",
-            "in": "=",
-        }.get(str(value).casefold())
+        spelled = _SPELLED.get(str(value).casefold())
         return cls(spelled) if spelled else None
 
 
@@ -84,14 +76,6 @@ class Condition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selected:
-    """Rows that fit, and those of which nobody can tell."""
-
-    rows: tuple[MergedRow, ...]
-    undecided: tuple[MergedRow, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Total:
     """One number, of one unit."""
 
@@ -99,28 +83,12 @@ class Total:
     row: MergedRow | None = None  # for min and max: the row that has it
 
 
-@dataclass(frozen=True, kw_only=True)
-class Aggregated:
-    """The aggregate of a column."""
-
-    totals: tuple[Total, ...]
-    unread: int = 0  # rows without a number
-
-
-@dataclass(frozen=True, kw_only=True)
-class Group:
-    """Rows that share a cell."""
-
-    name: str
-    rows: tuple[MergedRow, ...]
-
-
-def select(rows: Sequence[MergedRow], conditions: Sequence[Condition]) -> Selected:
-    """Rows that meet all conditions. Undecided: those that fail none, but have no value that can be compared."""
+def select(rows: Rows, conditions: Sequence[Condition]) -> tuple[Rows, Rows]:
+    """Rows that meet all conditions, and the undecided: those that fail none, but have no value to compare."""
     judged = [(row, {meets(row.cells[each.place], each) for each in conditions}) for row in rows]
-    return Selected(
-        rows=tuple(row for row, verdicts in judged if verdicts <= {True}),
-        undecided=tuple(row for row, verdicts in judged if None in verdicts and False not in verdicts),
+    return (
+        [row for row, verdicts in judged if verdicts <= {True}],
+        [row for row, verdicts in judged if None in verdicts and False not in verdicts],
     )
 
 
@@ -131,125 +99,49 @@ def meets(cell: str, condition: Condition) -> bool | None:
     if not cell:
         return None
     if operator is Operator.CONTAINS:
-        return plain(wanted) in plain(cell) or (bool(stems(wanted)) and stems(wanted) <= stems(cell))
-    if operator in (Operator.EQUAL, Operator.UNEQUAL):
-        is_equal = _is_equal(cell, wanted)
-        return is_equal if operator is Operator.EQUAL or is_equal is None else not is_equal
+        return plain(wanted) in plain(cell) or _says(cell, wanted)
     sides = _sides(cell, wanted)
-    return None if sides is None else _ORDERED[operator](sides)
+    if operator in (Operator.EQUAL, Operator.UNEQUAL):
+        if not (day(cell) or (is_only_amount(cell) and is_only_amount(wanted))):
+            is_equal = set(name_words(wanted)) <= set(name_words(cell)) or _says(cell, wanted)
+        elif sides is None:
+            return None
+        else:
+            is_equal = sides[1] <= sides[0] <= sides[2]
+        return is_equal is (operator is Operator.EQUAL)
+    if sides is None:
+        return None
+    value, first, last = sides
+    ordered = {
+        Operator.LESS: value < first,
+        Operator.AT_MOST: value <= last,
+        Operator.MORE: value > last,
+        Operator.AT_LEAST: value >= first,
+    }
+    return ordered[operator]
 
 
-def sort(rows: Sequence[MergedRow], place: int, order: Order) -> tuple[MergedRow, ...]:
-    """By dates, numbers or words, whichever the column mostly holds; rows with no such value come last."""
-    keys = _keys([row.cells[place] for row in rows])
-    known = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
-    rest = [row for key, row in zip(keys, rows, strict=True) if key is None]
-    known.sort(key=lambda each: each[0], reverse=order is Order.DESC)
-    return (*(row for _, row in known), *rest)
+def _says(cell: str, wanted: str) -> bool:
+    return bool(stems(wanted)) and stems(wanted) <= stems(cell)
 
 
-def group(rows: Sequence[MergedRow], place: int, period: Period | None = None) -> tuple[Group, ...]:
-    """Groups by the cells' words, ignoring punctuation, case and legal forms; the largest first, ties in order of
-    appearance. With a period by dates, the earliest first; cells without a date have no name and come last."""
-    groups: dict[tuple[str, ...], list[MergedRow]] = {}
-    for row in rows:
-        cell = row.cells[place]
-        groups.setdefault((_period_of(cell, period),) if period else name_words(cell), []).append(row)
-    if period:
-        in_time = sorted(groups, key=lambda key: key[0] or "~")
-        return tuple(Group(name=key[0], rows=tuple(groups[key])) for key in in_time)
-    made = (Group(name=rows[0].cells[place], rows=tuple(rows)) for rows in groups.values())
-    return tuple(sorted(made, key=lambda each: -len(each.rows)))
-
-
-def aggregate_column(rows: Sequence[MergedRow], place: int, aggregate: Aggregate, *, language: str) -> Aggregated:
-    """The aggregate of one column. Empty for `count` and `none`: the number of rows is always given anyway. A column of
-    dates has a minimum and a maximum, but no sum."""
-    days = [(found, row) for row in rows if (found := day(row.cells[place])) is not None]
-    if aggregate in (Aggregate.MIN, Aggregate.MAX) and len(days) * 2 > len(rows):
-        end = (min if aggregate is Aggregate.MIN else max)(days, key=lambda each: each[0])
-        return Aggregated(totals=(Total(shown=end[1].cells[place], row=end[1]),), unread=len(rows) - len(days))
-    read = [(number, row) for row in rows if (number := amount(row.cells[place])) is not None]
-    if aggregate in (Aggregate.NONE, Aggregate.COUNT):
-        return Aggregated(totals=())
-    totals = tuple(_total(each, aggregate, unit, language) for unit, each in _by_unit(read).items())
-    return Aggregated(totals=totals, unread=len(rows) - len(read))
-
-
-def shown(value: Decimal, unit: str, *, language: str) -> str:
-    """«1 234 567,50 ₽», "1,234,567.50 $"; whole numbers without decimals."""
-    rounded = value.quantize(_CENT, ROUND_HALF_UP)
-    digits = f"{rounded:,.2f}" if rounded != rounded.to_integral_value() else f"{rounded.to_integral_value():,}"
-    if language == "ru":
-        digits = digits.replace(",", "\u00a0").replace(".", ",")
-    return f"{digits}\u00a0{unit}" if unit else digits
-
-
-_ORDERED: Mapping[Operator, Callable[["_Sides"], bool]] = {
-    Operator.LESS: lambda sides: sides.cell < sides.first,
-    Operator.AT_MOST: lambda sides: sides.cell <= sides.last,
-    Operator.MORE: lambda sides: sides.cell > sides.last,
-    Operator.AT_LEAST: lambda sides: sides.cell >= sides.first,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sides:
+def _sides(cell: str, wanted: str) -> tuple[Decimal, Decimal, Decimal] | None:
     """What is compared, as numbers: a cell, and the ends of the condition's value (a year has two)."""
-
-    cell: Decimal
-    first: Decimal
-    last: Decimal
-
-
-def _sides(cell: str, wanted: str) -> _Sides | None:
     written, span = day(cell), period(wanted)
     if written and span:
-        first, last = (Decimal(end.toordinal()) for end in span)
-        return _Sides(cell=Decimal(written.toordinal()), first=first, last=last)
+        return Decimal(written.toordinal()), Decimal(span[0].toordinal()), Decimal(span[1].toordinal())
     mine, limit = amount(cell), amount(wanted)
     if mine is None or limit is None or (mine.unit and limit.unit and mine.unit != limit.unit):
         return None
-    return _Sides(cell=mine.value, first=limit.value, last=limit.value)
+    return mine.value, limit.value, limit.value
 
 
-def _is_equal(cell: str, wanted: str) -> bool | None:
-    if day(cell) or (is_only_amount(cell) and is_only_amount(wanted)):
-        sides = _sides(cell, wanted)
-        return None if sides is None else sides.first <= sides.cell <= sides.last
-    return set(name_words(wanted)) <= set(name_words(cell)) or (bool(stems(wanted)) and stems(wanted) <= stems(cell))
-
-
-def _period_of(cell: str, period: Period) -> str:
-    """«2025», «2025-03», «2025 Q1»; empty without a date."""
-    found = day(cell)
-    if found is None:
-        return ""
-    named = {
-        Period.YEAR: f"{found.year}",
-        Period.QUARTER: f"{found.year} Q{(found.month + 2) // 3}",
-        Period.MONTH: f"{found:%Y-%m}",
-    }
-    return named[period]
-
-
-def _by_unit(read: Sequence[tuple[Amount, MergedRow]]) -> Mapping[str, Sequence[tuple[Amount, MergedRow]]]:
-    """By unit, the most frequent first. Amounts without a unit join the others if these have only one unit."""
-    units = list(dict.fromkeys(found.unit for found, _ in read if found.unit))
-    plain_unit = units[0] if len(units) == 1 else ""
-    grouped: dict[str, list[tuple[Amount, MergedRow]]] = {}
-    for found, row in read:
-        grouped.setdefault(found.unit or plain_unit, []).append((found, row))
-    return dict(sorted(grouped.items(), key=lambda each: -len(each[1])))
-
-
-def _total(read: Sequence[tuple[Amount, MergedRow]], aggregate: Aggregate, unit: str, language: str) -> Total:
-    if aggregate in (Aggregate.MIN, Aggregate.MAX):
-        found, row = (min if aggregate is Aggregate.MIN else max)(read, key=lambda each: each[0].value)
-        return Total(shown=shown(found.value, unit, language=language), row=row)
-    whole = sum((found.value for found, _ in read), Decimal(0))
-    value = whole if aggregate is Aggregate.SUM else whole / len(read)
-    return Total(shown=shown(value, unit, language=language))
+def sort(rows: Rows, place: int, order: Order) -> Rows:
+    """By dates, numbers or words, whichever the column mostly holds; rows with no such value come last."""
+    keys = _keys([row.cells[place] for row in rows])
+    known = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
+    known.sort(key=lambda each: each[0], reverse=order is Order.DESC)
+    return [*(row for _, row in known), *(row for key, row in zip(keys, rows, strict=True) if key is None)]
 
 
 def _keys(cells: Sequence[str]) -> list[tuple[str, Decimal] | tuple[str, date] | tuple[str, str] | None]:
@@ -260,3 +152,60 @@ def _keys(cells: Sequence[str]) -> list[tuple[str, Decimal] | tuple[str, date] |
     if sum(each is not None for each in amounts) * 2 > len(cells):
         return [None if each is None else (each.unit, each.value) for each in amounts]
     return [("", plain(cell)) if cell else None for cell in cells]
+
+
+def group(rows: Rows, place: int, period: Period | None = None) -> dict[str, Rows]:
+    """Groups by the cells' words, ignoring punctuation, case and legal forms; the largest first, ties in order of
+    appearance. With a period by dates, the earliest first; cells without a date have no name and come last."""
+    groups: dict[tuple[str, ...], list[MergedRow]] = {}
+    for row in rows:
+        cell = row.cells[place]
+        groups.setdefault((_period_of(cell, period),) if period else name_words(cell), []).append(row)
+    if period:
+        return {key[0]: groups[key] for key in sorted(groups, key=lambda key: key[0] or "~")}
+    return {each[0].cells[place]: each for each in sorted(groups.values(), key=len, reverse=True)}
+
+
+def _period_of(cell: str, period: Period) -> str:
+    """«2025», «2025-03», «2025 Q1»; empty without a date."""
+    found = day(cell)
+    if found is None:
+        return ""
+    if period is Period.QUARTER:
+        return f"{found.year} Q{(found.month + 2) // 3}"
+    return f"{found.year}" if period is Period.YEAR else f"{found:%Y-%m}"
+
+
+def aggregate_column(rows: Rows, place: int, aggregate: Aggregate, *, language: str) -> tuple[list[Total], int]:
+    """The aggregate of one column, and the number of rows without a value. None for `count` and `none`: the number of
+    rows is always given anyway. A column of dates has a minimum and a maximum, but no sum."""
+    if aggregate in (Aggregate.NONE, Aggregate.COUNT):
+        return [], 0
+    days = [(found, row) for row in rows if (found := day(row.cells[place])) is not None]
+    if aggregate in (Aggregate.MIN, Aggregate.MAX) and len(days) * 2 > len(rows):
+        end = (min if aggregate is Aggregate.MIN else max)(days, key=lambda each: each[0])
+        return [Total(shown=end[1].cells[place], row=end[1])], len(rows) - len(days)
+    read = [(number, row) for row in rows if (number := amount(row.cells[place])) is not None]
+    units = list(dict.fromkeys(found.unit for found, _ in read if found.unit))
+    by_unit: dict[str, list[tuple[Amount, MergedRow]]] = {}
+    for each in read:  # amounts without a unit join the others if these have only one
+        by_unit.setdefault(each[0].unit or (units[0] if len(units) == 1 else ""), []).append(each)
+    frequent = sorted(by_unit.items(), key=lambda each: -len(each[1]))
+    return [_total(own, aggregate, unit, language) for unit, own in frequent], len(rows) - len(read)
+
+
+def _total(read: Sequence[tuple[Amount, MergedRow]], aggregate: Aggregate, unit: str, language: str) -> Total:
+    if aggregate in (Aggregate.MIN, Aggregate.MAX):
+        found, row = (min if aggregate is Aggregate.MIN else max)(read, key=lambda each: each[0].value)
+        return Total(shown=shown(found.value, unit, language=language), row=row)
+    whole = sum((found.value for found, _ in read), Decimal(0))
+    return Total(shown=shown(whole if aggregate is Aggregate.SUM else whole / len(read), unit, language=language))
+
+
+def shown(value: Decimal, unit: str, *, language: str) -> str:
+    """«1 234 567,50 ₽», "1,234,567.50 $"; whole numbers without decimals."""
+    rounded = value.quantize(Decimal("0.01"), ROUND_HALF_UP)
+    digits = f"{rounded:,.2f}" if rounded != rounded.to_integral_value() else f"{rounded.to_integral_value():,}"
+    if language == "ru":
+        digits = digits.replace(",", "\u00a0").replace(".", ",")
+    return f"{digits}\u00a0{unit}" if unit else digits

@@ -1,90 +1,58 @@
 """`collect_rows`: extracts rows from documents, then filters, counts, sums, sorts and compares them.
 
 In: what a row is, its columns, conditions, what to compute. Out: a table with a source for each value, numbers that
-code has computed, and where documents disagree. A model extracts the rows; `rag.execution` does the rest.
+code has computed, and where documents disagree. A model extracts the rows: short documents share a call, long ones
+take several. What it gives is checked against the text; when rows seem to be missing, it is asked once more, as long as
+calls are left for the other documents, and the better of the two replies is final. When it fails at a call, only its
+documents are lost; when it cannot write all rows of several documents at once, they are read in two halves.
 """
 
-import re
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Annotated, Self
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+import structlog
 
-from prompts.wordings import Wordings, language_of
-from rag.execution.computing import Aggregate, Condition, Operator, Order, Period
-from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, choose
+from domain.documents import DocumentCard
+from domain.ending import together
+from domain.ids import DocumentId
+from prompts.wordings import language_of
+from rag.execution.documents import WholeDocumentsTool, choose, overlapping, pages_of, parts_of, tokens_of
+from rag.execution.evidence import Checked, Row, check, chunk_name, source_of, stands_in
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
-from rag.execution.row_reading import Extraction, ExtractionTask, RowExtractor
-from rag.execution.table_facts import TableRequest, changes_payload, rows_payload
-from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, ToolContext, wording
-from rag.execution.wire import RowsReply
-from rag.planning.tool import ToolArguments
-from rag.words import digest, plain
+from rag.execution.table_facts import RowsArguments, TableWriter
+from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, ToolContext, ask, size_of, wording
+from rag.execution.wire import NamedChunk, RowsReply, RowsRequest
+from rag.ports import ModelError, ModelMisfit
+from rag.records import ChatMessage, DocumentsRead, Passage, asking
+from rag.words import digest, estimate_tokens
 
-MAX_COLUMNS = 6
-MAX_CONDITIONS = 8  # «between» makes two
-BETWEEN = "between"  # of conditions: two of them
-_ENDS = (Operator.AT_LEAST.value, Operator.AT_MOST.value)
-_RANGE = re.compile(r"\s*\.\.\s*|\s+[–—-]\s+")
 REPLY_TOKENS = 1_500  # expected size of a reply, for the allowance; the meter counts the real size
+SIDE_BY_SIDE = 4
+MOST_TOGETHER = 12  # documents of one call: their rows have to fit into its reply
+COLUMNS_TOKENS = 900  # row and columns at their longest, and the field names
+NAME_CHARS = 80  # of a document's name, given with each passage
+NAME_TOKENS = 40
+OVERLAP_TOKENS = 300  # of a part that the next one repeats: the longest row that survives a cut
+OVERLAP_SHARE = 6  # the overlap is at most one sixth of a small prompt
+LINES_SHOWN = 20
+LINE_CHARS = 200
+_DROPPED = (
+    "Dropped, because their `quote` or their first cell does not stand in a chunk_text word for word: {count} of your "
+    "rows. Give each row a quote copied from its chunk_text; leave out those that this part does not state."
+)
+_DIFFERS = "You said that this part states {seen} such rows (total_seen), and gave {given}. Count once more."
+_UNREAD = (
+    "These lines stand among lines that you took as rows, and you gave no row of them. Add those that are rows "
+    "too:\n{lines}"
+)
+_AGAIN = "Return all rows of this part once more, with total_seen. Answer with the JSON object alone."
 
-ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
-
-
-class WantedRows(ToolArguments):
-    """A condition on a column."""
-
-    column: ColumnName
-    op: Operator
-    value: Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=200)]
-
-
-class RowsArguments(ToolArguments):
-    """What a row is, and what is worked out of the rows."""
-
-    what: str = Field(min_length=1, max_length=200)
-    columns: tuple[ColumnName, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
-    documents: tuple[DocumentName, ...] | None = Field(None, max_length=MAX_NAMED)
-    where: tuple[WantedRows, ...] | None = Field(None, max_length=MAX_CONDITIONS)
-    key: tuple[ColumnName, ...] | None = Field(None, max_length=MAX_COLUMNS)
-    current: bool = False
-    aggregate: Aggregate = Aggregate.NONE
-    of: ColumnName | None = None
-    group_by: ColumnName | None = None
-    period: Period | None = None
-    sort_by: ColumnName | None = None
-    order: Order = Order.ASC
-    changes: bool = False
-
-    @field_validator("where", mode="before")
-    @classmethod
-    def _without_between(cls, value: object) -> object:
-        """«between» with two values as a condition for each end, both included."""
-        conditions = value if isinstance(value, list | tuple) else [value]
-        return None if value is None else [end for each in conditions for end in _ends(each)]
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> Self:
-        if self.aggregate not in (Aggregate.NONE, Aggregate.COUNT) and self.of is None:
-            raise ValueError(f"of: name the column that {self.aggregate} is worked out of")
-        if self.changes and self.documents is not None and len(self.documents) != 2:
-            raise ValueError("changes: name exactly two documents, the earlier one first")
-        return self
-
-    @cached_property
-    def all_columns(self) -> tuple[str, ...]:
-        """`columns`, and those that are named elsewhere only."""
-        named = (*(each.column for each in self.where or ()), *(self.key or ()), self.of, self.group_by, self.sort_by)
-        columns: dict[str, str] = {}
-        for name in (*self.columns, *filter(None, named)):
-            columns.setdefault(plain(name), name)
-        return tuple(columns.values())
-
-    def place(self, name: str) -> int:
-        """Index of a column."""
-        return [plain(column) for column in self.all_columns].index(plain(name))
+log = structlog.get_logger()
 
 
 class CollectRows(WholeDocumentsTool[RowsArguments]):
@@ -113,98 +81,265 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
         )
         if arguments.changes and len(chosen.cards) != 2:
             raise StepFailed(f"changes are told of two documents, and {len(chosen.cards)} go by these names")
+        # Conditions are no part of the cache's key, so that a count of what was listed before finds the same rows.
+        asked = map(wording, (arguments.what, *arguments.all_columns))
         reader = (RowsReply.__name__, self.model.name, digest(self.prompts.rows))
-        order = ExtractionTask(
-            base_id=context.base_id,
-            row=arguments.what,
-            columns=arguments.all_columns,
-            cards=chosen.cards,
-            cache=await ReplyCache.open(self.memory, context.base_id, *reader, *_request(arguments)),
-        )
-        language = language_of(context.question)
-        asked = _Asked(arguments=arguments, table=_table_request(arguments, self.wordings[language], language))
-        extraction = await RowExtractor(
-            order=order,
-            model=self.model,
-            passages=self.passages,
-            rules=self.prompts.rows,
-            prompt_tokens=self.prompt_tokens,
-            allowance=Allowance(run=context.run, reply_tokens=REPLY_TOKENS),
-            watch=lambda read: _keep(read, asked, context),
-        ).extract()
+        cache = await ReplyCache.open(self.memory, context.base_id, *reader, *asked)
+        extraction = _Extraction(tool=self, asked=arguments, context=context, cards=chosen.cards, cache=cache)
+        await extraction.read()
         if chosen.cards and extraction.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
-        return asked.payload(extraction)
-
-
-def _ends(condition: object) -> list[object]:
-    if not isinstance(condition, dict) or condition.get("op") != BETWEEN:
-        return [condition]
-    value = condition.get("value")
-    ends = _RANGE.split(value, maxsplit=1) if isinstance(value, str) else value
-    if not isinstance(ends, list | tuple) or len(ends) != len(_ENDS):
-        raise ValueError(f"{BETWEEN}: give the first and the last value, «2025-01-01..2025-03-31»")
-    return [{**condition, "op": op, "value": end} for op, end in zip(_ENDS, ends, strict=True)]
+        return extraction.payload()
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """The arguments, and what is worked out of the rows."""
+class DocumentText:
+    """A document and all its passages."""
 
-    arguments: RowsArguments
-    table: TableRequest
+    card: DocumentCard
+    passages: tuple[Passage, ...]
 
-    def payload(self, extraction: Extraction) -> FactsPayload:
-        """Of the rows so far."""
-        arguments, cards = self.arguments, extraction.order.cards
-        came = {card.id: card.created_at for card in cards}
-        key = tuple(map(arguments.place, arguments.key)) if arguments.key else (0,)
-        documents, dropped = extraction.documents, extraction.dropped
-        if not arguments.changes:
-            things = merge_rows(extraction.in_order, row=arguments.what, key=key, came=came)
-            return rows_payload(things, self.table, documents, came=came, dropped=dropped)
-        before, after = (
-            merge_rows(extraction.rows.get(card.id, ()), row=arguments.what, key=key, came=came) for card in cards
+
+Batch = Sequence[DocumentText]
+"""Documents that share a call; a long one is alone and takes several."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedReply:
+    """A model's reply for a part, and the result of its check against the text."""
+
+    reply: RowsReply
+    checked: Checked
+
+    @classmethod
+    def of(cls, reply: RowsReply, request: RowsRequest, part: Sequence[Passage]) -> Self:
+        """The reply, checked against the part."""
+        return cls(reply=reply, checked=check(reply, part, columns=len(request.columns)))
+
+    @property
+    def worth(self) -> tuple[int, int, int]:
+        """More supported rows are better; of equals fewer missing, then fewer dropped."""
+        return (len(self.checked.rows), -self.checked.missing, -self.checked.dropped)
+
+
+@dataclass(kw_only=True)
+class _Extraction:
+    """One extraction; its workers share its state."""
+
+    tool: CollectRows
+    asked: RowsArguments
+    context: ToolContext
+    cards: tuple[DocumentCard, ...]
+    cache: ReplyCache
+    rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
+    problems: int = 0
+    dropped: int = 0
+    missing: int = 0  # rows that the model saw but did not give
+    remembered: int = 0  # documents taken from the cache without a model
+    _halves: deque[Batch] = field(default_factory=deque)  # of a batch whose rows did not fit into one reply
+    _packing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """The room for documents, and all of them waiting."""
+        self._allowance = Allowance(run=self.context.run, reply_tokens=REPLY_TOKENS)
+        whole = self.tool.prompt_tokens - estimate_tokens(self.tool.prompts.rows) - COLUMNS_TOKENS
+        self._overlap_tokens = max(min(OVERLAP_TOKENS, whole // OVERLAP_SHARE), 0)
+        self._part_tokens = whole - self._overlap_tokens
+        self._waiting = deque(self.cards)
+
+    async def read(self) -> None:
+        """Raises DatabaseAway."""
+        await together(*(self._work() for _ in range(SIDE_BY_SIDE)))
+        log.info(
+            "rows.read",
+            documents=len(self.rows),
+            of=len(self.cards),
+            remembered=self.remembered,
+            rows=sum(map(len, self.rows.values())),
+            dropped=self.dropped,
+            missing=self.missing,
+            problems=self.problems,
         )
-        found = compare(before, after, row=arguments.what, key=key)
-        names = (cards[0].name, cards[1].name)
-        return changes_payload(found, names, self.table, documents, dropped=dropped)
+
+    def payload(self) -> FactsPayload:
+        """Of the rows so far."""
+        asked, language = self.asked, language_of(self.context.question)
+        documents = DocumentsRead(
+            read=len(self.rows),
+            total=len(self.cards),
+            without_data=sum(not rows for rows in self.rows.values()),
+            problems=self.problems,
+            missing_rows=self.missing,
+            remembered=self.remembered,
+        )
+        words = self.tool.wordings[language]
+        writer = TableWriter(asked=asked, words=words, language=language, documents=documents, dropped=self.dropped)
+        came = {card.id: card.created_at for card in self.cards}
+        lists = [self.rows.get(card.id, []) for card in self.cards]
+        lists = lists if asked.changes else [[row for rows in lists for row in rows]]
+        merged = [merge_rows(rows, row=asked.what, key=asked.key_places, came=came) for rows in lists]
+        if not asked.changes:
+            return writer.rows(merged[0], came=came)
+        found = compare(*merged, row=asked.what, key=asked.key_places)
+        return writer.changes(found, (self.cards[0].name, self.cards[1].name))
+
+    def _tell(self) -> None:
+        """Reports progress to the person, and keeps the rows so far in case the step is cut short. A partial comparison
+        is not kept: it would report false differences."""
+        run, step, done = self.context.run, self.context.step_id, len(self.rows) + self.problems
+        run.report(StepProgress(step_id=step, done=done, total=len(self.cards)))
+        if not self.asked.changes:
+            run.kept[step] = self.payload()
+
+    def _add(self, cards: Sequence[DocumentCard], checked: Sequence[Checked], *, is_remembered: bool) -> None:
+        """Documents have been read in these parts."""
+        self.rows.update({card.id: [] for card in cards})
+        for row in (row for each in checked for row in each.rows):
+            self.rows[row.document].append(row)
+        self.dropped += sum(each.dropped for each in checked)
+        self.missing += sum(each.missing for each in checked)
+        self.remembered += len(cards) if is_remembered else 0
+
+    async def _work(self) -> None:
+        while True:
+            async with self._packing:
+                batch = await self._next()
+            if not batch:
+                return
+            try:
+                if not await self._read(batch):
+                    return
+            except ModelError as error:
+                if isinstance(error, ModelMisfit) and len(batch) > 1:
+                    half = len(batch) // 2
+                    self._halves.extend((batch[:half], batch[half:]))
+                    continue
+                self.problems += len(batch)
+                log.warning("rows.batch_failed", documents=len(batch), reason=type(error).__name__)
+            self._tell()
+
+    async def _next(self) -> Batch:
+        """The next documents with their texts: as many as fit into one prompt, or one that is longer. Those that are
+        cached, as far as they were read in one part, are done with on the way. Nothing when all are begun, or the
+        limits forbid any further call."""
+        if self._halves:
+            return () if self._allowance.is_over() else self._halves.popleft()
+        batch: list[DocumentText] = []
+        left, remembered = self._part_tokens, self.remembered
+        while self._waiting and len(batch) < MOST_TOGETHER:
+            card = self._waiting[0]
+            pages = pages_of(self.tool.passages, self.context.base_id, card.id)
+            passages = tuple([passage async for page in pages for passage in page])
+            if said := self._recalled(self._request(passages, [card]), passages):
+                self._add([card], [said.checked], is_remembered=True)
+            else:
+                left -= sum(tokens_of(passage) + NAME_TOKENS for passage in passages)
+                if (batch and left < 0) or (not batch and self._allowance.is_over()):
+                    break
+                batch.append(DocumentText(card=card, passages=passages))
+            self._waiting.popleft()
+        if self.remembered > remembered:
+            self._tell()
+        return batch
+
+    async def _read(self, batch: Batch) -> bool:
+        """False when the limits ended it; then none of the batch's documents counts as read."""
+        cards = [document.card for document in batch]
+        asked, replies = 0, list[tuple[tuple[Passage, ...], Checked]]()
+        passages = [passage for document in batch for passage in document.passages]
+        parts = parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS)
+        for part in overlapping(parts, tokens=self._overlap_tokens, each=NAME_TOKENS):
+            request = self._request(part, cards)
+            said = self._recalled(request, part)
+            asked += said is None
+            said = said or await self._ask(request, part, cards)
+            if said is None:
+                return False
+            replies.append((part, said.checked))
+        self._add(cards, [checked for _, checked in replies], is_remembered=not asked)
+        self.missing -= sum(recovered(short, after) for short, (_, after) in pairwise(replies))
+        return True
+
+    async def _ask(
+        self, request: RowsRequest, part: Sequence[Passage], cards: Sequence[DocumentCard]
+    ) -> CheckedReply | None:
+        """None when the limits forbid the call. A complete reply, or the better of two, is cached. Any other reply is
+        not: another time may give a better one. Raises ModelError."""
+        messages = asking(self.tool.prompts.rows, request.model_dump_json())
+        reply = await ask(self.tool.model, messages, RowsReply, self._allowance)
+        if reply is None:
+            return None
+        first = CheckedReply.of(reply, request, part)
+        last = first.reply if first.checked.is_whole else await self._ask_again(messages, first)
+        if last is None:
+            return first
+        better = max(CheckedReply.of(last, request, part), first, key=lambda said: said.worth)
+        await self._keep(better.reply, part, cards)
+        return better
+
+    async def _ask_again(self, asked: Sequence[ChatMessage], first: CheckedReply) -> RowsReply | None:
+        """Shows the model remarks on what it said. None when every call that is left is needed for other documents, the
+        limits forbid it, or the model fails: the first reply is then final."""
+        not_begun = len(self._halves) + -(-len(self._waiting) // MOST_TOGETHER)  # calls that these need, at a guess
+        if self._allowance.calls_left <= not_begun:
+            return None
+        remark = ChatMessage(role="user", content=_remarks(first.checked))
+        shown = ChatMessage(role="assistant", content=first.reply.model_dump_json())
+        most = self.tool.prompt_tokens
+        messages = next((each for each in ((*asked, shown, remark), (*asked, remark)) if size_of(each) <= most), None)
+        try:
+            return await ask(self.tool.model, messages, RowsReply, self._allowance) if messages else None
+        except ModelError as error:
+            log.warning("rows.not_repaired", reason=type(error).__name__)
+            return None
+
+    def _recalled(self, request: RowsRequest, part: Sequence[Passage]) -> CheckedReply | None:
+        reply = self.cache.get(_key(request), RowsReply)
+        return CheckedReply.of(reply, request, part) if reply else None
+
+    async def _keep(self, reply: RowsReply, part: Sequence[Passage], cards: Sequence[DocumentCard]) -> None:
+        """The rows of each document by themselves, so that one that changes does not make the others be read again. Of
+        rows that the model saw but did not give nobody knows the document: the last one is said to have them."""
+        sources = [(row, source_of(row, part)) for row in reply.rows]
+        for card in cards:
+            own = [passage for passage in part if passage.document_id == card.id]
+            rows = tuple(row for row, source in sources if source and source.document_id == card.id)
+            unseen = max(reply.total_seen - len(reply.rows), 0) if card is cards[-1] else 0
+            kept = RowsReply(total_seen=len(rows) + unseen, rows=rows)
+            if own:
+                await self.cache.keep(_key(self._request(own, [card])), kept, [card.id])
+
+    def _request(self, part: Sequence[Passage], cards: Sequence[DocumentCard]) -> RowsRequest:
+        names = {card.id: card.name[:NAME_CHARS] for card in cards}
+        chunks = (
+            NamedChunk(chunk_id=chunk_name(each), document=names[each.document_id], chunk_text=each.text)
+            for each in part
+        )
+        return RowsRequest(row=self.asked.what, columns=self.asked.all_columns, document_context=tuple(chunks))
 
 
-def _table_request(arguments: RowsArguments, words: Wordings, language: str) -> TableRequest:
-    def place(name: str | None) -> int | None:
-        return arguments.place(name) if name else None
-
-    is_reckoned = arguments.aggregate not in (Aggregate.NONE, Aggregate.COUNT)
-    return TableRequest(
-        row=arguments.what,
-        columns=arguments.all_columns,
-        words=words,
-        language=language,
-        conditions=tuple(
-            Condition(place=arguments.place(each.column), operator=each.op, value=each.value)
-            for each in arguments.where or ()
-        ),
-        current=arguments.current,
-        aggregate=arguments.aggregate,
-        of=place(arguments.of) if is_reckoned else None,
-        group_by=place(arguments.group_by),
-        period=arguments.period,
-        sort_by=place(arguments.sort_by),
-        order=arguments.order,
+def _remarks(checked: Checked) -> str:
+    """Why the rows may be incomplete, for the model."""
+    given = len(checked.rows) + checked.dropped
+    lines = "\n".join(line[:LINE_CHARS] for line in checked.unread[:LINES_SHOWN])
+    said = (
+        _DROPPED.format(count=checked.dropped) if checked.dropped else "",
+        _DIFFERS.format(seen=checked.seen, given=given) if checked.seen != given else "",
+        _UNREAD.format(lines=lines) if lines else "",
+        _AGAIN,
     )
+    return "\n".join(filter(None, said))
 
 
-def _request(arguments: RowsArguments) -> tuple[str, ...]:
-    """The cache key: the arguments that decide which rows there are. Conditions are left out, so that a count of what
-    was listed before finds the same rows."""
-    return tuple(map(wording, (arguments.what, *arguments.all_columns)))
+def recovered(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:
+    """How many of the rows missing in a part are given in the next one, which repeats the end of the part."""
+    part, checked = short
+    texts = {passage.chunk_id: passage.text for passage in part}
+    given = {row.cells for row in checked.rows}
+    late = (row for row in after.rows if row.cells not in given)
+    return min(sum(stands_in(row.cells[0], texts.get(row.passage.chunk_id, "")) for row in late), checked.missing)
 
 
-def _keep(extraction: Extraction, asked: _Asked, context: ToolContext) -> None:
-    """Reports progress to the person, and keeps the rows so far in case the step is cut short. A partial comparison is
-    not kept: it would report false differences."""
-    read = extraction.documents
-    context.run.report(StepProgress(step_id=context.step_id, done=read.read + read.problems, total=read.total))
-    if not asked.arguments.changes:
-        context.run.kept[context.step_id] = asked.payload(extraction)
+def _key(request: RowsRequest) -> str:
+    """Cache key: a hash of the texts and names. The request itself is part of the cache's own key."""
+    return digest(*(chunk.model_dump_json() for chunk in request.document_context))

@@ -1,296 +1,358 @@
 """A table as a tool's payload: numbers first, then remarks and disagreements, then the rows.
 
-In: things merged from all documents, the conditions and what is worked out of them. Out: facts, each row with the
-passages that say its values, and the whole table for a file. The counts and sums made here are the only ones that an
-answer may give; where documents disagree about a value that they depend on, the other result is given, too. Pure.
+In: what is asked of the rows, things merged from all documents. Out: facts, each row with the passages that say its
+values, and the whole table for a file. The counts and sums made here are the only ones that an answer may give; where
+documents disagree about a value that they depend on, the other result is given, too. Pure.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.computing import (
     Aggregate,
-    Aggregated,
     Condition,
+    Operator,
     Order,
     Period,
-    Selected,
+    Rows,
+    Total,
     aggregate_column,
     group,
     select,
     sort,
 )
+from rag.execution.documents import MAX_NAMED, DocumentName
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.ledger import conflict_facts, in_words
 from rag.execution.merging import Changed, Comparison, MergedRow, conflicts_of
+from rag.planning.tool import ToolArguments
 from rag.records import DocumentsRead, FactTable, RankedPassage, TableRow
+from rag.words import plain
 
 MOST_NAMED = 10  # things that a remark names
+MAX_COLUMNS = 6
+BETWEEN = "between"  # of conditions: two of them
+_ENDS = (Operator.AT_LEAST.value, Operator.AT_MOST.value)
+_RANGE = re.compile(r"\s*\.\.\s*|\s+[–—-]\s+")
+
+ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class WantedRows(ToolArguments):
+    """A condition on a column."""
+
+    column: ColumnName
+    op: Operator
+    value: Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=200)]
+
+
+class RowsArguments(ToolArguments):
+    """What a row is, and what is worked out of the rows."""
+
+    what: str = Field(min_length=1, max_length=200)
+    columns: tuple[ColumnName, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+    documents: tuple[DocumentName, ...] | None = Field(None, max_length=MAX_NAMED)
+    where: tuple[WantedRows, ...] | None = Field(None, max_length=8)  # «between» makes two
+    key: tuple[ColumnName, ...] | None = Field(None, max_length=MAX_COLUMNS)
+    current: bool = False
+    aggregate: Aggregate = Aggregate.NONE
+    of: ColumnName | None = None
+    group_by: ColumnName | None = None
+    period: Period | None = None
+    sort_by: ColumnName | None = None
+    order: Order = Order.ASC
+    changes: bool = False
+
+    @field_validator("where", mode="before")
+    @classmethod
+    def _without_between(cls, value: object) -> object:
+        """«between» with two values as a condition for each end, both included."""
+        conditions = value if isinstance(value, list | tuple) else [value]
+        return None if value is None else [end for each in conditions for end in _ends(each)]
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        if self.aggregate not in (Aggregate.NONE, Aggregate.COUNT) and self.of is None:
+            raise ValueError(f"of: name the column that {self.aggregate} is worked out of")
+        if self.changes and self.documents is not None and len(self.documents) != 2:
+            raise ValueError("changes: name exactly two documents, the earlier one first")
+        return self
+
+    @cached_property
+    def all_columns(self) -> tuple[str, ...]:
+        """`columns`, and those that are named elsewhere only."""
+        named = (*(each.column for each in self.where or ()), *(self.key or ()), self.of, self.group_by, self.sort_by)
+        columns: dict[str, str] = {}
+        for name in (*self.columns, *filter(None, named)):
+            columns.setdefault(plain(name), name)
+        return tuple(columns.values())
+
+    def place(self, name: str) -> int:
+        """Index of a column."""
+        return [plain(column) for column in self.all_columns].index(plain(name))
+
+    @property
+    def key_places(self) -> tuple[int, ...]:
+        """The columns that tell things apart."""
+        return tuple(map(self.place, self.key or self.columns[:1]))
+
+
+def _ends(condition: object) -> list[object]:
+    if not isinstance(condition, dict) or condition.get("op") != BETWEEN:
+        return [condition]
+    value = condition.get("value")
+    ends = _RANGE.split(value, maxsplit=1) if isinstance(value, str) else value
+    if not isinstance(ends, list | tuple) or len(ends) != len(_ENDS):
+        raise ValueError(f"{BETWEEN}: give the first and the last value, «2025-01-01..2025-03-31»")
+    return [{**condition, "op": op, "value": end} for op, end in zip(_ENDS, ends, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableRequest:
-    """What is worked out of things, and in which words it is told. Columns are given by index."""
+class TableWriter:
+    """Makes payloads of what is asked, in one language; `dropped`: rows that the model gave but the text does not
+    support. They are mentioned: they may seem to be missing from their document."""
 
-    row: str
-    columns: tuple[str, ...]
+    asked: RowsArguments
     words: Wordings
     language: str
-    conditions: tuple[Condition, ...] = ()
-    current: bool = False  # without things that only earlier versions of documents have
-    aggregate: Aggregate = Aggregate.NONE
-    of: int | None = None
-    group_by: int | None = None
-    period: Period | None = None
-    sort_by: int | None = None
-    order: Order = Order.ASC
+    documents: DocumentsRead
+    dropped: int
 
-    def selected(self, things: Sequence[MergedRow]) -> Selected:
-        """Those that meet the conditions, in order, and those of which nobody can tell."""
-        found = select([thing for thing in things if not (self.current and thing.is_outdated)], self.conditions)
-        return found if self.sort_by is None else replace(found, rows=sort(found.rows, self.sort_by, self.order))
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.asked.all_columns
 
-    @property
-    def places(self) -> frozenset[int]:
+    @cached_property
+    def of(self) -> int | None:
+        """The column that something is worked out of."""
+        is_none = self.asked.of is None or self.asked.aggregate in (Aggregate.NONE, Aggregate.COUNT)
+        return None if is_none else self.asked.place(self.asked.of or "")
+
+    @cached_property
+    def conditions(self) -> list[Condition]:
+        """Those of the arguments, by the places of their columns."""
+        wanted = self.asked.where or ()
+        return [Condition(place=self.asked.place(each.column), operator=each.op, value=each.value) for each in wanted]
+
+    @cached_property
+    def places(self) -> list[int]:
         """The columns that counts and sums depend on."""
-        used = (self.of, self.group_by, *(each.place for each in self.conditions))
-        return frozenset(place for place in used if place is not None)
+        grouped = [self.asked.place(self.asked.group_by)] if self.asked.group_by else []
+        worked_out = [] if self.of is None else [self.of]
+        return sorted({*worked_out, *grouped, *(each.place for each in self.conditions)})
 
-    def aggregated(self, rows: Sequence[MergedRow]) -> Aggregated:
-        """The aggregate, if there is one."""
-        if self.of is None:
-            return Aggregated(totals=())
-        return aggregate_column(rows, self.of, self.aggregate, language=self.language)
-
-
-def rows_payload(
-    things: Sequence[MergedRow],
-    asked: TableRequest,
-    documents: DocumentsRead,
-    *,
-    came: Mapping[DocumentId, datetime],
-    dropped: int = 0,
-) -> FactsPayload:
-    """The payload of a table; without facts when there are no things, so that a fallback search may still find
-    something. `dropped`: rows that the model gave but the text does not support."""
-    if not things:
-        return FactsPayload(documents=documents)
-    words, selected = asked.words, asked.selected(things)
-    rows = selected.rows
-    conflicts = conflicts_of(rows, asked.columns, came)
-    facts = (
-        *_counts(rows, asked, documents),
-        *([] if rows else [_number(words.nothing_fits.format(count=len(things)), asked)]),
-        *_otherwise(rows, things, asked),
-        *_replaced(rows, asked),
-        *_undecided(selected.undecided, asked),
-        *_outdated(things, rows, asked),
-        *_left_out(words.dropped, dropped),
-        *_left_out(words.missing, documents.missing_rows),
-        *_groups(rows, asked),
-        *(fact for each in conflicts for fact in conflict_facts(each, words)),
-        *(
-            fact
-            for number, row in enumerate(rows)
-            for fact in _row_facts(row, asked, item=f"{asked.row} {number}: {row.cells[0]}")
-        ),
-    )
-    return FactsPayload(
-        facts=facts,
-        coverage=documents.read / documents.total if documents.total else 0.0,
-        documents=documents,
-        table=FactTable(title=asked.row, columns=asked.columns, rows=rows) if rows else None,
-        conflicts=tuple(in_words(each, words) for each in conflicts),
-    )
-
-
-def changes_payload(
-    found: Comparison, names: tuple[str, str], asked: TableRequest, documents: DocumentsRead, *, dropped: int = 0
-) -> FactsPayload:
-    """The payload of a comparison of two documents, the earlier one first; both sides of a change can be cited.
-    `dropped` rows are mentioned: they may seem to be missing from their document."""
-    words = asked.words
-    facts = [fact for change in found.changed for fact in _change_facts(change, asked)]
-    for name, rows in zip(names, (found.removed, found.added), strict=True):
-        heading = words.only_in.format(document=name)
-        facts += [fact for row in rows for fact in _row_facts(row, asked, item=f"{heading}: {row}", heading=heading)]
-    if not facts and not found.same:
-        return FactsPayload(documents=documents)
-    same = _number(words.same.format(count=found.same), asked)
-    missing = _left_out(words.missing, documents.missing_rows)
-    lines = tuple(_change_lines(found, asked))
-    table = FactTable(title=asked.row, columns=(asked.columns[0], words.column, *names), rows=lines)
-    return FactsPayload(
-        facts=(same, *_left_out(words.dropped, dropped), *missing, *facts),
-        coverage=1.0,
-        documents=documents,
-        table=table if lines else None,
-    )
-
-
-def _counts(rows: Sequence[MergedRow], asked: TableRequest, documents: DocumentsRead) -> Iterator[Fact]:
-    text = asked.words.count.format(what=asked.row, count=len(rows))
-    if documents.read < documents.total:
-        text += f" ({asked.words.partial.format(read=documents.read, total=documents.total)})"
-    yield _number(text, asked)
-    if asked.of is None:
-        return
-    aggregated = asked.aggregated(rows)
-    for total in aggregated.totals:
-        text = _total_text(asked, total.shown)
-        yield _end(total.row, text, asked) if total.row else _number(text, asked)
-    if aggregated.unread:
-        yield _number(asked.words.unread.format(column=asked.columns[asked.of], count=aggregated.unread), asked)
-
-
-def _end(row: MergedRow, text: str, asked: TableRequest) -> Fact:
-    """The minimum or maximum with the first cell of its row: the row itself may be left out of the answer."""
-    return _fact(row.sources[asked.of or 0], f"{text}; {asked.columns[0]}: {row.cells[0]}")
-
-
-def _otherwise(rows: Sequence[MergedRow], things: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
-    """What the same operation comes to with the values of the documents that disagree, where that is something else."""
-    others = [thing.otherwise() for thing in things]
-    told, result = _result(rows, asked), _result(asked.selected(others).rows, asked)
-    if told != result:
-        changed = (
-            f"{thing.cells[0]}, {column}: {other.cells[place]}"
-            for thing, other in zip(things, others, strict=True)
-            for place, column in enumerate(asked.columns)
-            if thing.cells[place] != other.cells[place] and place in asked.places
+    def rows(self, things: Rows, *, came: Mapping[DocumentId, datetime]) -> FactsPayload:
+        """The payload of a table; without facts when there are no things, so that a fallback search may still find
+        something."""
+        if not things:
+            return FactsPayload(documents=self.documents)
+        words, asked, documents = self.words, self.asked, self.documents
+        rows, undecided = self._selected(things)
+        conflicts = conflicts_of(rows, self.columns, came)
+        facts = (
+            *self._counts(rows),
+            *([] if rows else [self._number(words.nothing_fits.format(count=len(things)))]),
+            *self._otherwise(rows, things),
+            *self._replaced(rows),
+            *self._undecided(undecided),
+            *self._outdated(things if asked.current else rows),
+            *self._left_out(),
+            *self._groups(rows),
+            *(fact for each in conflicts for fact in conflict_facts(each, words)),
+            *(
+                fact
+                for number, row in enumerate(rows)
+                for fact in self._row_facts(row, item=f"{asked.what} {number}: {row.cells[0]}")
+            ),
         )
-        yield _number(asked.words.otherwise.format(values=_listed(list(changed)), result="; ".join(result)), asked)
+        return FactsPayload(
+            facts=facts,
+            coverage=documents.read / documents.total if documents.total else 0.0,
+            documents=documents,
+            table=FactTable(title=asked.what, columns=self.columns, rows=tuple(rows)) if rows else None,
+            conflicts=tuple(in_words(each, words) for each in conflicts),
+        )
 
+    def changes(self, found: Comparison, names: tuple[str, str]) -> FactsPayload:
+        """The payload of a comparison of two documents, the earlier one first; both sides of a change can be cited."""
+        words = self.words
+        facts = [fact for change in found.changed for fact in self._change_facts(change)]
+        for name, rows in zip(names, (found.removed, found.added), strict=True):
+            heading = words.only_in.format(document=name)
+            facts += [fact for row in rows for fact in self._row_facts(row, item=f"{heading}: {row}", heading=heading)]
+        if not facts and not found.same:
+            return FactsPayload(documents=self.documents)
+        same = self._number(words.same.format(count=found.same))
+        lines = tuple(self._change_lines(found))
+        table = FactTable(title=self.asked.what, columns=(self.columns[0], words.column, *names), rows=lines)
+        return FactsPayload(
+            facts=(same, *self._left_out(), *facts),
+            coverage=1.0,
+            documents=self.documents,
+            table=table if lines else None,
+        )
 
-def _result(rows: Sequence[MergedRow], asked: TableRequest) -> list[str]:
-    count = asked.words.count.format(what=asked.row, count=len(rows))
-    return [count, *(_total_text(asked, total.shown) for total in asked.aggregated(rows).totals)]
+    def _selected(self, things: Rows) -> tuple[Rows, Rows]:
+        """Those that meet the conditions, in order, and those of which nobody can tell."""
+        asked = self.asked
+        rows, undecided = select([each for each in things if not (asked.current and each.is_outdated)], self.conditions)
+        return (sort(rows, asked.place(asked.sort_by), asked.order) if asked.sort_by else rows), undecided
 
+    def _totals(self, rows: Rows) -> tuple[list[Total], int]:
+        if self.of is None:
+            return [], 0
+        return aggregate_column(rows, self.of, self.asked.aggregate, language=self.language)
 
-def _replaced(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
-    """That counts and sums stand on the last values: of lists that are no versions of each other (monthly bills without
-    a month in the key) all would have to be added up."""
-    former = [
-        f"{row.cells[0]}, {asked.columns[place]}: {each.value}"
-        for row in rows
-        for place in sorted(asked.places)
-        for each in row.formerly(place)
-    ]
-    if former:
-        yield _number(asked.words.replaced.format(values=_listed(former)), asked)
+    def _counts(self, rows: Rows) -> Iterator[Fact]:
+        """The count; then the aggregate, a minimum or maximum with the first cell of its row: the row itself may be
+        left out of the answer."""
+        read, total = self.documents.read, self.documents.total
+        partial = f" ({self.words.partial.format(read=read, total=total)})" if read < total else ""
+        yield self._number(self.words.count.format(what=self.asked.what, count=len(rows)) + partial)
+        totals, unread = self._totals(rows)
+        for each in totals:
+            text, row = self._total_text(each), each.row
+            yield (
+                _fact(row.sources[self.of or 0], f"{text}; {self.columns[0]}: {row.cells[0]}")
+                if row
+                else self._number(text)
+            )
+        if unread:
+            yield self._number(self.words.unread.format(column=self.columns[self.of or 0], count=unread))
 
+    def _total_text(self, total: Total) -> str:
+        wordings = {
+            Aggregate.SUM: self.words.sum,
+            Aggregate.MIN: self.words.min,
+            Aggregate.MAX: self.words.max,
+            Aggregate.AVG: self.words.avg,
+        }
+        return wordings[self.asked.aggregate].format(column=self.columns[self.of or 0], value=total.shown)
 
-def _undecided(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
-    places = sorted(asked.places - {0})
-    told = (
-        [row.cells[0], *(f"{asked.columns[place]}: {row.cells[place]}" for place in places if row.cells[place])]
-        for row in rows
-    )
-    if names := _listed([", ".join(cells) for cells in told]):
-        yield _number(asked.words.undecided.format(count=len(rows), names=names), asked)
+    def _otherwise(self, rows: Rows, things: Rows) -> Iterator[Fact]:
+        """What the same comes to with the values of the documents that disagree, where that is something else."""
 
+        def result(rows: Rows) -> list[str]:
+            count = self.words.count.format(what=self.asked.what, count=len(rows))
+            return [count, *map(self._total_text, self._totals(rows)[0])]
 
-def _outdated(things: Sequence[MergedRow], rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
-    wording = asked.words.outdated_out if asked.current else asked.words.outdated
-    if names := [thing.cells[0] for thing in (things if asked.current else rows) if thing.is_outdated]:
-        yield _number(wording.format(count=len(names), names=_listed(names)), asked)
+        others = [thing.otherwise() for thing in things]
+        told = result(self._selected(others)[0])
+        if told != result(rows):
+            changed = [
+                f"{thing.cells[0]}, {self.columns[place]}: {other.cells[place]}"
+                for thing, other in zip(things, others, strict=True)
+                for place in self.places
+                if thing.cells[place] != other.cells[place]
+            ]
+            yield self._number(self.words.otherwise.format(values=_listed(changed), result="; ".join(told)))
+
+    def _replaced(self, rows: Rows) -> Iterator[Fact]:
+        """That counts and sums stand on the last values: of lists that are no versions of each other (monthly bills
+        without a month in the key) all would have to be added up."""
+        former = [
+            f"{row.cells[0]}, {self.columns[place]}: {each.value}"
+            for row in rows
+            for place in self.places
+            for each in row.formerly(place)
+        ]
+        if former:
+            yield self._number(self.words.replaced.format(values=_listed(former)))
+
+    def _undecided(self, rows: Rows) -> Iterator[Fact]:
+        told = [
+            ", ".join(
+                (
+                    row.cells[0],
+                    *(f"{self.columns[at]}: {row.cells[at]}" for at in self.places if at and row.cells[at]),
+                )
+            )
+            for row in rows
+        ]
+        if told:
+            yield self._number(self.words.undecided.format(count=len(rows), names=_listed(told)))
+
+    def _outdated(self, rows: Rows) -> Iterator[Fact]:
+        wording = self.words.outdated_out if self.asked.current else self.words.outdated
+        if names := [row.cells[0] for row in rows if row.is_outdated]:
+            yield self._number(wording.format(count=len(names), names=_listed(names)))
+
+    def _left_out(self) -> Iterator[Fact]:
+        """Remarks on the rows; they have no title, so they do not count as some of them."""
+        remarks = ((self.words.dropped, self.dropped), (self.words.missing, self.documents.missing_rows))
+        yield from (Fact(kind=FactKind.VALUE, text=said.format(count=count)) for said, count in remarks if count)
+
+    def _groups(self, rows: Rows) -> Iterator[Fact]:
+        if self.asked.group_by is None:
+            return
+        place = self.asked.place(self.asked.group_by)
+        for name, own in group(rows, place, self.asked.period).items():
+            fields = [(self.columns[place], name or "—"), (self.words.rows, str(len(own)))]
+            if self.of is not None:
+                fields.append((self.columns[self.of], ", ".join(total.shown for total in self._totals(own)[0])))
+            text = "; ".join(f"{name}: {value}" for name, value in fields if value)
+            yield replace(self._number(text), fields=tuple(fields))
+
+    def _row_facts(self, row: MergedRow, *, item: str, heading: str = "") -> Iterator[Fact]:
+        """The row as text and with its columns, from the passage that says most of it; then, for each other passage,
+        the values that it says, without a title: they belong to the same item and let an answer cite it."""
+        said = {place: row.sources[place].passage.chunk_id for place, cell in enumerate(row.cells) if cell}
+        main = Counter(said.values()).most_common(1)[0][0]
+        places = {row.sources[place].passage.chunk_id: row.sources[place] for place in said}
+        fields = tuple((self.columns[place], row.cells[place]) for place in said)
+        text = self._told(row, said)
+        whole = _fact(places.pop(main), f"{heading}: {text}" if heading else text)
+        yield replace(whole, fields=fields, item=item if places else "")
+        for chunk, source in places.items():
+            own = dict.fromkeys((0, *(place for place in said if said[place] == chunk)))
+            yield replace(_fact(source, self._told(row, own)), title="", item=item)
+
+    def _told(self, row: MergedRow, places: Mapping[int, object]) -> str:
+        told = []
+        for place in places:
+            formerly = "; ".join(each.value for each in row.formerly(place))
+            before = f" ({self.words.formerly} {formerly})" if formerly else ""
+            told.append(f"{self.columns[place]}: {row.cells[place]}{before}")
+        return "; ".join(told)
+
+    def _change_facts(self, change: Changed) -> Iterator[Fact]:
+        before, after = change.before, change.after
+        told = (f"{self.columns[place]}: {before.cells[place]} → {after.cells[place]}" for place in change.places)
+        text = f"{self.words.changed}: {after.cells[0]}; {'; '.join(told)}"
+        for side in (after, before):
+            yield replace(_fact(side.sources[change.places[0]], text), item=text)
+
+    def _change_lines(self, found: Comparison) -> Iterator[TableRow]:
+        for before, after, place in (
+            (each.before, each.after, place) for each in found.changed for place in each.places
+        ):
+            cells = (after.cells[0], self.columns[place], before.cells[place], after.cells[place])
+            sources = (after.sources[0], after.sources[0], before.sources[place], after.sources[place])
+            yield TableRow(cells=cells, sources=sources)
+        for rows, is_added in ((found.removed, False), (found.added, True)):
+            for row in rows:
+                said = "; ".join(filter(None, row.cells[1:])) or row.cells[0]
+                cells = (row.cells[0], "", "", said) if is_added else (row.cells[0], "", said, "")
+                yield TableRow(cells=cells, sources=(row.sources[0],) * 4)
+
+    def _number(self, text: str) -> Fact:
+        return Fact(kind=FactKind.VALUE, text=text, title=self.asked.what)
 
 
 def _listed(names: Sequence[str]) -> str:
     return "; ".join((*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])))
 
 
-def _left_out(wording: str, count: int) -> Iterator[Fact]:
-    """A remark on the rows; it has no title, so it does not count as one of them."""
-    if count:
-        yield Fact(kind=FactKind.VALUE, text=wording.format(count=count))
-
-
-def _groups(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
-    if asked.group_by is None:
-        return
-    column = asked.columns[asked.group_by]
-    for each in group(rows, asked.group_by, asked.period):
-        fields = [(column, each.name or "—"), (asked.words.rows, str(len(each.rows)))]
-        if asked.of is not None:
-            totals = ", ".join(total.shown for total in asked.aggregated(each.rows).totals)
-            fields.append((asked.columns[asked.of], totals))
-        text = "; ".join(f"{name}: {value}" for name, value in fields if value)
-        yield replace(_number(text, asked), fields=tuple(fields))
-
-
-def _total_text(asked: TableRequest, value: str) -> str:
-    wordings: Mapping[Aggregate, str] = {
-        Aggregate.SUM: asked.words.sum,
-        Aggregate.MIN: asked.words.min,
-        Aggregate.MAX: asked.words.max,
-        Aggregate.AVG: asked.words.avg,
-    }
-    return wordings[asked.aggregate].format(column=asked.columns[asked.of or 0], value=value)
-
-
-def _row_facts(row: MergedRow, asked: TableRequest, *, item: str, heading: str = "") -> Iterator[Fact]:
-    """The row as text and with its columns, from the passage that says most of it; then, for each other passage, the
-    values that it says, without a title: they belong to the same item and let an answer cite it."""
-    told = [(place, cell) for place, cell in enumerate(row.cells) if cell]
-    said = {place: row.sources[place].passage.chunk_id for place, _ in told}
-    main = Counter(said.values()).most_common(1)[0][0]
-    places = {row.sources[place].passage.chunk_id: row.sources[place] for place in said}
-    fields = tuple((asked.columns[place], cell) for place, cell in told)
-    text = "; ".join(_told(row, place, asked) for place, _ in told)
-    whole = _fact(places.pop(main), f"{heading}: {text}" if heading else text)
-    yield replace(whole, fields=fields, item=item if places else "")
-    for chunk, source in places.items():
-        own = dict.fromkeys((0, *(place for place in said if said[place] == chunk)))
-        yield replace(_fact(source, "; ".join(_told(row, place, asked) for place in own)), title="", item=item)
-
-
-def _told(row: MergedRow, place: int, asked: TableRequest) -> str:
-    formerly = "; ".join(each.value for each in row.formerly(place))
-    told = f"{asked.columns[place]}: {row.cells[place]}"
-    return f"{told} ({asked.words.formerly} {formerly})" if formerly else told
-
-
-def _change_facts(change: Changed, asked: TableRequest) -> Iterator[Fact]:
-    told = "; ".join(
-        f"{asked.columns[place]}: {change.before.cells[place]} → {change.after.cells[place]}" for place in change.places
-    )
-    text = f"{asked.words.changed}: {change.after.cells[0]}; {told}"
-    for side in (change.after, change.before):
-        yield replace(_fact(side.sources[change.places[0]], text), item=text)
-
-
-def _change_lines(found: Comparison, asked: TableRequest) -> Iterator[TableRow]:
-    for change in found.changed:
-        before, after = change.before, change.after
-        for place in change.places:
-            cells = (after.cells[0], asked.columns[place], before.cells[place], after.cells[place])
-            yield TableRow(
-                cells=cells, sources=(after.sources[0], after.sources[0], before.sources[place], after.sources[place])
-            )
-    for row in found.removed:
-        yield TableRow(cells=(row.cells[0], "", _said(row), ""), sources=(row.sources[0],) * 4)
-    for row in found.added:
-        yield TableRow(cells=(row.cells[0], "", "", _said(row)), sources=(row.sources[0],) * 4)
-
-
-def _said(row: MergedRow) -> str:
-    return "; ".join(filter(None, row.cells[1:])) or row.cells[0]
-
-
-def _number(text: str, asked: TableRequest) -> Fact:
-    return Fact(kind=FactKind.VALUE, text=text, title=asked.row)
-
-
 def _fact(source: RankedPassage, text: str) -> Fact:
-    return Fact(
-        kind=FactKind.VALUE,
-        text=text,
-        title=source.passage.name,
-        passage=source,
-        document=source.passage.document_id,
-    )
+    passage = source.passage
+    return Fact(kind=FactKind.VALUE, text=text, title=passage.name, passage=source, document=passage.document_id)

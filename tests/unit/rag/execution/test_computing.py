@@ -12,6 +12,7 @@ from rag.execution.computing import (
     Operator,
     Order,
     Period,
+    Rows,
     aggregate_column,
     group,
     meets,
@@ -31,8 +32,7 @@ def rows(*cells: str) -> list[MergedRow]:
 
 def totals(aggregate: Aggregate, *cells: str) -> list[str]:
     return [
-        total.shown.replace("\u00a0", " ")
-        for total in aggregate_column(rows(*cells), 0, aggregate, language="ru").totals
+        total.shown.replace("\u00a0", " ") for total in aggregate_column(rows(*cells), 0, aggregate, language="ru")[0]
     ]
 
 
@@ -58,7 +58,7 @@ def test_numbers_without_a_unit_go_with_the_only_one_there_is() -> None:
 
 
 def test_cells_without_a_number_are_counted() -> None:
-    assert aggregate_column(rows("100 ₽", "", "по счёту"), 0, Aggregate.SUM, language="ru").unread == 2
+    assert aggregate_column(rows("100 ₽", "", "по счёту"), 0, Aggregate.SUM, language="ru")[1] == 2
 
 
 def test_the_first_of_dates_is_a_date() -> None:
@@ -70,7 +70,7 @@ def test_english_numbers_are_shown_the_english_way() -> None:
     assert shown(Decimal("1234567.5"), "$", language="en") == "1,234,567.50\u00a0$"
 
 
-def cells(found: "tuple[MergedRow, ...]") -> list[str]:
+def cells(found: Rows) -> list[str]:
     return [row.cells[0] for row in found]
 
 
@@ -84,8 +84,7 @@ def test_rows_are_sorted_by_what_their_cells_mean() -> None:
 
 @given(st.lists(st.sampled_from(("А", "а.", "Б", "", "В")), max_size=12))
 def test_groups_hold_every_row_once_the_largest_first(names: list[str]) -> None:
-    groups = group(rows(*names), 0)
-    sizes = [len(each.rows) for each in groups]
+    sizes = [len(each) for each in group(rows(*names), 0).values()]
     assert sum(sizes) == len(names)
     assert sizes == sorted(sizes, reverse=True)
 
@@ -93,7 +92,7 @@ def test_groups_hold_every_row_once_the_largest_first(names: list[str]) -> None:
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20))
 def test_a_sum_is_the_sum(numbers: list[int]) -> None:
     written = [f"{number:,}".replace(",", " ") + " ₽" for number in numbers]
-    assert aggregate_column(rows(*written), 0, Aggregate.SUM, language="ru").totals[0].shown == shown(
+    assert aggregate_column(rows(*written), 0, Aggregate.SUM, language="ru")[0][0].shown == shown(
         Decimal(sum(numbers)), "₽", language="ru"
     )
 
@@ -136,13 +135,12 @@ def test_a_condition_is_met_failed_or_cannot_be_judged(cell: str, op: str, value
 
 def test_rows_of_which_nobody_can_tell_are_neither_in_nor_out() -> None:
     over = Condition(place=0, operator=Operator.MORE, value="100 ₽")
-    chosen = select(rows("200 ₽", "50 ₽", "", "12 $"), [over])
-    assert [row.cells[0] for row in chosen.rows] == ["200 ₽"]
-    assert [row.cells[0] for row in chosen.undecided] == ["", "12 $"]
+    chosen, undecided = select(rows("200 ₽", "50 ₽", "", "12 $"), [over])
+    assert (cells(chosen), cells(undecided)) == (["200 ₽"], ["", "12 $"])
 
 
 def test_dates_are_grouped_by_period_in_their_order() -> None:
     made = group(rows("01.06.2025", "31 мая 2024 г.", "бессрочно", "2024-02-03"), 0, Period.YEAR)
-    assert [(each.name, len(each.rows)) for each in made] == [("2024", 2), ("2025", 1), ("", 1)]
+    assert [(name, len(own)) for name, own in made.items()] == [("2024", 2), ("2025", 1), ("", 1)]
     quarters = group(rows("01.06.2025", "2025-04-03"), 0, Period.QUARTER)
-    assert [each.name for each in quarters] == ["2025 Q2"]
+    assert list(quarters) == ["2025 Q2"]

@@ -1,7 +1,7 @@
 """Reading rows: which documents share a call, and what is missing."""
 
 from rag.execution.evidence import Checked, Row
-from rag.execution.row_reading import recovered
+from rag.execution.rows_tool import recovered
 from tests.fakes.rag import make_passage, rank
 
 
