@@ -9,7 +9,6 @@ import os
 import resource
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import sandbox
 from sandbox import kernel
+from sandbox.kernel import works
 
 NOBODY = 65_534  # the user that owns nothing, by convention on every Linux
 ROOM_TO_REPORT_BYTES = 64 * 1024 * 1024  # address space above the limit, for saying that it was reached
@@ -72,15 +72,17 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
     _limit_resources(wanted)
     ruleset = _ruleset(wanted)  # paths are looked up while we still may
     held = set(inherited) | {Layer.LIMITS}
-    if os.geteuid() == 0 and _done(lambda: _become_nobody(wanted)):
+    if os.geteuid() == 0 and works(lambda: _become_nobody(wanted)):
         held.add(Layer.USER)
-    if _done(lambda: kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)):
+    if works(lambda: kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)):
         held.add(Layer.PRIVILEGES)
-    if ruleset is not None and _done(lambda: kernel.restrict_self(ruleset)):
+    if ruleset is not None and works(lambda: kernel.restrict_self(ruleset)):
         held.add(Layer.FILES)
-    if _done(kernel.hide_process):
+    if works(kernel.hide_process):
         held.add(Layer.UNDUMPABLE)
-    if kernel.knows_calls() and _done(lambda: _filter_calls(wanted)):
+    if kernel.knows_calls() and works(
+        lambda: kernel.enter_filter(pid=os.getpid(), program=bool(wanted.runs), processes=wanted.may_fork)
+    ):
         held.add(Layer.CALLS)
     return frozenset(held)
 
@@ -89,7 +91,7 @@ def prepare() -> None:
     """Find out before a fork what is the same for all children."""
     python_files()
     if kernel.knows_calls():
-        kernel.prepare_filter()
+        kernel.filter_of_kind(program=False, processes=False)
 
 
 def allow_reporting() -> None:
@@ -133,10 +135,9 @@ def python_files() -> tuple[Path, ...]:
     """Where Python, its libraries and our packages lie, and what the system's libraries read."""
     folders = {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {entry for entry in sys.path if "packages" in Path(entry).name or "lib-dynload" in entry}
-    folders |= {str(Path(sys.base_prefix, "lib"))}
+    folders.add(str(Path(sys.base_prefix, "lib")))
     ours = Path(sandbox.__file__).parent.parent
-    paths = (*map(Path, sorted(folders)), *(ours / name for name in OWN_PACKAGES), *map(Path, SYSTEM_FILES))
-    return tuple(paths)
+    return (*map(Path, sorted(folders)), *(ours / name for name in OWN_PACKAGES), *map(Path, SYSTEM_FILES))
 
 
 def _become_nobody(wanted: Confinement) -> None:
@@ -145,30 +146,10 @@ def _become_nobody(wanted: Confinement) -> None:
     for folder in wanted.writes:
         os.chown(folder, NOBODY, NOBODY)
     os.setgroups([])
-    for capability in _droppable():
+    for capability in range(kernel.CAP_LAST + 1):
         with contextlib.suppress(OSError):
             kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
     kernel.prctl(kernel.PR_SET_KEEPCAPS, 1)
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
     kernel.set_capabilities(1 << kernel.CAP_DAC_READ_SEARCH)
-
-
-def _droppable() -> Iterator[int]:
-    yield from range(kernel.CAP_LAST + 1)
-
-
-def _filter_calls(wanted: Confinement) -> None:
-    kernel.enter_filter(
-        pid=os.getpid(),
-        program=bool(wanted.runs),
-        processes=wanted.may_fork,
-    )
-
-
-def _done(step: Callable[[], object]) -> bool:
-    try:
-        step()
-    except OSError:
-        return False
-    return True

@@ -1,7 +1,7 @@
 """The process that confined children are forked from: it imports what they need once, so that a fork is cheap.
 
-In: an `Opening` as its argument; over a Unix socket as file descriptor 0, a byte and a socket for each child wanted.
-Out: `Ready`; a forked child that reads its `Confinement` from its socket, takes it on itself and serves; after it ends,
+In: over a Unix socket as file descriptor 0, a byte and a socket for each child wanted. Out: a byte when it is ready; a
+forked child that reads its `Confinement` from its socket, takes it on itself and serves; after it ends,
 the record `Ended` on that socket. It kills a child when the other end of the child's socket is closed, and all children
 when its own socket is closed. Before that it takes namespaces of its own. It never touches what strangers sent.
 
@@ -25,6 +25,7 @@ from typing import NoReturn
 
 from sandbox import kernel
 from sandbox.confinement import Confinement, Layer, confine, prepare
+from sandbox.kernel import works
 from sandbox.records import LINE_BYTES, from_line, to_line
 
 NEWIPC, NEWUSER, NEWPID, NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
@@ -45,9 +46,9 @@ def enter_namespaces() -> frozenset[Layer]:
         if not _own_users():
             return frozenset()
         held.add(Layer.USER)
-    if _unshared(NEWNET | NEWIPC):
+    if works(lambda: kernel.unshare(NEWNET | NEWIPC)):
         held.add(Layer.NETWORK)
-    if _unshared(NEWPID):
+    if works(lambda: kernel.unshare(NEWPID)):
         _fork_first()
         held.add(Layer.PROCESSES)
     if Layer.USER in held:
@@ -58,19 +59,11 @@ def enter_namespaces() -> frozenset[Layer]:
 def _own_users() -> bool:
     """Our own user is the only one there; the files stay ours."""
     user, group = os.geteuid(), os.getegid()
-    if not _unshared(NEWUSER):
+    if not works(lambda: kernel.unshare(NEWUSER)):
         return False
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
-    return True
-
-
-def _unshared(flags: int) -> bool:
-    try:
-        kernel.unshare(flags)
-    except OSError:
-        return False
     return True
 
 
@@ -86,21 +79,6 @@ def _fork_first() -> None:
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Opening:
-    """What the children do, and where."""
-
-    entry: str  # "package.module:function", a `Serve`
-    namespaces: bool  # those that the kernel grants are entered
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ready:
-    """Children can be forked."""
-
-    layers: tuple[str, ...]  # that hold for all of them already
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,27 +106,23 @@ class _Forkserver:
     def run(self) -> None:
         """Announce readiness, then serve until the other end of the control socket is closed."""
         try:
-            self.control.sendall(to_line(Ready(layers=tuple(sorted(self.layers)))))
+            self.control.sendall(b".")
         except BrokenPipeError:  # the process that started us was killed meanwhile
             return
         self.poll.register(self.control, select.POLLIN)
-        while self._look([descriptor for descriptor, _ in self.poll.poll()]):
-            pass
+        is_open = True
+        while is_open:
+            ready = [descriptor for descriptor, _ in self.poll.poll()]
+            for descriptor in ready:  # the dead come first: a new child may reuse a dead one's descriptor
+                if descriptor in self.children:
+                    self._bury(self.children[descriptor])
+            if self.control.fileno() in ready:
+                data, connections, _, _ = socket.recv_fds(self.control, 1, 1)
+                for connection in connections:
+                    self._fork(socket.socket(fileno=connection))
+                is_open = bool(data)
         while self.children:
             self._bury(next(iter(self.children.values())))
-
-    def _look(self, ready: list[int]) -> bool:
-        """False at the end. The dead come first: a new child may reuse a dead one's descriptor in `ready`."""
-        for descriptor in ready:
-            if descriptor in self.children:
-                self._bury(self.children[descriptor])
-        return self.control.fileno() not in ready or self._accept()
-
-    def _accept(self) -> bool:
-        data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
-        for descriptor in descriptors:
-            self._fork(socket.socket(fileno=descriptor))
-        return bool(data)
 
     def _fork(self, connection: socket.socket) -> None:
         life, life_end = os.pipe()
@@ -174,16 +148,12 @@ class _Forkserver:
                 os.dup2(descriptor, target)
             os.closerange(LIFE_LINE + 1, MOST_DESCRIPTORS)
             stream = socket.socket(fileno=STREAM_SOCKET)
-            self._serve_confined(stream, stream.makefile("rb"))
+            reader = stream.makefile("rb")
+            if line := reader.readline(LINE_BYTES):  # a child that waited for work in vain gets none
+                self.serve(stream, reader, confine(from_line(line, Confinement), inherited=self.layers))
             status = 0
         finally:
             os._exit(status)
-
-    def _serve_confined(self, connection: socket.socket, stream: BufferedReader) -> None:
-        line = stream.readline(LINE_BYTES)
-        if line:  # a child that waited for work in vain gets none
-            confinement = from_line(line, Confinement)
-            self.serve(connection, stream, confine(confinement, inherited=self.layers))
 
     def _bury(self, child: _Child) -> None:
         """Kill and reap a child that has ended or is no longer wanted, and what it has started; until it is reaped, its
@@ -206,14 +176,14 @@ class _Forkserver:
 
 
 def main() -> None:
-    """Entry point, with the control socket as standard input (see `pool`)."""
+    """Entry point, with the control socket as standard input. Arguments: "package.module:function", a `Serve`, and
+    "namespaces" to enter those that the kernel grants."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent closes the socket
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    opening = from_line(sys.argv[1].encode(), Opening)
-    layers = enter_namespaces() if opening.namespaces else frozenset()
-    with contextlib.suppress(OSError):
-        kernel.hide_process()
-    module, _, function = opening.entry.partition(":")
+    entry, namespaces = sys.argv[1:]
+    layers = enter_namespaces() if namespaces else frozenset()
+    works(kernel.hide_process)
+    module, _, function = entry.partition(":")
     serve = getattr(import_module(module), function)
     prepare()
     gc.set_threshold(OBJECTS_BEFORE_COLLECTING)

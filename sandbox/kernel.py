@@ -17,9 +17,11 @@ import os
 import stat
 import struct
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from errno import ENOSYS, EPERM
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAPBSET_DROP = 4, 8, 22, 24
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
@@ -39,14 +41,12 @@ FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # ABI -> how many rights it h
 NET_ABI, SCOPE_ABI = 4, 6
 BIND_TCP, CONNECT_TCP = 1, 2
 ABSTRACT_SOCKETS, SIGNALS = 1, 2
-_VERSION_FLAG = 1
 _RULE_PATH = 1
 ENV_START, ENV_END = 47, 48  # after the program's name, which is in brackets: fields 50 and 51, counted from 3
 
-EPERM, ENOSYS = 1, 38
-
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # include/uapi/linux/audit.h
 _COLUMN = {"x86_64": 0, "aarch64": 1}
+MACHINE = os.uname().machine
 
 _NUMBERS = """
 read=0,63 write=1,64 readv=19,65 writev=20,66 pread64=17,67 pwrite64=18,68 preadv=295,69 pwritev=296,70 lseek=8,62
@@ -77,8 +77,8 @@ _PROGRAM = "execve=59,221"
 _PROCESSES = "fork=57,- vfork=58,- socketpair=53,199"  # a pair reaches nobody else
 _CHECKED = """
 ioctl=16,29 prctl=157,167 prlimit64=302,261 clone=56,220 kill=62,129 tgkill=234,131 sendto=44,206 sendmsg=46,211
+clone3=435,435
 """
-_MISSING = "clone3=435,435"  # its flags are in memory, where no filter sees them; libraries then use clone
 
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how many bytes wait, blocking, CLOEXEC
 _PRCTLS = (3, 15, 16, 23, 0x53564D41)  # names of threads and memory, and what only looks
@@ -89,48 +89,52 @@ _NEWEST = 450  # calls from this number on are unknown to us, and libraries know
 _X32 = 0x40000000  # the same calls under other numbers
 
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
-_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_KILL, _ERROR = 0x80000000, 0x00050000
 _NUMBER_AT, _ARCH_AT, _ARGUMENT_AT = 0, 4, 16  # offsets in struct seccomp_data; the low half of a 64-bit argument
 
 Instruction = tuple[int, int, int, int]
+_ALLOW: Instruction = (_RETURN, 0, 0, 0x7FFF0000)
+_REFUSE: Instruction = (_RETURN, 0, 0, _ERROR | EPERM)
 
 
-def machine() -> str:
-    """The architecture, as the kernel names it: x86_64, aarch64."""
-    return os.uname().machine
-
-
-def syscall(number: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char]) -> int:
-    """Raises OSError."""
+def _called(function: Any, *arguments: int | bytes | ctypes.Array[ctypes.c_char]) -> int:
     if sys.platform != "linux":
         raise OSError("not Linux")
-    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
-    return _checked(_libc.syscall(ctypes.c_long(number), *words))
+    result = int(function(*(ctypes.c_ulong(each) if isinstance(each, int) else each for each in arguments)))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
 
 
-def prctl(option: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char]) -> int:
+def works(step: Callable[[], object]) -> bool:
+    """Whether the kernel grants it."""
+    try:
+        step()
+    except OSError:
+        return False
+    return True
+
+
+def syscall(number: int, *arguments: int | bytes) -> int:
     """Raises OSError."""
-    if sys.platform != "linux":
-        raise OSError("not Linux")
-    words = [ctypes.c_ulong(each) if isinstance(each, int) else each for each in arguments]
-    words += [ctypes.c_ulong(0)] * (4 - len(words))
-    return _checked(_libc.prctl(ctypes.c_int(option), *words))
+    return _called(_libc.syscall, number, *arguments)
+
+
+def prctl(option: int, *arguments: int | bytes) -> int:
+    """Raises OSError."""
+    return _called(_libc.prctl, *(option, *arguments, 0, 0, 0, 0)[:5])
 
 
 def unshare(flags: int) -> None:
     """unshare(2). Raises OSError."""
-    if sys.platform != "linux":
-        raise OSError("not Linux")
-    _checked(_libc.unshare(ctypes.c_int(flags)))
+    _called(_libc.unshare, flags)
 
 
 def set_capabilities(kept: int) -> None:
-    """Permit and use the capabilities of the mask `kept`, inherit none. Raises OSError."""
-    if machine() not in _CAPSET:
-        raise OSError(f"no number of capset(2) for {machine()}")
+    """Permit and use the capabilities of the mask `kept` (of the first 32), inherit none. Raises OSError."""
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
-    low = kept & 0xFFFFFFFF
-    syscall(_CAPSET[machine()], header, struct.pack("=6I", low, low, 0, kept >> 32, kept >> 32, 0))
+    syscall(_CAPSET.get(MACHINE, -1), header, struct.pack("=6I", kept, kept, 0, 0, 0, 0))
 
 
 def hide_process() -> None:
@@ -138,19 +142,11 @@ def hide_process() -> None:
     prctl(PR_SET_DUMPABLE, 0)
 
 
-def _checked(result: int) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result
-
-
 def abi() -> int:
     """The version of Landlock in this kernel; 0 when there is none."""
-    try:
-        return syscall(LANDLOCK_CREATE_RULESET, 0, 0, _VERSION_FLAG)
-    except OSError:
-        return 0
+    with contextlib.suppress(OSError):
+        return syscall(LANDLOCK_CREATE_RULESET, 0, 0, 1)  # LANDLOCK_CREATE_RULESET_VERSION
+    return 0
 
 
 def make_ruleset(*, reads: Iterable[Path], writes: Iterable[Path], runs: Iterable[Path]) -> int:
@@ -197,107 +193,74 @@ def forget_variables(names: Collection[str]) -> None:
         os.environ.pop(name, None)
     with contextlib.suppress(OSError, ValueError, IndexError):  # not Linux
         fields = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        start, end = int(fields[ENV_START]), int(fields[ENV_END])
-        _overwrite(start, ctypes.string_at(start, end - start), {name.encode() for name in names})
+        at, end = int(fields[ENV_START]), int(fields[ENV_END])
+        for entry in ctypes.string_at(at, end - at).split(b"\0"):
+            key, _, value = entry.partition(b"=")
+            if key.decode(errors="replace") in names:
+                ctypes.memset(at + len(key) + 1, ord("x"), len(value))
+            at += len(entry) + 1
 
 
 def hide_from_others() -> None:
-    """No other process of the user may read this one's memory and environment (`kernel.hide_process`)."""
+    """No other process of the user may read this one's memory and environment (`hide_process`)."""
     with contextlib.suppress(OSError):
         hide_process()
 
 
-def _overwrite(start: int, block: bytes, names: Collection[bytes]) -> None:
-    at = 0
-    for entry in block.split(b"\0"):
-        name, _, value = entry.partition(b"=")
-        if name in names:
-            ctypes.memset(start + at + len(name) + 1, ord("x"), len(value))
-        at += len(entry) + 1
-
-
 def knows_calls() -> bool:
     """Whether the numbers of this machine's system calls stand here."""
-    return machine() in _AUDIT_ARCH
-
-
-def prepare_filter() -> None:
-    """Make the usual filter ahead of its use."""
-    _filter_of_kind(program=False, processes=False)
+    return MACHINE in _AUDIT_ARCH
 
 
 def enter_filter(*, pid: int, program: bool, processes: bool) -> None:
     """Allow this thread and all that it starts only the calls named above. Raises OSError.
 
-    `program`: become another program. `processes`: start processes. `pid` is the
-    caller's own, the only one to which it may send signals (abort(3) does).
+    `program`: become another program. `processes`: start processes. `pid` is the caller's own, the only one to which it
+    may send signals (abort(3) does).
     """
-    code = _filter_of_kind(program=program, processes=processes) + _encode(_filter_of_process(pid))
+    number = _numbers(_CHECKED)
+    ours = (each for name in ("kill", "tgkill") for each in _when(number[name], _one_of((pid,), argument=0)))
+    end = [*ours, (_AT_LEAST, 0, 1, _NEWEST), (_RETURN, 0, 0, _ERROR | ENOSYS), _REFUSE]
+    code = filter_of_kind(program=program, processes=processes) + _encode(end)
     buffer = ctypes.create_string_buffer(code, len(code))
-    header = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
-    prctl(PR_SET_SECCOMP, 2, header)
+    prctl(PR_SET_SECCOMP, 2, struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer)))
 
 
 @cache
-def _filter_of_kind(*, program: bool, processes: bool) -> bytes:
+def filter_of_kind(*, program: bool, processes: bool) -> bytes:
+    """All of a filter but its end, which depends on the process."""
     names = _NUMBERS + _PROGRAM * (program or processes) + " " + _PROCESSES * processes
-    return _encode([*_beginning(), *_allowed(names), *_checked_calls(processes=processes)])
-
-
-def _beginning() -> Iterator[Instruction]:
-    yield _LOAD, 0, 0, _ARCH_AT
-    yield _EQUAL, 1, 0, _AUDIT_ARCH[machine()]
-    yield _RETURN, 0, 0, _KILL
-    yield _LOAD, 0, 0, _NUMBER_AT
-    yield _AT_LEAST, 0, 1, _X32
-    yield _RETURN, 0, 0, _ERROR | EPERM
-
-
-def _allowed(names: str) -> Iterator[Instruction]:
-    for number in _numbers(names).values():
-        yield from _when(number, [(_RETURN, 0, 0, _ALLOW)])
-
-
-def _checked_calls(*, processes: bool) -> Iterator[Instruction]:
     number = _numbers(_CHECKED)
-    yield from _when(number["ioctl"], _if_one_of(_IOCTLS, argument=1))
-    yield from _when(number["prctl"], _if_one_of(_PRCTLS, argument=0))
-    yield from _when(number["prlimit64"], _if_one_of((0,), argument=0))  # of itself
-    yield from _when(number["clone"], _if_without(_CLONE_NAMESPACES, argument=0) if processes else _if_thread())
-    yield from _when(number["sendto"], _if_without(_MSG_FASTOPEN, argument=3))
-    yield from _when(number["sendmsg"], _if_without(_MSG_FASTOPEN, argument=2))
-    (missing,) = _numbers(_MISSING).values()
-    yield from _when(missing, [(_RETURN, 0, 0, _ERROR | ENOSYS)])
+    is_thread = [_load(0), (_AND, 0, 0, _CLONE_THREAD), (_EQUAL, 1, 0, 0), _ALLOW, _REFUSE]
+    checked = {
+        "ioctl": _one_of(_IOCTLS, argument=1),
+        "prctl": _one_of(_PRCTLS, argument=0),
+        "prlimit64": _one_of((0,), argument=0),  # of itself
+        "clone": _without(_CLONE_NAMESPACES, argument=0) if processes else is_thread,
+        "sendto": _without(_MSG_FASTOPEN, argument=3),
+        "sendmsg": _without(_MSG_FASTOPEN, argument=2),
+        "clone3": [(_RETURN, 0, 0, _ERROR | ENOSYS)],  # its flags are in memory; libraries then use clone
+    }
+    return _encode(
+        [
+            *((_LOAD, 0, 0, _ARCH_AT), (_EQUAL, 1, 0, _AUDIT_ARCH[MACHINE]), (_RETURN, 0, 0, _KILL)),
+            *((_LOAD, 0, 0, _NUMBER_AT), (_AT_LEAST, 0, 1, _X32), _REFUSE),
+            *(each for allowed in _numbers(names).values() for each in _when(allowed, [_ALLOW])),
+            *(each for name, then in checked.items() for each in _when(number[name], then)),
+        ]
+    )
 
 
-def _filter_of_process(pid: int) -> Iterator[Instruction]:
-    """The end of the filter; all else is refused."""
-    number = _numbers(_CHECKED)
-    for name in ("kill", "tgkill"):
-        yield from _when(number[name], _if_one_of((pid,), argument=0))
-    yield _AT_LEAST, 0, 1, _NEWEST
-    yield _RETURN, 0, 0, _ERROR | ENOSYS
-    yield _RETURN, 0, 0, _ERROR | EPERM
+def _when(number: int, then: Sequence[Instruction]) -> list[Instruction]:
+    return [(_EQUAL, 0, len(then), number), *then]
 
 
-def _when(number: int, then: Sequence[Instruction]) -> Iterator[Instruction]:
-    yield _EQUAL, 0, len(then), number
-    yield from then
+def _one_of(values: Sequence[int], *, argument: int) -> list[Instruction]:
+    return [_load(argument), *(each for value in values for each in ((_EQUAL, 0, 1, value), _ALLOW)), _REFUSE]
 
 
-def _if_one_of(values: Sequence[int], *, argument: int) -> list[Instruction]:
-    tests = [each for value in values for each in ((_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW))]
-    return [_load(argument), *tests, (_RETURN, 0, 0, _ERROR | EPERM)]
-
-
-def _if_thread() -> list[Instruction]:
-    masked = [_load(0), (_AND, 0, 0, _CLONE_THREAD), (_EQUAL, 1, 0, 0)]
-    return [*masked, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | EPERM)]
-
-
-def _if_without(flags: int, *, argument: int) -> list[Instruction]:
-    masked = [_load(argument), (_AND, 0, 0, flags), (_EQUAL, 0, 1, 0)]
-    return [*masked, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | EPERM)]
+def _without(flags: int, *, argument: int) -> list[Instruction]:
+    return [_load(argument), (_AND, 0, 0, flags), (_EQUAL, 0, 1, 0), _ALLOW, _REFUSE]
 
 
 def _load(argument: int) -> Instruction:
@@ -307,11 +270,11 @@ def _load(argument: int) -> Instruction:
 def _numbers(names: str) -> dict[str, int]:
     """`"open=2,-"`: the number on x86_64 and on aarch64; `-` where there is no such call."""
     named = {
-        name: numbers.split(",")[_COLUMN[machine()]]
+        name: numbers.split(",")[_COLUMN[MACHINE]]
         for name, _, numbers in (each.partition("=") for each in names.split())
     }
     return {name: int(number) for name, number in named.items() if number != "-"}
 
 
-def _encode(instructions: Sequence[Instruction] | Iterator[Instruction]) -> bytes:
+def _encode(instructions: Sequence[Instruction]) -> bytes:
     return b"".join(struct.pack("HBBI", *each) for each in instructions)

@@ -22,7 +22,7 @@ import structlog
 
 import sandbox
 from sandbox.confinement import Confinement, Layer
-from sandbox.forkserver import Ended, Opening, Ready
+from sandbox.forkserver import Ended
 from sandbox.records import from_line, to_line
 
 PROBE_ENTRY = "sandbox.pool:report_layers"
@@ -30,10 +30,9 @@ PROBE_ADDRESS_BYTES = 2**30
 NAMESPACES = True  # False: for tests of what the other layers hold
 START_S = 60  # it imports every parser; this is slow on a machine that swaps
 CLOSING_S = 5
-BUFFERED_BYTES = 256 * 1024  # a usual line; when our buffer holds twice this, the process has to wait
-LONGEST_LINE_BYTES = 8 * 1024 * 1024
+LONGEST_LINE_BYTES = 4 * 1024 * 1024  # when our buffer holds twice this, the process has to wait
 
-KEPT_VARIABLES: tuple[str, ...] = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+KEPT_VARIABLES: tuple[str, ...] = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 """Environment variables that the processes keep: tokens and keys stay out of them."""
 
 START = "import sys; sys.path.append({folder!r}); from sandbox.forkserver import main; main()"
@@ -60,15 +59,7 @@ class Line:
 
     async def read(self) -> bytes:
         """The next line; the last may lack its line end. Raises ValueError when it is too long."""
-        pieces: list[bytes] = []
-        while sum(map(len, pieces)) <= LONGEST_LINE_BYTES:
-            try:
-                return b"".join([*pieces, await self.reader.readuntil()])
-            except asyncio.LimitOverrunError as error:
-                pieces.append(await self.reader.readexactly(error.consumed))
-            except asyncio.IncompleteReadError as error:
-                return b"".join([*pieces, error.partial])
-        raise ValueError(f"a line of more than {LONGEST_LINE_BYTES} bytes")
+        return await self.reader.readline()
 
     async def read_end(self) -> Ended | None:
         """How the process ended, after an empty line; None when the whole pool did."""
@@ -103,7 +94,7 @@ class Closing(ABC):
 class Pool(Closing):
     """Children that all run the same entry point; `async with` or `close` ends them."""
 
-    entry: str  # see `forkserver.Opening`
+    entry: str  # "package.module:function", a `forkserver.Serve`
     variables: Mapping[str, str] = field(default_factory=dict)  # further ones of the environment
 
     _running: _Running | None = None
@@ -158,7 +149,7 @@ class Pool(Closing):
                 await self._end(running)
                 raise PoolDied from error
         try:
-            reader, writer = await asyncio.open_connection(sock=ours, limit=BUFFERED_BYTES)
+            reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE_BYTES)
         except BaseException:  # cancelled: the child waits for nobody
             ours.close()
             raise
@@ -169,7 +160,12 @@ class Pool(Closing):
         if self._running is running:
             self._running = None
         running.control.close()
-        await _wait_for(running.process)
+        try:
+            await asyncio.wait_for(running.process.wait(), CLOSING_S)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                running.process.kill()
+            await running.process.wait()
 
     async def _start(self) -> _Running:
         ours, theirs = socket.socketpair()
@@ -180,14 +176,17 @@ class Pool(Closing):
                 "-P",  # a file in the working folder must not shadow a module
                 "-c",
                 START.format(folder=str(Path(sandbox.__file__).parent.parent)),
-                to_line(Opening(entry=self.entry, namespaces=NAMESPACES)).decode().strip(),
+                self.entry,
+                "namespaces" if NAMESPACES else "",
                 stdin=theirs.fileno(),
                 stdout=asyncio.subprocess.DEVNULL,
                 env={**kept_variables(KEPT_VARIABLES), **self.variables},
                 start_new_session=True,  # Ctrl-C is for us, who close what is to be closed
             )
         try:
-            await _read_ready(ours)
+            async with asyncio.timeout(START_S):
+                if not await asyncio.get_running_loop().sock_recv(ours, 1):
+                    raise ConnectionError("it ended")
         except BaseException as error:
             ours.close()
             with contextlib.suppress(ProcessLookupError):
@@ -202,23 +201,6 @@ class Pool(Closing):
 def kept_variables(names: Collection[str]) -> dict[str, str]:
     """Those of our environment that a process is to have: all others stay out of it, keys and tokens among them."""
     return {name: os.environ[name] for name in names if name in os.environ}
-
-
-async def _read_ready(control: socket.socket) -> Ready:
-    async with asyncio.timeout(START_S):
-        line = b""
-        while not line.endswith(b"\n") and (read := await asyncio.get_running_loop().sock_recv(control, 4096)):
-            line += read
-    return from_line(line, Ready)
-
-
-async def _wait_for(process: asyncio.subprocess.Process) -> None:
-    try:
-        await asyncio.wait_for(process.wait(), CLOSING_S)
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import json
 from dataclasses import asdict, is_dataclass
 from enum import Enum
 from functools import cache
+from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
@@ -27,8 +28,6 @@ def to_line(record: object) -> bytes:
 
 @overload
 def from_line(line: bytes, kind: type[R], /) -> R: ...
-
-
 @overload
 def from_line(line: bytes, *kinds: type) -> Any: ...
 
@@ -37,22 +36,10 @@ def from_line(line: bytes, *kinds: type) -> Any:
     """The record, which is of one of these kinds. Raises ValueError."""
     try:
         content = json.loads(line)
-        name = content.pop("record")
+        kind = {kind.__name__: kind for kind in kinds}[content.pop("record")]
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError("not a record of ours") from error
-    for kind in kinds:
-        if kind.__name__ == name:
-            return _record(kind, content)
-    raise ValueError("a record that was not expected")
-
-
-def _record(kind: type[R], content: object) -> R:
-    if not isinstance(content, dict):
-        raise ValueError("an object was expected")
-    hints = _hints(kind)  # type: ignore[arg-type] # mypy: a type variable's type is not hashable
-    if content.keys() != hints.keys():
-        raise ValueError(f"not the fields of {kind.__name__}")
-    return kind(**{name: _value(hints[name], value) for name, value in content.items()})
+        raise ValueError("not a record that was expected") from error
+    return _value(kind, content)
 
 
 @cache
@@ -60,43 +47,32 @@ def _hints(kind: type[object]) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _value(wanted: Any, value: object) -> object:
-    origin = get_origin(wanted)
+def _value(wanted: Any, value: Any) -> Any:
+    """`value` as what the hint of its field wants: `X | None`, `tuple[X, ...]`, `tuple[X, Y]`, a record, a plain
+    value."""
+    origin, kinds = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
-        return _optional(get_args(wanted), value)
-    if origin is tuple:
-        return _tuple(get_args(wanted), value)
-    if is_dataclass(wanted):
-        return _record(wanted, value)  # type: ignore[arg-type] # a class, as all hints of ours
-    if issubclass(wanted, Enum):
+        (wanted,) = (each for each in kinds if each is not NoneType)
+        return None if value is None else _value(wanted, value)
+    if origin is tuple and isinstance(value, list):
+        kinds = kinds[:1] * len(value) if kinds[-1] is Ellipsis else kinds
+        return tuple(_value(kind, each) for kind, each in zip(kinds, value, strict=True))
+    if is_dataclass(wanted) and isinstance(value, dict):
+        hints = _hints(wanted)  # type: ignore[arg-type] # a class, as all hints of ours
+        if value.keys() != hints.keys():
+            raise ValueError(f"not the fields of {wanted}")
+        return wanted(**{name: _value(hints[name], each) for name, each in value.items()})  # type: ignore[operator]
+    if isinstance(wanted, type) and issubclass(wanted, Enum):
         return wanted(value)
     return _plain(wanted, value)
 
 
-def _optional(kinds: tuple[Any, ...], value: object) -> object:
-    if value is None and NoneType in kinds:
-        return None
-    (kind,) = (each for each in kinds if each is not NoneType)
-    return _value(kind, value)
-
-
-def _tuple(kinds: tuple[Any, ...], value: object) -> tuple[object, ...]:
-    """`tuple[X, ...]`, or one of exactly these types."""
-    if not isinstance(value, list):
-        raise ValueError("a list was expected")
-    if kinds[-1] is Ellipsis:
-        return tuple(_value(kinds[0], each) for each in value)
-    return tuple(_value(kind, each) for kind, each in zip(kinds, value, strict=True))
-
-
-def _plain(wanted: type, value: object) -> object:
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value) if abs(value) < 2**63 else value
-    if type(value) is not wanted:
-        raise ValueError(f"{wanted.__name__} was expected")
-    if wanted is float and not -float("inf") < float(value) < float("inf"):  # type: ignore[arg-type] # it is one
-        raise ValueError("a finite number was expected")
-    return storable(value) if isinstance(value, str) else value
+def _plain(wanted: Any, value: Any) -> Any:
+    if wanted is float and type(value) is int and abs(value) < 2**63:
+        value = float(value)
+    if type(value) is not wanted or (wanted is float and not isfinite(value)):
+        raise ValueError(f"{wanted} was expected")
+    return storable(value) if wanted is str else value
 
 
 def storable(text: str) -> str:

@@ -21,8 +21,6 @@ from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.records import Batch, Source
 from rag.records import SearchQuery
-from sandbox.forkserver import Opening
-from sandbox.records import to_line
 from tests.integration.adapters.database.stores.material import ask
 from tests.integration.ingestion.crash_worker import EMBEDDING, FETCHING, NONE, PARSING, PUBLISHING
 from tests.processes import PARSERS
@@ -154,9 +152,8 @@ def test_a_pool_whose_worker_is_gone_ends_quietly() -> None:
     with theirs:
         ours.close()
         script = "from sandbox.forkserver import main; main()"
-        opening = to_line(Opening(entry=PARSERS, namespaces=True))
         run = subprocess.run(
-            (sys.executable, "-c", script, opening),
+            (sys.executable, "-c", script, PARSERS, "namespaces"),
             stdin=theirs.fileno(),
             capture_output=True,
             timeout=120,
