@@ -1,20 +1,34 @@
-"""Joins the lines of a page description into paragraphs.
+"""Joins the lines of pages into paragraphs and tables.
 
-In: the lines of each page. Out: paragraphs with their pages and looks, words rejoined at line ends. Where positions are
-known, a wider gap or another font ends a paragraph; otherwise the length of the lines decides.
+In: the lines of each page. Out: paragraphs with their pages and looks, without running headers and page numbers, words
+rejoined at line ends. Where positions are known, a wider gap or another font ends a paragraph; otherwise the length of
+the lines decides. Running lines and hyphenated words are looked up in a stretch of pages and both its neighbours, so in
+the whole document if it has at most two stretches: only some hundred pages of a book are held at a time.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice, pairwise, tee
 from statistics import median
+from typing import NamedTuple
 
 from ingestion.chunking.sentences import split_sentences
 from ingestion.parsers.pdf_grid import ruled_tables
-from ingestion.parsers.pdf_lines import PageLine
+from ingestion.parsers.pdf_lines import PageLine, clean_line
 from ingestion.parsers.pdf_tables import PdfTable, begin_with_label, find_tables, inherit_heads
+
+STRETCH_PAGES = 200  # some 3 MB of lines; three stretches are held
+EDGE_LINES = 2  # lines at the top and at the bottom of a page that may be running headers
+RUNNING_SHARE = 0.4  # of the pages; left and right pages often have different headers
+FEWEST_RUNNING = 3  # pages
+PAGE_NUMBER = re.compile(
+    r"[-–—\s|]*(?:(?:page|p\.|страница|стр\.|с\.|лист)\s*)?(\d{1,4})(?:\s*(?:/|of|из|\|)\s*\d{1,4})?[-–—\s|]*",
+    re.IGNORECASE,
+)
+LEADING_NUMBER = re.compile(r"^\d{1,4}\s+(?=\D)")  # "12 Author et al.": the page number before a header
 
 FULL_LINE_SHARE = 0.75  # of the usual length; a shorter line ends where its author wanted
 USUAL_LENGTH_QUANTILE = 0.9
@@ -31,13 +45,14 @@ LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
 FIRST_HALF = re.compile(r"[^\W\d_]+(?=[-\u2010]$)")
 LONGEST_WORD_CHARS = 60
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-
 HYPHENATED_ENDS = frozenset({"то", "либо", "нибудь", "таки", "ка", "де", "based", "like"})
 """Second halves before which the hyphen belongs to the word."""
 
+Page = Sequence[PageLine]
+RunningKey = str | int
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Paragraph:
+
+class Paragraph(NamedTuple):
     """Text, the pages (from 1) on which it begins and ends, and the font of its first line."""
 
     text: str
@@ -58,13 +73,40 @@ class _Measure:
     size: float  # of the font, points; 0: unknown
 
 
-def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> Iterator[Paragraph]:
-    """Paragraphs of all pages in order; one that crosses a page break is joined. Each page comes with the words that
-    tell how a hyphenated word is written elsewhere."""
+@dataclass(frozen=True, kw_only=True)
+class _Stretch:
+    """Consecutive pages, cleaned."""
+
+    first: int  # from 0
+    pages: Sequence[Page]
+
+    @cached_property
+    def edges(self) -> Counter[RunningKey]:
+        """For each line at the top or bottom of a page, on how many pages it occurs."""
+        keys = (
+            {_running_key(page[at].text, number) for at in _edge(page)}
+            for number, page in enumerate(self.pages, start=self.first)
+        )
+        return Counter(chain.from_iterable(keys))
+
+    @cached_property
+    def is_divided(self) -> bool:
+        """Whether any line ends with a hyphen; if none does, `words` is not needed."""
+        return any(line.text.endswith(HYPHENS) for page in self.pages for line in page)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        texts = ("\n".join(line.text for line in page) for page in self.pages)
+        return frozenset(word.lower() for text in texts for word in WORD.findall(text))
+
+
+def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
+    """Paragraphs in order, as soon as enough of the following pages is known; an empty line ends a paragraph, and one
+    that crosses a page break is joined."""
     waiting: list[Paragraph] = []  # the last paragraph, which may continue
     table: PdfTable | None = None  # the last one of the page before
     label = ""  # what stands below it, and nothing else
-    for page, (lines, words) in enumerate(pages, start=1):
+    for page, (lines, words) in enumerate(_without_running(pages), start=1):
         found = sorted((*ruled_tables(lines), *find_tables(lines)), key=lambda each: each.first)
         tables = inherit_heads(found, lines, table)
         if label and table and (whole := begin_with_label(tables, lines, table, label)):
@@ -81,65 +123,104 @@ def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> I
     yield from waiting
 
 
+def _without_running(pages: Iterable[Page]) -> Iterator[tuple[Page, Collection[str]]]:
+    """Pages without page numbers, and without running lines at their edges except where one first occurs; each with
+    the words of the pages around it, which tell how a hyphenated word is written elsewhere.
+
+    Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings, not headers.
+    """
+    met: set[RunningKey] = set()
+    nothing = (_Stretch(first=0, pages=()),)
+    before, here, after = tee(chain(nothing, _stretches(pages), nothing), 3)
+    for around in zip(before, islice(here, 1, None), islice(after, 2, None), strict=False):
+        counts = sum((each.edges for each in around), start=Counter[RunningKey]())
+        needed = max(FEWEST_RUNNING, sum(len(each.pages) for each in around) * RUNNING_SHARE)
+        running = {key for key, count in counts.items() if count >= needed}
+        is_divided = any(each.is_divided for each in around)
+        words = frozenset[str]().union(*(each.words for each in around)) if is_divided else frozenset[str]()
+        for number, page in enumerate(around[1].pages, start=around[1].first):
+            yield list(_kept(page, number, running, met)), words
+
+
+def _stretches(pages: Iterable[Page]) -> Iterator[_Stretch]:
+    cleaned = ([clean_line(line) for line in page] for page in pages)
+    first = 0
+    while stretch := list(islice(cleaned, STRETCH_PAGES)):
+        yield _Stretch(first=first, pages=stretch)
+        first += len(stretch)
+
+
+def _edge(page: Page) -> set[int]:
+    filled = [at for at, line in enumerate(page) if line.text]
+    return {*filled[:EDGE_LINES], *filled[-EDGE_LINES:]}
+
+
+def _running_key(line: str, page: int) -> RunningKey:
+    """What must repeat: a header's words, or the difference between a page number and the page's index in the file."""
+    if number := PAGE_NUMBER.fullmatch(line):
+        return int(number[1]) - page
+    return LEADING_NUMBER.sub("", " ".join(line.split()).casefold())
+
+
+def _kept(page: Page, number: int, running: set[RunningKey], met: set[RunningKey]) -> Iterator[PageLine]:
+    edge = _edge(page)
+    for at, line in enumerate(page):
+        key = _running_key(line.text, number) if at in edge else None
+        if key not in running:
+            yield line
+        elif isinstance(key, str) and key not in met:
+            met.add(key)
+            yield line
+
+
 def _bridge_pages(before: Paragraph, after: Paragraph, words: Collection[str]) -> Iterator[Paragraph]:
     """Split off the sentence that crosses the page break, so that the text around it keeps its exact page."""
     page = before.last_page
     begin = split_sentences(before.text)[-1][0]
     end = split_sentences(after.text)[0][1]
     if before.text[:begin].strip():
-        yield replace(before, text=before.text[:begin].rstrip())
-        before = replace(before, text=before.text[begin:], page=page)
-    yield replace(before, text=_join(before.text, after.text[:end], " ", words), last_page=page + 1)
+        yield before._replace(text=before.text[:begin].rstrip())
+        before = before._replace(text=before.text[begin:], page=page)
+    yield before._replace(text=_join(before.text, after.text[:end], " ", words), last_page=page + 1)
     if after.text[end:].strip():
-        yield replace(after, text=after.text[end:].strip())
+        yield after._replace(text=after.text[end:].strip())
 
 
-def join_lines(lines: Iterable[PageLine], words: Collection[str], *, page: int) -> Iterator[Paragraph]:
-    """Paragraphs of one page: a line of the usual length continues in the next."""
-    lines = list(lines)
-    measure = _measure(lines)
-    gathered: list[PageLine] = []
-    for line in lines:
-        if gathered and (not line.text or _begins_paragraph(gathered[-1], line, measure)):
-            yield _paragraph(gathered, measure, words, page)
-            gathered = []
-        if line.text:
-            gathered.append(line)
-    if gathered:
-        yield _paragraph(gathered, measure, words, page)
-
-
-def _with_tables(
-    lines: Sequence[PageLine], tables: Sequence[PdfTable], words: Collection[str], page: int
-) -> Iterator[Paragraph]:
+def _with_tables(lines: Page, tables: Sequence[PdfTable], words: Collection[str], page: int) -> Iterator[Paragraph]:
     """The paragraphs of a page with its tables between them."""
     begin = 0
     taken = frozenset[int]().union(*(table.lines for table in tables))
     for table in sorted(tables, key=lambda each: each.first):
-        yield from join_lines((lines[i] for i in range(begin, table.first) if i not in taken), words, page=page)
-        yield Paragraph(
-            text=table.text, page=page, last_page=page, size=table.size, lines=len(table.lines), is_table=True
-        )
+        yield from _join_lines([lines[at] for at in range(begin, table.first) if at not in taken], words, page)
+        yield Paragraph(table.text, page, page, size=table.size, lines=len(table.lines), is_table=True)
         begin = table.first
-    yield from join_lines((lines[i] for i in range(begin, len(lines)) if i not in taken), words, page=page)
+    yield from _join_lines([lines[at] for at in range(begin, len(lines)) if at not in taken], words, page)
 
 
-def _paragraph(lines: Sequence[PageLine], measure: _Measure, words: Collection[str], page: int) -> Paragraph:
-    text = lines[0].text
-    for above, line in pairwise(lines):
-        text = _join(text, line.text, " " if len(above.text) >= measure.full_chars else "\n", words)
-    bold = all(line.bold for line in lines)
-    return Paragraph(text=text, page=page, last_page=page, size=lines[0].size, bold=bold, lines=len(lines))
+def _join_lines(lines: Page, words: Collection[str], page: int) -> Iterator[Paragraph]:
+    """Paragraphs of lines without tables: a line of the usual length continues in the next."""
+    measure = _measure(lines)
+    gathered: list[PageLine] = []
+    for line in (*lines, PageLine(text="")):
+        if gathered and (not line.text or _begins_paragraph(gathered[-1], line, measure)):
+            text = gathered[0].text
+            for above, below in pairwise(gathered):
+                text = _join(text, below.text, " " if len(above.text) >= measure.full_chars else "\n", words)
+            bold = all(each.bold for each in gathered)
+            yield Paragraph(text, page, page, size=gathered[0].size, bold=bold, lines=len(gathered))
+            gathered = []
+        if line.text:
+            gathered.append(line)
 
 
-def _measure(lines: Sequence[PageLine]) -> _Measure:
+def _measure(lines: Page) -> _Measure:
     lengths = sorted(len(line.text) for line in lines if line.text)
     usual = lengths[int((len(lengths) - 1) * USUAL_LENGTH_QUANTILE)] if lengths else 0
     steps = [step for above, line in pairwise(lines) if (step := _step(above, line)) > 0]
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size, 1)] += len(line.text)
-    size = sizes.most_common(1)[0][0] if sizes else 0
+    size = max(sizes, key=sizes.__getitem__, default=0)
     return _Measure(full_chars=usual * FULL_LINE_SHARE, pitch=median(steps) if steps else 0, size=size)
 
 
@@ -151,36 +232,30 @@ def _step(above: PageLine, line: PageLine) -> float:
 
 
 def _begins_paragraph(last: PageLine, line: PageLine, measure: _Measure) -> bool:
-    if BULLET.match(line.text) or _looks_differ(last, line) or _begins_clause(last.text, line.text):
+    begins_low = line.text[0].islower()
+    is_other_font = last.bold != line.bold or abs(last.size - line.size) > max(last.size, line.size) * SAME_SIZE
+    if BULLET.match(line.text) or (is_other_font and not begins_low) or _begins_clause(last.text, line.text):
         return True
     if measure.pitch and _step(last, line) > max(measure.pitch, last.size) * WIDE_GAP:
         return True
-    if last.size == line.size >= measure.size * DISPLAY_SIZE and _step(last, line):
+    is_display = last.size == line.size >= measure.size * DISPLAY_SIZE and _step(last, line)
+    if is_display or len(last.text) >= measure.full_chars:
         return False
-    if len(last.text) >= measure.full_chars:
-        return False
-    return SENTENCE_END.search(last.text) is not None or not line.text[0].islower()
+    return SENTENCE_END.search(last.text) is not None or not begins_low
 
 
 def _begins_clause(last: str, line: str) -> bool:
     """Whether a sentence with the number of a clause begins here («3.2. Плата …»): of a contract set without gaps no
     other sign tells it. «… по п. | 3.2 договора» goes on."""
-    if not CLAUSE.match(line):
-        return False
     before = last[-CLAUSE_CHARS:]
-    return any(start == len(before) + 1 for start, _ in split_sentences(f"{before} {line[:CLAUSE_CHARS]}"))
-
-
-def _looks_differ(last: PageLine, line: PageLine) -> bool:
-    if last.bold != line.bold and not line.text[0].islower():
-        return True
-    return abs(last.size - line.size) > max(last.size, line.size) * SAME_SIZE and not line.text[0].islower()
+    return CLAUSE.match(line) is not None and any(
+        start == len(before) + 1 for start, _ in split_sentences(f"{before} {line[:CLAUSE_CHARS]}")
+    )
 
 
 def _goes_on(before: Paragraph, after: Paragraph) -> bool:
-    if before.is_table or after.is_table:
-        return False
-    return SENTENCE_END.search(before.text) is None and after.text[:1].islower()
+    is_prose = not (before.is_table or after.is_table)
+    return is_prose and SENTENCE_END.search(before.text) is None and after.text[:1].islower()
 
 
 def _join(text: str, line: str, space: str, words: Collection[str]) -> str:
@@ -195,6 +270,5 @@ def _join(text: str, line: str, space: str, words: Collection[str]) -> str:
 
 def _keeps_hyphen(first: str, second: str, words: Collection[str]) -> bool:
     """Whether the document writes the word with a hyphen elsewhere; otherwise the typesetter divided it."""
-    if second.lower() in HYPHENATED_ENDS:
-        return True
-    return f"{first}{second}".lower() not in words and f"{first}-{second}".lower() in words
+    is_written_so = f"{first}{second}".lower() not in words and f"{first}-{second}".lower() in words
+    return is_written_so or second.lower() in HYPHENATED_ENDS

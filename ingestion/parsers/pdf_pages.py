@@ -8,8 +8,7 @@ import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
@@ -25,7 +24,7 @@ COVERING_SHARE = 0.5  # of a page's area: a picture this large may be the page i
 PICTURE_DEPTH = 3  # nesting of forms that is searched for pictures
 BOLD_WEIGHT = 600
 FORCED_BOLD = 1 << 18  # flag of a font descriptor (PDF 32000-1, table 123)
-BOLD_NAME = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
+BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 LONGEST_FONT_NAME = 256
 SAME_BASELINE = 0.35  # of the font size: smaller vertical differences stay on one line
 LEVEL = 0.6  # of the font size: a line that ends in a superscript is not slanted
@@ -59,14 +58,6 @@ class PdfTrouble(Exception):
         self.is_locked = is_locked  # it needs a password
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stated:
-    """Title and author in the document information."""
-
-    title: str | None
-    author: str | None
-
-
 class PdfPages:
     """An open PDF; close it when done."""
 
@@ -86,14 +77,17 @@ class PdfPages:
     def __len__(self) -> int:
         return len(self._document)
 
-    def stated(self) -> Stated:
-        """Title and author; None where empty."""
+    def stated(self) -> tuple[str | None, str | None]:
+        """Title and author in the document information; None where empty."""
         title, author = (self._document.get_metadata_value(key).strip() for key in ("Title", "Author"))
-        return Stated(title=title or None, author=author or None)
+        return title or None, author or None
 
     def lines(self, index: int) -> list[PageLine]:
         """The lines of page `index`, from 0. Raises PdfTrouble."""
-        self._forget_pages()
+        if self._read >= self._pages_an_opening:
+            self._document.close()
+            self._document, self._read = _open(self._path), 0
+        self._read += 1
         with self._page(index) as page, closing(page.get_textpage()) as text:
             grids = find_grids(_rules(page))
             borders = tuple(sorted({rule.at for grid in grids for rule in grid.down}))
@@ -102,16 +96,10 @@ class PdfPages:
     def is_covered(self, index: int) -> bool:
         """Whether a single picture covers most of the page. Raises PdfTrouble."""
         with self._page(index) as page:
-            area = page.get_width() * page.get_height()
+            enough = page.get_width() * page.get_height() * COVERING_SHARE
             pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=PICTURE_DEPTH)
-            return any(_area(picture.get_bounds()) >= area * COVERING_SHARE for picture in pictures)
-
-    def _forget_pages(self) -> None:
-        """Reopen the file when enough pages were read, to free PDFium's memory."""
-        if self._read >= self._pages_an_opening:
-            self._document.close()
-            self._document, self._read = _open(self._path), 0
-        self._read += 1
+            places = (picture.get_bounds() for picture in pictures)
+            return any(max(0, right - left) * max(0, top - bottom) >= enough for left, bottom, right, top in places)
 
     @contextmanager
     def _page(self, index: int) -> Iterator[pdfium.PdfPage]:
@@ -132,14 +120,9 @@ def _translated() -> Iterator[None]:
         raise PdfTrouble(str(error), is_locked=error.err_code == raw.FPDF_ERR_PASSWORD) from error
 
 
-def _area(bounds: Sequence[float]) -> float:
-    left, bottom, right, top = bounds
-    return max(0.0, right - left) * max(0.0, top - bottom)
-
-
 def _rules(page: pdfium.PdfPage) -> list[Rule]:
-    """Thin lines, and the sides of stroked boxes; none of a page that is full of them, nor what
-    reaches beyond the page."""
+    """Thin lines, and the sides of stroked boxes; none of a page that is full of them, nor what reaches beyond the
+    page."""
     handle, rules, width, height = page.raw, list[Rule](), page.get_width(), page.get_height()
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     for index in range(raw.FPDFPage_CountObjects(handle)):
@@ -155,18 +138,15 @@ def _rules(page: pdfium.PdfPage) -> list[Rule]:
 
 
 def _sides(drawn: _PageObject, left: float, bottom: float, right: float, top: float) -> Iterator[Rule]:
-    if top - bottom <= THIN and right - left > THIN:
+    is_low, is_narrow = top - bottom <= THIN, right - left <= THIN
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    if is_low and not is_narrow:
         yield Rule(is_level=True, at=(top + bottom) / 2, begin=left, end=right)
-    elif right - left <= THIN and top - bottom > THIN:
+    elif is_narrow and not is_low:
         yield Rule(is_level=False, at=(left + right) / 2, begin=bottom, end=top)
-    elif right - left > THIN and _is_stroked(drawn):
+    elif not is_narrow and raw.FPDFPath_GetDrawMode(drawn, fill, stroke) and stroke.value:
         yield from (Rule(is_level=True, at=at, begin=left, end=right) for at in (bottom, top))
         yield from (Rule(is_level=False, at=at, begin=bottom, end=top) for at in (left, right))
-
-
-def _is_stroked(drawn: _PageObject) -> bool:
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    return bool(raw.FPDFPath_GetDrawMode(drawn, fill, stroke) and stroke.value)
 
 
 def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float] = ()) -> Iterator[PageLine]:
@@ -196,9 +176,7 @@ def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float] = ()) -> Iterator
 def _middle_letter(line: str) -> int:
     """Index of the first non-blank character from the middle on: a space inserted by PDFium has no font."""
     half = len(line) // 2
-    if not line[half].isspace():
-        return half
-    return next((index for index in range(half, len(line)) if not line[index].isspace()), half)
+    return half + len(line[half:]) - len(line[half:].lstrip())
 
 
 def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> PageLine:
@@ -208,34 +186,18 @@ def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> Pa
     size = _size(text, middle)
     level = abs(last_baseline - baseline) <= size * LEVEL and right >= left
     bold = all(_is_bold(text, index) for index in {begin, middle, end})
-    if not level:
-        return PageLine(text=words, size=size, bold=bold)
-    return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
+    piece = PageLine(text=words, size=size, bold=bold)
+    return replace(piece, baseline=baseline, left=left, right=right + size / 2) if level else piece
 
 
 def _table_pieces(
     text: _TextPage, words: str, begin: int, piece: PageLine, borders: Sequence[float]
 ) -> Iterator[PageLine]:
-    """The piece with its segments; parts of one that is not level, as PDFium joins cells whose lines overlap."""
-    if piece.is_placed:
-        yield from _without_mark(text, words, begin, piece, borders)
+    """The piece with its segments, and before it the raised mark of a footnote that it begins with; parts of one that
+    is not level, as PDFium joins cells whose lines overlap."""
+    if not piece.is_placed:
+        yield from _level_parts(text, words, begin, piece, borders)
         return
-    heights = [(word, *_heights(text, begin, word)) for word in WORD.finditer(words)]
-    if any(abs(first - last) > piece.size * LEVEL for _, first, last in heights):
-        yield piece  # it runs upwards
-        return
-    for _, group in groupby(heights, key=lambda each: round(each[1])):
-        parts = [word for word, *_ in group]
-        start, end = parts[0].start(), parts[-1].end()
-        part = _piece(text, begin + start, begin + start, begin + end - 1, words[start:end])
-        segments = _segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP, borders=borders)
-        yield replace(part, segments=segments)
-
-
-def _without_mark(
-    text: _TextPage, words: str, begin: int, piece: PageLine, borders: Sequence[float]
-) -> Iterator[PageLine]:
-    """The piece with its segments, and before it the raised mark of a footnote that it begins with."""
     mark, _, rest = words.partition(" ")
     rest = rest.lstrip()
     following = begin + len(words) - len(rest)
@@ -246,8 +208,22 @@ def _without_mark(
     yield replace(piece, segments=_segments(text, words, begin, gap=piece.size * SEGMENT_GAP, borders=borders))
 
 
-def _heights(text: _TextPage, begin: int, word: re.Match[str]) -> tuple[float, float]:
-    return _origin(text, begin + word.start())[1], _origin(text, begin + word.end() - 1)[1]
+def _level_parts(
+    text: _TextPage, words: str, begin: int, piece: PageLine, borders: Sequence[float]
+) -> Iterator[PageLine]:
+    heights = [
+        (word, _origin(text, begin + word.start())[1], _origin(text, begin + word.end() - 1)[1])
+        for word in WORD.finditer(words)
+    ]
+    if any(abs(first - last) > piece.size * LEVEL for _, first, last in heights):
+        yield piece  # it runs upwards
+        return
+    for _, group in groupby(heights, key=lambda each: round(each[1])):
+        parts = [word for word, *_ in group]
+        start, end = parts[0].start(), parts[-1].end()
+        part = _piece(text, begin + start, begin + start, begin + end - 1, words[start:end])
+        segments = _segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP, borders=borders)
+        yield replace(part, segments=segments)
 
 
 def _segments(text: _TextPage, words: str, begin: int, *, gap: float, borders: Sequence[float]) -> tuple[Segment, ...]:
@@ -297,12 +273,7 @@ def _is_bold(text: _TextPage, index: int) -> bool:
     raw.FPDFText_GetFontInfo(text, index, name, LONGEST_FONT_NAME, flags)
     if flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT:
         return True
-    return _is_bold_name(name.value)
-
-
-@lru_cache(maxsize=256)  # a document has some ten fonts
-def _is_bold_name(name: bytes) -> bool:
-    return BOLD_NAME.search(name.decode("latin-1")) is not None
+    return BOLD_NAME.search(name.value) is not None
 
 
 def _merge_pieces(pieces: Iterator[PageLine], borders: Sequence[float] = ()) -> Iterator[PageLine]:

@@ -16,8 +16,8 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.language import detect_language
 from ingestion.parsers.codec import Picture
 from ingestion.parsers.outline import choose_title
+from ingestion.parsers.pdf_layout import build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, plain_lines
-from ingestion.parsers.pdf_text import build_paragraphs
 from ingestion.parsers.process import ParseProcess
 from ingestion.ports import Recognizer
 from ingestion.progress import Progress

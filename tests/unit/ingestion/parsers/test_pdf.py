@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import pdf_pages
 from ingestion.parsers.codec import reported_to
-from ingestion.parsers.pdf import HeadingLooks, level_of
+from ingestion.parsers.pdf import heading_levels, level_of
 from ingestion.parsers.pdf_layout import Paragraph
 from ingestion.parsers.registry import parse_file
 from ingestion.records import BlockKind, Document
@@ -125,10 +125,7 @@ TEXT = _paragraph("Обычный текст, которого на страни
 
 def _levels(paragraphs: Sequence[Paragraph]) -> list[int | None]:
     """For each paragraph of a document its level, or None."""
-    looks = HeadingLooks()
-    for paragraph in paragraphs:
-        looks.note(paragraph)
-    levels = looks.levels()
+    levels = heading_levels(paragraphs)
     return [level_of(paragraph, levels) for paragraph in paragraphs]
 
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.parsers.pdf_lines import PageLine, RunningLines, count_edges, plain_lines
-from ingestion.parsers.pdf_text import build_paragraphs
+from ingestion.parsers.pdf_layout import build_paragraphs
+from ingestion.parsers.pdf_lines import PageLine, plain_lines
 
 FULL = "Эта строка доходит до самого правого края страницы,"
 
@@ -14,9 +14,10 @@ def _texts(*pages: list[str]) -> list[str]:
 
 
 def _without_running(pages: list[list[str]]) -> list[list[str]]:
-    lines = [plain_lines(page) for page in pages]
-    left = RunningLines().drop(lines, count_edges(lines, first=0), first=0, of_pages=len(lines))
-    return [[line.text for line in page] for page in left]
+    """The lines of each page that stay, each a paragraph."""
+    apart = [plain_lines([part for line in page for part in (line, "")]) for page in pages]
+    paragraphs = list(build_paragraphs(apart))
+    return [[each.text for each in paragraphs if each.page == number] for number in range(1, len(pages) + 1)]
 
 
 def _placed(*lines: tuple[str, float], size: float = 10, bold: bool = False) -> list[PageLine]:

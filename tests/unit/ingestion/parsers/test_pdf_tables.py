@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ingestion.parsers.pdf_layout import join_pages
+from ingestion.parsers.pdf_layout import build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, Segment
 from ingestion.parsers.pdf_rows import VALUE
 from ingestion.parsers.pdf_tables import PdfTable, find_tables, inherit_heads
@@ -202,7 +202,7 @@ def test_a_table_that_a_line_without_values_has_divided_is_one() -> None:
 
 def test_tables_stand_between_the_paragraphs_of_their_page() -> None:
     lines = page("Before it.", "", "                         2022      2021", *ROWS, "", "", "", "", "After it.")
-    found = [(paragraph.text.split("\n")[0], paragraph.is_table) for paragraph in join_pages([(lines, ())])]
+    found = [(paragraph.text.split("\n")[0], paragraph.is_table) for paragraph in build_paragraphs([lines])]
     assert found == [("Before it.", False), ("|  | 2022 | 2021 |", True), ("After it.", False)]
 
 
@@ -226,7 +226,7 @@ def test_tables_stand_between_the_paragraphs_of_their_page() -> None:
 def test_a_label_at_the_end_of_a_page_stays_with_its_numbers(last: str, first: str, rows: list[str]) -> None:
     head = "                           2022      2021"
     pages = [page("Before it.", "", head, *ROWS, "", "", "", "", last), page(first, *ROWS)]
-    found = list(join_pages([(lines, ()) for lines in pages]))
+    found = list(build_paragraphs(pages))
     below = [each.text for each in found if each.page == 2]
     assert [each.text for each in found if not each.is_table] == ["Before it."]
     assert [line.startswith(f"| {row}") for line, row in zip(below[0].split("\n")[2:], rows, strict=False)] == [
@@ -238,5 +238,5 @@ def test_a_sentence_at_the_end_of_a_page_is_no_label() -> None:
     head = "                           2022      2021"
     last = "These amounts were paid to others in each of the years:"
     pages = [page(head, *ROWS, "", "", "", "", last), page(*ROWS)]
-    found = list(join_pages([(lines, ()) for lines in pages]))
+    found = list(build_paragraphs(pages))
     assert [each.text for each in found if not each.is_table] == [last]

@@ -7,18 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.parsers import pdf_text
-from ingestion.parsers.pdf_layout import Paragraph
-from ingestion.parsers.pdf_lines import PageLine, plain_lines
-from ingestion.parsers.pdf_text import (
-    STRETCH_PAGES,
-    build_paragraphs,
-    is_readable,
-    is_shifted,
-    mend_encoding,
-    paragraph_spool,
-)
-from ingestion.spool import HELD_UNPRESSED_BYTES, Spooled
+from ingestion.parsers import pdf_layout
+from ingestion.parsers.pdf import SPOOLED
+from ingestion.parsers.pdf_layout import STRETCH_PAGES, Paragraph, build_paragraphs
+from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding, plain_lines
+from ingestion.spool import HELD_UNPRESSED_BYTES, Spool, Spooled
 
 PAGES = 5 * STRETCH_PAGES + 1
 FULL = "Длинная строка посреди страницы, которая тянется до края северо-"
@@ -88,7 +81,7 @@ LINES = st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), max
 def test_the_border_within_a_document_of_two_stretches_leaves_no_trace(texts: list[list[str]]) -> None:
     pages = [plain_lines([*lines, str(number)]) for number, lines in enumerate(texts, start=1)]
     whole = list(build_paragraphs(pages))
-    with patch.object(pdf_text, "STRETCH_PAGES", 4):
+    with patch.object(pdf_layout, "STRETCH_PAGES", 4):
         assert list(build_paragraphs(pages)) == whole
 
 
@@ -99,7 +92,7 @@ def test_many_paragraphs_come_back_from_their_compression() -> None:
         )
         for page in range(HELD_UNPRESSED_BYTES // 5000)
     ]
-    spool = paragraph_spool()
+    spool = Spool(None, SPOOLED)
     for paragraph in paragraphs:
         spool.append(paragraph, size=len(paragraph.text))
     gathered = spool.finish()
