@@ -46,7 +46,7 @@ migration: .venv/test.stamp ## for the Supabase CLI: the functions that have cha
 
 released: .venv/test.stamp  ## at a release: the migrations hold all functions, and nobody edits them any more
 	$(BIN)/python -m adapters.database.migrate functions
-	$(BIN)/python -m adapters.database.migrate --release
+	cd supabase && sha256sum migrations/*.sql > released.sha256
 
 sbom:                       ## dist/baza.cdx.json: what a running Baza consists of, as CycloneDX (needs uv)
 	@mkdir -p dist

@@ -111,13 +111,12 @@ class Bench:
 
     def alter(self, variant: Variant) -> None:
         """The functions of the variant take the place of the last one's."""
-        for file in read_schema().functions:
-            if file.name not in FILES:
+        for name, text in read_schema().functions.items():
+            if name not in FILES:
                 continue
-            text = file.text
-            if variant.old and file.name == variant.file:
+            if variant.old and name == variant.file:
                 if text.count(variant.old) != 1:
-                    raise ValueError(f"{file.name}.sql has {variant.old!r} {text.count(variant.old)} times")
+                    raise ValueError(f"{name}.sql has {variant.old!r} {text.count(variant.old)} times")
                 text = text.replace(variant.old, variant.new)
             self._connection.execute(text.encode())
 

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,11 +40,6 @@ create table if not exists supabase_migrations.schema_migrations (version text n
 alter table supabase_migrations.schema_migrations add column if not exists statements text[];
 alter table supabase_migrations.schema_migrations add column if not exists name text;
 """
-_APPLIED = rb"""
-select version, md5(regexp_replace(array_to_string(statements, ''), '[ \t\r\n;]', '', 'g'))
-from supabase_migrations.schema_migrations
-"""
-_FUNCTION_FILES = b"select name, digest from baza_internal.current_function_files()"
 _FUNCTIONS = "functions/"  # before the name of a function file among `applied_files`
 _PUSH = "run `supabase db push` in the checkout, or `DATABASE_URL=… baza migrate` with the project's connection string."
 _VECTOR = b"select installed_version, default_version from pg_available_extensions where name = 'vector'"
@@ -58,39 +53,19 @@ class Migration:
     name: str
     text: str
 
-    @property
-    def digest(self) -> str:
-        """Of what is applied. The Supabase CLI records statement by statement, without what stands between them."""
-        return hashlib.md5(re.sub(r"[ \t\r\n;]", "", self.text).encode(), usedforsecurity=False).hexdigest()
-
-
-@dataclass(frozen=True, kw_only=True)
-class FunctionFile:
-    """The functions, views and triggers of one subject."""
-
-    name: str
-    text: str
-
-    @property
-    def digest(self) -> str:
-        """Of the text as it stands."""
-        return hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
-    """All of it, in the order in which it is applied."""
+    """All of it, in the order in which it is applied; the functions, views and triggers of a subject by its name."""
 
     migrations: tuple[Migration, ...]
-    functions: tuple[FunctionFile, ...]
+    functions: Mapping[str, str]
 
-    def changed(self, digests: Mapping[str, str | None]) -> tuple["Change", ...]:
-        """What has to be done to the function files that a database, or a release, has with these digests."""
-        mine = {file.name: file for file in self.functions}
-        gone = tuple(Change(name=name, file=None) for name in sorted(digests.keys() - mine.keys()))
-        return gone + tuple(
-            Change(name=name, file=file) for name, file in mine.items() if digests.get(name) != file.digest
-        )
+    def changed(self, digests: Mapping[str, str | None]) -> dict[str, str | None]:
+        """The function files that a database, or a release, does not have with these digests; None: those that it has
+        and that are no longer there."""
+        gone: dict[str, str | None] = dict.fromkeys(sorted(digests.keys() - self.functions.keys()))
+        return gone | {name: text for name, text in self.functions.items() if digests.get(name) != _digest(text)}
 
     def released_functions(self) -> dict[str, str]:
         """The digests of the function files that the migrations hold."""
@@ -102,12 +77,8 @@ class Schema:
         return held
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """A function file to be applied anew; None: one that is no longer there."""
-
-    name: str
-    file: FunctionFile | None
+def _digest(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def read_schema() -> Schema:
@@ -126,35 +97,29 @@ def read_folders(migrations: Path, functions: Path) -> Schema:
             for path in sorted(migrations.glob("*_*.sql"))
             for version, name in [path.stem.split("_", 1)]
         ),
-        functions=tuple(
-            FunctionFile(name=path.stem, text=path.read_text(encoding="utf-8"))
-            for path in sorted(functions.glob("*.sql"))
-        ),
+        functions={path.stem: path.read_text(encoding="utf-8") for path in sorted(functions.glob("*.sql"))},
     )
 
 
-def statements(changes: Sequence[Change]) -> str:
+def statements(changes: Mapping[str, str | None]) -> str:
     """What applies these changes, in one transaction: drop what the files have made, make it anew, remember it."""
-    names = ",".join(change.name for change in changes)
-    parts = [f"select baza_internal.drop_function_files('{{{names}}}');\n"]
+    parts = [f"select baza_internal.drop_function_files('{{{','.join(changes)}}}');\n"]
     parts += [
-        f"{file.text}\nselect baza_internal.record_function_file('{file.name}', '{file.digest}');\n"
-        for file in (change.file for change in changes)
-        if file is not None
+        f"{text}\nselect baza_internal.record_function_file('{name}', '{_digest(text)}');\n"
+        for name, text in changes.items()
+        if text is not None
     ]
     return _SETTINGS + "\n".join(parts)
 
 
-def edited(folder: Path) -> list[str]:
-    """The released migrations whose files are no longer what was released (`released.sha256` beside their folder)."""
-    return [name for name, digest in _released(folder).items() if _sha256(folder.parent / name) != digest]
-
-
 def collect(name: str, migrations: Path, functions: Path, *, now: datetime) -> Path | None:
     """Write the functions that have changed since the last release as the next migration, in place of an unreleased
-    one. None when the migrations hold all of them as they are."""
+    one. None when the migrations hold all of them as they are. Those in `released.sha256` beside them are released
+    (`make released`), and nobody edits them any more."""
+    listed = migrations.parent / "released.sha256"
+    released = listed.read_text(encoding="utf-8") if listed.exists() else ""
     for path in migrations.glob("*_*.sql"):
-        if f"{migrations.name}/{path.name}" not in _released(migrations) and _is_collected(path):
+        if path.name not in released and path.read_text(encoding="utf-8").startswith(_COLLECTED):
             path.unlink()
     schema = read_folders(migrations, functions)
     changes = schema.changed(schema.released_functions())
@@ -165,59 +130,16 @@ def collect(name: str, migrations: Path, functions: Path, *, now: datetime) -> P
     return path
 
 
-def release(migrations: Path) -> None:
-    """Note all migrations as released: from now on nobody edits them."""
-    lines = [f"{_sha256(path)}  {migrations.name}/{path.name}\n" for path in sorted(migrations.glob("*_*.sql"))]
-    _list_of(migrations).write_text("".join(lines), encoding="utf-8")
-
-
-def _list_of(migrations: Path) -> Path:
-    """As `sha256sum` writes it."""
-    return migrations.parent / "released.sha256"
-
-
-def _released(migrations: Path) -> dict[str, str]:
-    listed = _list_of(migrations)
-    lines = listed.read_text(encoding="utf-8").splitlines() if listed.exists() else []
-    return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
-
-
-def _sha256(path: Path) -> str | None:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
-
-
-def _is_collected(path: Path) -> bool:
-    return path.read_text(encoding="utf-8").startswith(_COLLECTED)
-
-
-def _main(name: str) -> None:
-    migrations = _CHECKOUT / "migrations"
-    if name == "--release":
-        release(migrations)
-        return
-    made = collect(name, migrations, _CHECKOUT / "schemas" / "functions", now=datetime.now(UTC))
-    sys.stdout.write(f"{made or 'The migrations hold all functions as they are.'}\n")
-
-
 class MigrationError(Exception):
     """The database cannot be brought up to this code; the message is one sentence that says why and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Applied:
-    """What a call of `migrate` did, and what it found."""
+    """What a call of `migrate` did."""
 
     migrations: tuple[str, ...] = ()  # versions
     functions: tuple[str, ...] = ()  # files
-    altered: tuple[str, ...] = ()  # migrations that were applied with another text than the one that is here
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Found:
-    """What a database says of itself: digests by version, and by file."""
-
-    versions: Mapping[str, str | None]
-    functions: Mapping[str, str | None]
 
 
 async def migrate(url: str, *, told: Callable[[int, int], None] = lambda done, total: None) -> Applied:
@@ -226,7 +148,7 @@ async def migrate(url: str, *, told: Callable[[int, int], None] = lambda done, t
     `told` hears how many of how many migrations are done. Safe to be called by several processes at once. Raises
     MigrationError, DatabaseAway.
     """
-    schema = await asyncio.to_thread(_read_schema)
+    schema = await asyncio.to_thread(read_schema)
     _require_address(url)
     try:
         async with await AsyncConnection.connect(
@@ -245,55 +167,30 @@ async def check_migrated(transport: Transport) -> None:
 
     For a Supabase project that is reached only through REST, which cannot change tables.
     """
-    schema = await asyncio.to_thread(_read_schema)
-    found = await _found(transport)
-    if pending := _pending(schema, found.versions):
-        raise MigrationError(f"The database lacks {len(pending)} of {len(schema.migrations)} migrations: {_PUSH}")
-    if changes := schema.changed(found.functions):
-        names = ", ".join(change.name for change in changes)
-        raise MigrationError(f"The database has other functions than this Baza ({names}): {_PUSH}")
-
-
-async def altered_migrations(transport: Transport) -> tuple[str, ...]:
-    """The versions that were applied to this database with another text than the one that is here."""
-    return _altered(await asyncio.to_thread(_read_schema), (await _found(transport)).versions)
-
-
-async def _found(transport: Transport) -> "_Found":
+    schema = await asyncio.to_thread(read_schema)
     try:
         rows = await transport.call("applied_files")
     except DatabaseError as exc:
         if exc.code != UNKNOWN_FUNCTION:
             raise
         rows = []
-    digests = {str(row["name"]): None if row["digest"] is None else str(row["digest"]) for row in rows}
-    return _Found(
-        versions={name: digest for name, digest in digests.items() if not name.startswith(_FUNCTIONS)},
-        functions={
-            name.removeprefix(_FUNCTIONS): digest for name, digest in digests.items() if name.startswith(_FUNCTIONS)
-        },
-    )
-
-
-def _read_schema() -> Schema:
-    schema = read_schema()
-    if not schema.migrations:
-        raise MigrationError("There are no migrations here; install Baza anew.")
-    return schema
+    applied = {str(row["name"]): str(row["digest"]) for row in rows}
+    functions = {name: digest for name, digest in applied.items() if name.startswith(_FUNCTIONS)}
+    if pending := _pending(schema, applied.keys() - functions.keys()):
+        raise MigrationError(f"The database lacks {len(pending)} of {len(schema.migrations)} migrations: {_PUSH}")
+    if changes := schema.changed({name.removeprefix(_FUNCTIONS): digest for name, digest in functions.items()}):
+        raise MigrationError(f"The database has other functions than this Baza ({', '.join(changes)}): {_PUSH}")
 
 
 def _pending(schema: Schema, applied: Collection[str]) -> tuple[Migration, ...]:
     known = [one.version for one in schema.migrations]
+    if not known:
+        raise MigrationError("There are no migrations here; install Baza anew.")
     if strange := sorted(set(applied).difference(known)):
         newer = strange[-1] > known[-1]
         advice = "it was made by a newer Baza, update this one" if newer else "this Baza's files are not complete"
         raise MigrationError(f"The database has the migration {strange[-1]}, which is not here: {advice}.")
     return tuple(one for one in schema.migrations if one.version not in applied)
-
-
-def _altered(schema: Schema, applied: Mapping[str, str | None]) -> tuple[str, ...]:
-    """A ledger may hold no text: `supabase migration repair` records the version alone."""
-    return tuple(one.version for one in schema.migrations if applied.get(one.version) not in (None, one.digest))
 
 
 def _require_address(url: str) -> None:
@@ -311,8 +208,7 @@ async def _require_server(connection: AsyncConnection) -> None:
     major = connection.info.server_version // 10_000
     if major < _POSTGRES_MIN:
         raise MigrationError(f"The database is PostgreSQL {major}; Baza needs {_POSTGRES_MIN} or newer.")
-    cursor = await connection.execute(_VECTOR)
-    row = await cursor.fetchone()
+    row = await (await connection.execute(_VECTOR)).fetchone()
     if row is None:
         raise MigrationError("The database has no pgvector; install the extension `vector` 0.8 or newer on its server.")
     installed, offered = row
@@ -327,10 +223,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 async def _bring_up(connection: AsyncConnection, schema: Schema, told: Callable[[int, int], None]) -> Applied:
-    before = await _prepare(connection)
-    pending = _pending(schema, before)
-    if altered := _altered(schema, before):
-        structlog.get_logger().warning("migrations_altered", versions=altered)
+    pending = _pending(schema, await _applied(connection))
     migrations: list[str] = []
     functions: tuple[str, ...] = ()
     for done, migration in enumerate(pending or (None,)):
@@ -342,17 +235,18 @@ async def _bring_up(connection: AsyncConnection, schema: Schema, told: Callable[
             if migration in (None, *pending[-1:]):
                 functions = await _apply_functions(connection, schema)
     told(len(pending), len(pending))
-    return Applied(migrations=tuple(migrations), functions=functions, altered=altered)
+    return Applied(migrations=tuple(migrations), functions=functions)
 
 
-async def _prepare(connection: AsyncConnection) -> dict[str, str | None]:
-    """Make the ledger when it is missing, and read it: versions with the digests of what was applied."""
+async def _applied(connection: AsyncConnection) -> list[str]:
+    """The versions in the ledger, which is made when it is missing."""
     async with connection.transaction():
         await _wait_for_turn(connection)
         cursor = await connection.execute("select to_regclass('supabase_migrations.schema_migrations') is not null")
         if await cursor.fetchone() == (False,):
             await connection.execute(_LEDGER)
-        return dict(await (await connection.execute(_APPLIED)).fetchall())
+        rows = await connection.execute("select version from supabase_migrations.schema_migrations")
+        return [version for (version,) in await rows.fetchall()]
 
 
 async def _apply(connection: AsyncConnection, migration: Migration) -> bool:
@@ -371,9 +265,9 @@ async def _apply(connection: AsyncConnection, migration: Migration) -> bool:
 
 async def _apply_functions(connection: AsyncConnection, schema: Schema) -> tuple[str, ...]:
     """The names of the files that had changed."""
-    cursor = await connection.execute(_FUNCTION_FILES)
+    cursor = await connection.execute("select name, digest from baza_internal.current_function_files()")
     changes = schema.changed(dict(await cursor.fetchall()))
-    names = tuple(change.name for change in changes)
+    names = tuple(changes)
     if changes:
         await _run(connection, statements(changes), f"A change of functions ({', '.join(names)})")
         structlog.get_logger().info("functions_applied", files=names)
@@ -397,4 +291,5 @@ async def _wait_for_turn(connection: AsyncConnection) -> None:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    made = collect(sys.argv[1], _CHECKOUT / "migrations", _CHECKOUT / "schemas" / "functions", now=datetime.now(UTC))
+    sys.stdout.write(f"{made or 'The migrations hold all functions as they are.'}\n")
