@@ -79,7 +79,10 @@ def check_inline_keyboard(markup: Mapping[str, object]) -> str | None:
 
 def check_reply_keyboard(markup: Mapping[str, object]) -> dict[str, object]:
     """The keyboard with every button as an object."""
-    rows = [[_reply_button(button) for button in row] for row in _rows(markup["keyboard"])]
+    rows = [
+        [{"text": button} if isinstance(button, str) and button else _button(button) for button in row]
+        for row in _rows(markup["keyboard"])
+    ]
     if not any(rows):
         raise bad("reply keyboard is empty")
     if sum(map(len, rows)) > REPLY_BUTTONS:
@@ -105,10 +108,6 @@ def _inline_button(value: object) -> Mapping[str, object]:
     return {key: part for key, part in button.items() if part is not None}
 
 
-def _reply_button(value: object) -> Mapping[str, object]:
-    return {"text": value} if isinstance(value, str) and value else _button(value)
-
-
 def _button(value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise bad("can't parse keyboard button: Button must be an Object")
@@ -119,19 +118,16 @@ def _button(value: object) -> Mapping[str, object]:
 
 def check_commands(value: object) -> list[dict[str, str]]:
     """The bot's menu: at most 100 lower-case names with a description."""
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise bad("expected an Array of BotCommand")
     if len(value) > COMMANDS:
         raise bad("BOT_COMMANDS_TOO_MUCH")
-    return [_command(item) for item in value]
-
-
-def _command(item: object) -> dict[str, str]:
-    if not isinstance(item, dict):
-        raise bad("can't parse BotCommand: expected an Object")
-    name, description = str(item.get("command", "")).removeprefix("/"), str(item.get("description", ""))
-    if not _COMMAND.fullmatch(name):
-        raise bad("BOT_COMMAND_INVALID")
-    if not 1 <= utf16_length(description) <= COMMAND_DESCRIPTION_UNITS:
-        raise bad("BOT_COMMAND_DESCRIPTION_INVALID")
-    return {"command": name, "description": description}
+    commands = []
+    for item in value:
+        name, description = str(item.get("command", "")).removeprefix("/"), str(item.get("description", ""))
+        if not _COMMAND.fullmatch(name):
+            raise bad("BOT_COMMAND_INVALID")
+        if not 1 <= utf16_length(description) <= COMMAND_DESCRIPTION_UNITS:
+            raise bad("BOT_COMMAND_DESCRIPTION_INVALID")
+        commands.append({"command": name, "description": description})
+    return commands

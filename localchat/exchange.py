@@ -9,7 +9,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from localchat.records import ACCOUNTS, BOT_ID, ROOM_BY_ID, Json, Message, Query, account_json, message_json, room_json
@@ -23,7 +23,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._pages: set[asyncio.Queue[Json | None]] = set()
-        self._pollers: set[asyncio.Event] = set()
+        self.poll: asyncio.Event | None = None  # of the one getUpdates call that may wait; a newer call replaces it
         self.closed = False
 
     @contextmanager
@@ -36,41 +36,25 @@ class Hub:
         finally:
             self._pages.discard(queue)
 
-    @contextmanager
-    def poller(self) -> Iterator[asyncio.Event]:
-        """An event that is set at every new update, and when the server stops."""
-        event = asyncio.Event()
-        self._pollers.add(event)
-        try:
-            yield event
-        finally:
-            self._pollers.discard(event)
-
     def tell_pages(self, event: Json) -> None:
         for queue in list(self._pages):
             queue.put_nowait(None if queue.qsize() >= QUEUE_EVENTS else event)
 
-    def wake_pollers(self) -> None:
-        for event in self._pollers:
-            event.set()
+    def wake_bot(self) -> None:
+        """At every new update, and when the server stops."""
+        if self.poll:
+            self.poll.set()
 
     def close(self) -> None:
         """Wake every waiter, so that the server can stop at once."""
         self.closed = True
-        self.wake_pollers()
+        self.wake_bot()
         for queue in self._pages:
             queue.put_nowait(None)
 
 
 # Kinds of updates that a bot gets only if it names them in allowed_updates (core.telegram.org/bots/api#getupdates)
 _UNASKED = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
-
-
-@dataclass(kw_only=True)
-class Poll:
-    """The one getUpdates call that may wait; a newer call replaces it."""
-
-    replaced: asyncio.Event
 
 
 class Exchange:
@@ -83,7 +67,6 @@ class Exchange:
         self.files = Files(connection, folder / "files")
         self.hub = Hub()
         self.clock = clock
-        self.poll: Poll | None = None
         self._stoppable: dict[int, int] = {}  # chat -> the draft that its person may stop
 
     def now(self) -> int:
@@ -160,7 +143,7 @@ class Exchange:
         wanted = kind in allowed if isinstance(allowed, list) and allowed else kind not in _UNASKED
         if wanted:
             self.updates.add(kind, payload, now=self.clock())
-            self.hub.wake_pollers()
+            self.hub.wake_bot()
 
     def set_keyboard(self, chat_id: int, keyboard: Json | None) -> None:
         """Store and show the reply keyboard of a chat."""

@@ -31,7 +31,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, canonical, read_number
-from localchat.exchange import Exchange, Hub
+from localchat.exchange import Exchange
 from localchat.profile import commands_for, profile_text
 from localchat.records import (
     ACCOUNTS,
@@ -79,8 +79,17 @@ def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]
         raise bad("message is too long")
     if not files and not formatted.text:
         raise bad("message text is empty")
-    first = _message(exchange, room, user_id, said.get("reply_to"))
-    written = replace(first, text=formatted.text, entities=formatted.entities)
+    reply_to = said.get("reply_to")
+    target = None if reply_to is None else exchange.messages.find(room.chat_id, read_number(reply_to, "reply_to"))
+    written = Message(
+        chat_id=room.chat_id,
+        message_id=0,
+        sender_id=user_id,
+        date=exchange.now(),
+        text=formatted.text,
+        entities=formatted.entities,
+        reply_to=target.message_id if target else None,
+    )
     messages = _messages(written, files, as_file=bool(said.get("as_file")), captioned=said.get("captioned"))
     return [exchange.post(message) for message in messages]
 
@@ -138,30 +147,24 @@ def parts_of(text: str, units: int) -> list[str]:
     return [*parts, text] if text or not parts else parts
 
 
-def _message(exchange: Exchange, room: Room, user_id: int, reply_to: object) -> Message:
-    target = exchange.messages.find(room.chat_id, read_number(reply_to, "reply_to")) if reply_to is not None else None
-    return Message(
-        chat_id=room.chat_id,
-        message_id=0,
-        sender_id=user_id,
-        date=exchange.now(),
-        reply_to=target.message_id if target else None,
-    )
-
-
 def _messages(written: Message, files: Sequence[StoredFile], *, as_file: bool, captioned: object) -> list[Message]:
     """One message per file. The first one carries the caption unless `captioned` names another: clients may put the
     caption of an album of documents under the last one."""
     if not files:
         return [written]
     album = str(secrets.randbits(50)) if len(files) > 1 else None
-    carried = [Attachment(kind="document" if as_file else _kind(file), file=file) for file in files]
-    bare = replace(written, text="", entities=(), album=album)
-    messages = [replace(bare, attachment=attachment, reply_to=None) for attachment in carried]
-    messages[0] = replace(messages[0], reply_to=written.reply_to)
     place = captioned if isinstance(captioned, int) and 0 <= captioned < len(files) else 0
-    messages[place] = replace(messages[place], text=written.text, entities=written.entities)
-    return messages
+    return [
+        replace(
+            written,
+            text=written.text if number == place else "",
+            entities=written.entities if number == place else (),
+            reply_to=None if number else written.reply_to,
+            attachment=Attachment(kind="document" if as_file else _kind(file), file=file),
+            album=album,
+        )
+        for number, file in enumerate(files)
+    ]
 
 
 def _kind(file: StoredFile) -> FileKind:
@@ -183,27 +186,6 @@ def _files(exchange: Exchange, ids: object) -> list[StoredFile]:
     if not all(found):
         raise bad("upload the file first")
     return [file for file in found if file]
-
-
-def edit(exchange: Exchange, message: Message, text: str) -> Json:
-    """Replace the text (or caption) of a person's own message."""
-    formatted = tidy(FormattedText(text=text))
-    if not formatted.text and not message.attachment:
-        raise bad("message text is empty")
-    changed = replace(message, text=formatted.text, entities=formatted.entities)
-    if changed == message:
-        raise bad("message is not modified")
-    return exchange.revise(replace(changed, edited=exchange.now()))
-
-
-def press(exchange: Exchange, message: Message, user_id: int, *, row: int, column: int) -> str:
-    """Press a button; returns the id of the query that the bot will answer. Only buttons with callback data can be
-    pressed."""
-    keyboard = json.loads(message.markup)["inline_keyboard"] if message.markup else []
-    button = keyboard[row][column] if 0 <= row < len(keyboard) and 0 <= column < len(keyboard[row]) else {}
-    if "callback_data" not in button:
-        raise bad("there is no such button")
-    return exchange.press(message, user_id, button["callback_data"])
 
 
 PAGE_MESSAGES, MOST_MESSAGES = 60, 500
@@ -235,7 +217,18 @@ class PeopleApi:
         ]
 
     async def _whole(self, request: web.Request) -> web.Response:
-        return web.json_response(whole_view(self._exchange, _user(request)))
+        """Everything but the histories."""
+        exchange, user_id = self._exchange, _user(request)
+        texts = {
+            name: profile_text(exchange, name, exchange.language(user_id))
+            for name in ("description", "short_description")
+        }
+        whole = {
+            "bot": {**account_json(BOT), **texts},
+            "people": [account_json(person) for person in PEOPLE],
+            "chats": [_room_view(exchange, room, user_id) for room in ROOMS if room in YOURS or user_id in room.people],
+        }
+        return web.json_response(whole)
 
     async def _set_language(self, request: web.Request) -> web.Response:
         language = (await _body(request)).get("language")
@@ -245,8 +238,16 @@ class PeopleApi:
         return web.json_response({"ok": True})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
+        """Send events until the page disconnects or the server stops."""
         _user(request)
-        return await stream_events(request, self._exchange.hub)
+        hub = self._exchange.hub
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
+        await response.prepare(request)
+        with hub.page() as events, suppress(ConnectionResetError):  # raised when the page was closed
+            await response.write(b'data: {"type": "hello"}\n\n')
+            while not hub.closed and (line := await _next_line(events)):
+                await response.write(line)
+        return response
 
     async def _upload(self, request: web.Request) -> web.Response:
         upload = (await request.post()).get("file")
@@ -275,13 +276,23 @@ class PeopleApi:
         message = self._message(request)
         if message.sender_id != _user(request):
             raise bad("message can't be edited")
-        text = str((await _body(request)).get("text") or "")
-        return web.json_response({"message": edit(self._exchange, message, text)})
+        formatted = tidy(FormattedText(text=str((await _body(request)).get("text") or "")))
+        if not formatted.text and not message.attachment:
+            raise bad("message text is empty")
+        changed = replace(message, text=formatted.text, entities=formatted.entities)
+        if changed == message:
+            raise bad("message is not modified")
+        edited = self._exchange.revise(replace(changed, edited=self._exchange.now()))
+        return web.json_response({"message": edited})
 
     async def _press(self, request: web.Request) -> web.Response:
         body, message = await _body(request), self._message(request)
         row, column = read_number(body.get("row"), "row"), read_number(body.get("column"), "column")
-        query_id = press(self._exchange, message, _user(request), row=row, column=column)
+        keyboard = json.loads(message.markup)["inline_keyboard"] if message.markup else []
+        button = keyboard[row][column] if 0 <= row < len(keyboard) and 0 <= column < len(keyboard[row]) else {}
+        if "callback_data" not in button:
+            raise bad("there is no such button")
+        query_id = self._exchange.press(message, _user(request), button["callback_data"])
         return web.json_response({"query_id": query_id})
 
     async def _stop_draft(self, request: web.Request) -> web.Response:
@@ -346,17 +357,6 @@ async def _body(request: web.Request) -> Mapping[str, object]:
 HEARTBEAT_S = 15.0  # a comment line, so that both sides notice a dead connection
 
 
-async def stream_events(request: web.Request, hub: Hub) -> web.StreamResponse:
-    """Send events until the page disconnects or the server stops."""
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
-    await response.prepare(request)
-    with hub.page() as events, suppress(ConnectionResetError):  # raised when the page was closed
-        await response.write(b'data: {"type": "hello"}\n\n')
-        while not hub.closed and (line := await _next_line(events)):
-            await response.write(line)
-    return response
-
-
 async def _next_line(events: "asyncio.Queue[Json | None]") -> bytes | None:
     """The next event, or a heartbeat; None when the page must disconnect."""
     try:
@@ -364,21 +364,6 @@ async def _next_line(events: "asyncio.Queue[Json | None]") -> bytes | None:
     except TimeoutError:
         return b": still here\n\n"
     return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode() if event else None
-
-
-def whole_view(exchange: Exchange, user_id: int) -> Json:
-    """Everything but the histories."""
-    language = exchange.language(user_id)
-    bot = {
-        **account_json(BOT),
-        "description": profile_text(exchange, "description", language),
-        "short_description": profile_text(exchange, "short_description", language),
-    }
-    return {
-        "bot": bot,
-        "people": [account_json(person) for person in PEOPLE],
-        "chats": [_room_view(exchange, room, user_id) for room in ROOMS if room in YOURS or user_id in room.people],
-    }
 
 
 def _room_view(exchange: Exchange, room: Room, user_id: int) -> Json:

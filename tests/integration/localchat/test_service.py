@@ -1,7 +1,6 @@
 """The rest of the contract: the bot's card, the envelope, faults on demand, sending limits, who may connect."""
 
 import asyncio
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +90,12 @@ async def test_server_errors_and_dropped_connections_on_demand(bot: Bot, you: Pe
 async def test_the_server_stops_at_once_with_a_poll_and_a_page_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    come, poller = count(), Hub.poller
-    pollers: dict[int, object] = {}
-    monkeypatch.setattr(Hub, "poller", lambda hub: pollers.setdefault(next(come), poller(hub)))
+    polls: list[Hub] = []
+    monkeypatch.setattr(Hub, "wake_bot", lambda hub, wake=Hub.wake_bot: (polls.append(hub), wake(hub)))  # as one begins
     serving = serve_local_chat(tmp_path)
     chat = await serving.__aenter__()
     async with asyncio.timeout(40), connect(chat) as bot, Person(chat.page_url):
         poll = asyncio.create_task(bot.get_updates(timeout=50))
-        await until(lambda: len(pollers) == 1)
+        await until(lambda: len(polls) == 1)
         await serving.__aexit__(None, None, None)
         assert await poll == []
