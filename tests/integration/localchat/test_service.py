@@ -14,7 +14,6 @@ from localchat.exchange import Hub
 from localchat.server import LocalChat, serve_local_chat
 from tests.integration.localchat.conftest import connect
 from tests.servers.person import ANNA, GROUP, PRIVATE, Person
-from tests.waiting import until
 
 START = BotCommand(command="start", description="начать")
 
@@ -90,12 +89,17 @@ async def test_server_errors_and_dropped_connections_on_demand(bot: Bot, you: Pe
 async def test_the_server_stops_at_once_with_a_poll_and_a_page_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    polls: list[Hub] = []
-    monkeypatch.setattr(Hub, "wake_bot", lambda hub, wake=Hub.wake_bot: (polls.append(hub), wake(hub)))  # as one begins
+    begun, wake = asyncio.Event(), Hub.wake_bot
+
+    def wake_and_tell(hub: Hub) -> None:  # a call that begins wakes the one before it
+        begun.set()
+        wake(hub)
+
+    monkeypatch.setattr(Hub, "wake_bot", wake_and_tell)
     serving = serve_local_chat(tmp_path)
     chat = await serving.__aenter__()
     async with asyncio.timeout(40), connect(chat) as bot, Person(chat.page_url):
         poll = asyncio.create_task(bot.get_updates(timeout=50))
-        await until(lambda: len(polls) == 1)
+        await begun.wait()
         await serving.__aexit__(None, None, None)
         assert await poll == []
