@@ -46,13 +46,6 @@ class Length:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """A stretch of speech, told as soon as it was heard."""
-
-    utterance: Utterance
-
-
-@dataclass(frozen=True, kw_only=True)
 class PieceEnd:
     """The piece was heard to its end."""
 
@@ -77,14 +70,15 @@ OF_RECORDINGS = frozenset(
         FailureCode.FILE_TOO_HEAVY,
     }
 )
-Message = Ready | Length | Said | PieceEnd | Trouble
+Message = Ready | Length | Utterance | PieceEnd | Trouble
+"""An utterance is told as soon as it was heard."""
 
 
 def read_message(line: bytes) -> Message:
     """Raises ValueError, also for seconds before the beginning, and for a reason that is not the recording's."""
-    message: Message = from_line(line, Ready, Length, Said, PieceEnd, Trouble)
+    message: Message = from_line(line, Ready, Length, Utterance, PieceEnd, Trouble)
     match message:
-        case Length(total_s=seconds) | PieceEnd(until_s=seconds) | Said(utterance=Utterance(start_s=seconds)):
+        case Length(total_s=seconds) | PieceEnd(until_s=seconds) | Utterance(start_s=seconds):
             if seconds < 0:
                 raise ValueError("a second before the beginning")
         case Trouble(code=code) if code is not None and code not in OF_RECORDINGS:

@@ -13,8 +13,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import BufferedReader
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING
 
 import av
 import numpy as np
@@ -23,7 +22,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from numpy.typing import NDArray
 
-from adapters.whisper import Hear, Length, Message, Opening, PieceEnd, Ready, Said, Trouble
+from adapters.whisper import Hear, Length, Message, Opening, PieceEnd, Ready, Trouble
 from ingestion.errors import FailureCode
 from ingestion.ports import Utterance
 from sandbox.confinement import Layer
@@ -47,28 +46,28 @@ MOST_OPEN = 4  # recordings kept open between two of their pieces; a further one
 Tell = Callable[[Message], None]
 
 
-class Damaged(Exception):
-    """Not a recording, or nothing of it can be decoded."""
+class Unheard(Exception):
+    """Why a recording cannot be heard."""
 
-
-class Soundless(Exception):
-    """A video without sound."""
+    def __init__(self, code: FailureCode, detail: object = "") -> None:
+        super().__init__(str(detail)[:500])
+        self.code = code
 
 
 class Recording:
     """A recording in the middle of which one may be; `read_piece` goes on from where the last one ended."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """It takes over `file` and closes it, also when it raises Damaged or Soundless."""
+        """It takes over `file` and closes it, also when it raises Unheard."""
         self._file = file
         try:
             self._container = _open(file)
-        except Damaged:
+        except Unheard:
             file.close()
             raise
         if not self._container.streams.audio:
             self.close()
-            raise Soundless
+            raise Unheard(FailureCode.FILE_WITHOUT_SPEECH)
         self._stream = self._container.streams.audio[0]
         self._decoded = _decode(self._container, self._stream)
         self._left = np.zeros(0, dtype=np.int16)  # decoded beyond the last cut
@@ -92,10 +91,10 @@ class Recording:
         return tags.get("title", "").strip() or None
 
     def read_piece(self, piece_s: float) -> tuple[Samples, bool]:
-        """Samples for about `piece_s` seconds, and whether the recording ends with them. Raises Damaged."""
+        """Samples for about `piece_s` seconds, and whether the recording ends with them. Raises Unheard."""
         samples, is_last = self._read(int((piece_s + CUT_WITHIN_S) * RATE))
         if is_last and not self._position and not len(samples):
-            raise Damaged("no sound could be decoded")
+            raise Unheard(FailureCode.FILE_DAMAGED, "no sound could be decoded")
         cut = len(samples) if is_last else _quietest(samples, int(piece_s * RATE))
         self._left = samples[cut:]
         self._position += cut
@@ -117,14 +116,6 @@ class Recording:
         self._container.close()
         self._file.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _read(self, count: int) -> tuple[Samples, bool]:
         """At least `count` samples, or all that are left and True."""
         parts, total = [self._left], len(self._left)
@@ -138,13 +129,10 @@ class Recording:
 
 
 def measure(file: IO[bytes]) -> float:
-    """Seconds of sound: as the container says, or by counting packets where it does not.
-
-    Raises Damaged, Soundless.
-    """
+    """Seconds of sound: as the container says, or by counting packets where it does not. Raises Unheard."""
     with _open(file) as container:
         if not container.streams.audio:
-            raise Soundless
+            raise Unheard(FailureCode.FILE_WITHOUT_SPEECH)
         names = set(container.format.name.split(","))
         if container.duration and not names & GUESSED_LENGTHS:
             return float(container.duration / av.time_base)
@@ -161,7 +149,7 @@ def _open(file: IO[bytes]) -> InputContainer:
     try:
         return av.open(file, mode="r", options=dict(OPTIONS), metadata_errors="ignore", buffer_size=BUFFER_BYTES)
     except (av.error.FFmpegError, OSError) as error:
-        raise Damaged(str(error)) from error
+        raise Unheard(FailureCode.FILE_DAMAGED, error) from error
 
 
 def _decode(container: InputContainer, stream: AudioStream) -> Iterator[Samples]:
@@ -207,10 +195,6 @@ def _quietest(samples: Samples, earliest: int) -> int:
     return earliest + int(np.argmin(around)) * step + width // 2
 
 
-class TooLong(Exception):
-    """A recording beyond the limit, by what its container says."""
-
-
 class Listener:
     """The loaded model and the recordings that it is in the middle of."""
 
@@ -220,7 +204,7 @@ class Listener:
         self._open: dict[str, Recording] = {}
 
     def hear(self, request: Hear, file: IO[bytes], tell: Tell) -> None:
-        """Tell what is said in one piece of `file`. Raises Damaged, Soundless, TooLong."""
+        """Tell what is said in one piece of `file`. Raises Unheard."""
         recording = self._recording(request, file, tell)
         began_s = recording.position_s
         samples, is_last = recording.read_piece(self._piece_s)
@@ -228,11 +212,13 @@ class Listener:
         tell(PieceEnd(until_s=recording.position_s, is_last=is_last, language=language))
         if is_last:
             recording.close()
-        else:
-            self._keep(request.recording, recording)
+            return
+        self._open[request.recording] = recording
+        while len(self._open) > MOST_OPEN:
+            self._open.pop(next(iter(self._open))).close()
 
     def _recording(self, request: Hear, file: IO[bytes], tell: Tell) -> Recording:
-        """The one that this request goes on with, or the file opened anew. Raises Damaged, Soundless, TooLong."""
+        """The one that this request goes on with, or the file opened anew. Raises Unheard."""
         known = self._open.pop(request.recording, None)
         if known is not None:
             if abs(known.position_s - request.from_s) < 1 / RATE:
@@ -241,16 +227,11 @@ class Listener:
             known.close()
         total_s = measure(file)
         if total_s > request.limit_s:
-            raise TooLong(total_s)
+            raise Unheard(FailureCode.FILE_TOO_LONG, total_s)
         recording = Recording(file)
         tell(Length(total_s=total_s, has_picture=recording.has_picture, title=recording.title))
         recording.skip(request.from_s)
         return recording
-
-    def _keep(self, name: str, recording: Recording) -> None:
-        self._open[name] = recording
-        while len(self._open) > MOST_OPEN:
-            self._open.pop(next(iter(self._open))).close()
 
     def _transcribe(self, samples: Samples, language: str | None, began_s: float, tell: Tell) -> str | None:
         """The language, None when nothing is said."""
@@ -269,16 +250,8 @@ class Listener:
             is_silent = False
             start_s = min(segment.start, length_s)  # a model may name a second after the end
             end_s = min(max(start_s, segment.end), length_s)
-            tell(Said(utterance=Utterance(start_s=began_s + start_s, end_s=began_s + end_s, text=text)))
+            tell(Utterance(start_s=began_s + start_s, end_s=began_s + end_s, text=text))
         return None if is_silent else str(info.language)
-
-
-_TROUBLES: dict[type[Exception], FailureCode] = {
-    Damaged: FailureCode.FILE_DAMAGED,
-    Soundless: FailureCode.FILE_WITHOUT_SPEECH,
-    TooLong: FailureCode.FILE_TOO_LONG,
-    MemoryError: FailureCode.FILE_TOO_HEAVY,
-}
 
 
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
@@ -292,16 +265,17 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
         listener = Listener(_load(opening), piece_s=opening.piece_s)
     # The top of the process: whatever the libraries raise, the model cannot be loaded.
     except Exception as error:
-        tell(Trouble(code=None, detail=_describe(error)))
+        tell(Trouble(code=None, detail=f"{type(error).__name__}: {error}"[:500]))
         return
     tell(Ready())  # nothing was sent after the opening before this, so nothing waits in `stream`
     while (asked := _receive(connection)) is not None:
         request, file = asked
         try:
             listener.hear(request, file, tell)
-        except tuple(_TROUBLES) as error:
+        except (Unheard, MemoryError) as error:
             file.close()
-            tell(Trouble(code=_TROUBLES[type(error)], detail=_describe(error)))
+            code = error.code if isinstance(error, Unheard) else FailureCode.FILE_TOO_HEAVY
+            tell(Trouble(code=code, detail=str(error)))
 
 
 def _receive(connection: socket.socket) -> tuple[Hear, IO[bytes]] | None:
@@ -324,7 +298,3 @@ def _load(opening: Opening) -> "WhisperModel":
         cpu_threads=opening.threads or min(os.cpu_count() or 1, MOST_THREADS),
         local_files_only=True,
     )
-
-
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:500]

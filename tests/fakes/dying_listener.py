@@ -10,7 +10,8 @@ from collections.abc import Callable
 from io import BufferedReader
 from typing import IO
 
-from adapters.whisper import Hear, Message, Said, listener
+from adapters.whisper import Hear, Message, listener
+from ingestion.ports import Utterance
 from sandbox.confinement import Layer
 
 Serve = Callable[[socket.socket, BufferedReader, frozenset[Layer]], None]
@@ -24,7 +25,7 @@ def _dying(number: signal.Signals) -> Serve:
             self: listener.Listener, request: Hear, file: IO[bytes], tell: Callable[[Message], None]
         ) -> None:
             def tell_or_die(message: Message) -> None:
-                if isinstance(message, Said) and request.recording.endswith("lecture.wav"):
+                if isinstance(message, Utterance) and request.recording.endswith("lecture.wav"):
                     os.kill(os.getpid(), number)
                 tell(message)
 

@@ -19,7 +19,6 @@ from adapters import name_finder as finder
 from adapters import tesseract
 from adapters.name_finder import NatashaFinder
 from adapters.tesseract import ENTRY, Tesseract
-from adapters.whisper import Opening
 from adapters.whisper import transcriber as listening
 from ingestion.fetch import video
 from ingestion.fetch.video import VideoFetcher, VideoLimits
@@ -86,12 +85,13 @@ async def try_program(folder: Path) -> str:
 
 async def try_listener(_folder: Path) -> str:
     """In the place of the speech model."""
-    with tempfile.TemporaryDirectory() as model:
-        opening = Opening(model=model, threads=1, piece_s=1)
-        try:
-            await listening.ListenerProcess.start(opening, models_folder=Path(model), memory_bytes=2**30, silence_s=100)
-        except listening.ModelRefused as refused:
-            return str(refused)
+    with tempfile.TemporaryDirectory() as folder:
+        model = listening.SpeechModel(name=folder, folder=Path(folder), memory_mb=1024)
+        async with listening.WhisperTranscriber(model, limit_s=60, idle_s=60) as transcriber:
+            try:
+                await transcriber._start()
+            except listening.ListenerDied as refused:
+                return str(refused)
     raise AssertionError("the hostile code did not answer")
 
 

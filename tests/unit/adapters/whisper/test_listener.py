@@ -1,11 +1,13 @@
 """The sound of a recording, piece by piece."""
 
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adapters.whisper.listener import CUT_WITHIN_S, RATE, Damaged, Recording, Samples, Soundless, measure
+from adapters.whisper.listener import CUT_WITHIN_S, RATE, Recording, Samples, Unheard, measure
+from ingestion.errors import FailureCode
 from tests.fakes.voice import quiet, speak, write_recording, write_silent_film, write_wav
 
 SOUNDS = {"mp3": "libmp3lame", "flac": "flac", "ogg": "libopus", "m4a": "aac", "aac": "aac", "webm": "libopus"}
@@ -19,7 +21,7 @@ PLAYLISTS = {
 
 def _read(path: Path, piece_s: float = 1000) -> list[Samples]:
     pieces, is_last = [], False
-    with Recording(path.open("rb")) as recording:
+    with closing(Recording(path.open("rb"))) as recording:
         while not is_last:
             samples, is_last = recording.read_piece(piece_s)
             pieces.append(samples)
@@ -36,12 +38,14 @@ def test_containers_are_read_to_their_end(ending: str, tmp_path: Path) -> None:
     with path.open("rb") as file:
         assert measure(file) == pytest.approx(4, abs=0.25)  # a film may run a frame longer
     assert np.abs(samples[: RATE // 2]).max() < np.abs(samples[2 * RATE :]).max() / 10
-    with Recording(path.open("rb")) as recording:
+    with closing(Recording(path.open("rb"))) as recording:
         assert recording.has_picture == film
 
 
 def test_a_title_is_taken_from_the_tags(tmp_path: Path) -> None:
-    with Recording(write_recording(tmp_path / "a.m4a", "aac", speak(1), title="Планёрка").open("rb")) as recording:
+    with closing(
+        Recording(write_recording(tmp_path / "a.m4a", "aac", speak(1), title="Планёрка").open("rb"))
+    ) as recording:
         assert recording.title == "Планёрка"
 
 
@@ -54,7 +58,7 @@ def test_pieces_are_the_whole_recording(tmp_path: Path) -> None:
 
 def test_a_piece_ends_in_a_pause(tmp_path: Path) -> None:
     path = write_wav(tmp_path / "a.wav", speak(25), quiet(1), speak(60))
-    with Recording(path.open("rb")) as recording:
+    with closing(Recording(path.open("rb"))) as recording:
         recording.read_piece(10)
         assert 25 < recording.position_s < 26
 
@@ -67,7 +71,7 @@ def test_a_piece_without_a_pause_ends_all_the_same(tmp_path: Path) -> None:
 def test_another_reader_goes_on_at_the_same_sample(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "a.mp3", "libmp3lame", speak(40), quiet(1), speak(40))
     first, second, *_ = _read(path, piece_s=10)
-    with Recording(path.open("rb")) as recording:
+    with closing(Recording(path.open("rb"))) as recording:
         recording.skip(len(first) / RATE)
         samples, _ = recording.read_piece(10)
     assert np.array_equal(samples, second)
@@ -82,18 +86,19 @@ def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> No
 
 def test_a_film_without_sound_says_so(tmp_path: Path) -> None:
     path = write_silent_film(tmp_path / "a.mp4", 2)
-    with path.open("rb") as file, pytest.raises(Soundless):
-        Recording(file)
-    with path.open("rb") as file, pytest.raises(Soundless):
-        measure(file)
+    for read in (Recording, measure):
+        with path.open("rb") as file, pytest.raises(Unheard) as caught:
+            read(file)
+        assert caught.value.code is FailureCode.FILE_WITHOUT_SPEECH
 
 
 @pytest.mark.parametrize("content", [b"", b"OggS", b"ID3" + bytes(500), b"\xff\xfb" + b"noise" * 300])
 def test_what_is_no_recording_says_so(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.mp3"
     path.write_bytes(content)
-    with pytest.raises(Damaged):
+    with pytest.raises(Unheard) as caught:
         _read(path)
+    assert caught.value.code is FailureCode.FILE_DAMAGED
 
 
 @pytest.mark.parametrize("name", PLAYLISTS)
@@ -101,5 +106,6 @@ def test_a_playlist_leads_to_no_other_file(name: str, tmp_path: Path) -> None:
     write_recording(tmp_path / "secret.aac", "aac", speak(2))
     path = tmp_path / name
     path.write_text(PLAYLISTS[name])
-    with pytest.raises(Damaged):
+    with pytest.raises(Unheard) as caught:
         _read(path)
+    assert caught.value.code is FailureCode.FILE_DAMAGED

@@ -11,7 +11,6 @@ from adapters.whisper import (
     Opening,
     PieceEnd,
     Ready,
-    Said,
     Trouble,
     read_message,
 )
@@ -24,7 +23,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 messages: st.SearchStrategy[Message] = st.one_of(
     st.just(Ready()),
     st.builds(Length, total_s=seconds, has_picture=st.booleans(), title=st.none() | texts),
-    st.builds(Said, utterance=st.builds(Utterance, start_s=seconds, end_s=seconds, text=texts)),
+    st.builds(Utterance, start_s=seconds, end_s=seconds, text=texts),
     st.builds(PieceEnd, until_s=seconds, is_last=st.booleans(), language=st.none() | texts),
     st.builds(Trouble, code=st.none() | st.sampled_from(sorted(OF_RECORDINGS)), detail=texts),
 )
@@ -40,7 +39,7 @@ def test_every_message_comes_back(message: Message) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        Said(utterance=Utterance(start_s=-1, end_s=1, text="x")),
+        Utterance(start_s=-1, end_s=1, text="x"),
         Length(total_s=-1, has_picture=False, title=None),
         PieceEnd(until_s=-1, is_last=True, language=None),
     ],
