@@ -40,6 +40,10 @@ create table if not exists supabase_migrations.schema_migrations (version text n
 alter table supabase_migrations.schema_migrations add column if not exists statements text[];
 alter table supabase_migrations.schema_migrations add column if not exists name text;
 """
+_APPLIED = rb"""
+select version, md5(regexp_replace(array_to_string(statements, ''), '[ \t\r\n;]', '', 'g'))
+from supabase_migrations.schema_migrations
+"""
 _FUNCTIONS = "functions/"  # before the name of a function file among `applied_files`
 _PUSH = "run `supabase db push` in the checkout, or `DATABASE_URL=… baza migrate` with the project's connection string."
 _VECTOR = b"select installed_version, default_version from pg_available_extensions where name = 'vector'"
@@ -52,6 +56,11 @@ class Migration:
     version: str
     name: str
     text: str
+
+    @property
+    def digest(self) -> str:
+        """Of what is applied. The Supabase CLI records statement by statement, without what stands between them."""
+        return _digest(re.sub(r"[ \t\r\n;]", "", self.text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,10 +145,11 @@ class MigrationError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Applied:
-    """What a call of `migrate` did."""
+    """What a call of `migrate` did, and what it found."""
 
     migrations: tuple[str, ...] = ()  # versions
     functions: tuple[str, ...] = ()  # files
+    altered: tuple[str, ...] = ()  # migrations that were applied with another text than the one that is here
 
 
 async def migrate(url: str, *, told: Callable[[int, int], None] = lambda done, total: None) -> Applied:
@@ -168,18 +178,32 @@ async def check_migrated(transport: Transport) -> None:
     For a Supabase project that is reached only through REST, which cannot change tables.
     """
     schema = await asyncio.to_thread(read_schema)
+    applied = await _applied_files(transport)
+    functions = {name: digest for name, digest in applied.items() if name.startswith(_FUNCTIONS)}
+    if pending := _pending(schema, applied.keys() - functions.keys()):
+        raise MigrationError(f"The database lacks {len(pending)} of {len(schema.migrations)} migrations: {_PUSH}")
+    if changes := schema.changed({name.removeprefix(_FUNCTIONS): digest for name, digest in functions.items()}):
+        raise MigrationError(f"The database has other functions than this Baza ({', '.join(changes)}): {_PUSH}")
+
+
+async def altered_migrations(transport: Transport) -> tuple[str, ...]:
+    """The versions that were applied to this database with another text than the one that is here."""
+    return _altered(await asyncio.to_thread(read_schema), await _applied_files(transport))
+
+
+async def _applied_files(transport: Transport) -> dict[str, str | None]:
     try:
         rows = await transport.call("applied_files")
     except DatabaseError as exc:
         if exc.code != UNKNOWN_FUNCTION:
             raise
         rows = []
-    applied = {str(row["name"]): str(row["digest"]) for row in rows}
-    functions = {name: digest for name, digest in applied.items() if name.startswith(_FUNCTIONS)}
-    if pending := _pending(schema, applied.keys() - functions.keys()):
-        raise MigrationError(f"The database lacks {len(pending)} of {len(schema.migrations)} migrations: {_PUSH}")
-    if changes := schema.changed({name.removeprefix(_FUNCTIONS): digest for name, digest in functions.items()}):
-        raise MigrationError(f"The database has other functions than this Baza ({', '.join(changes)}): {_PUSH}")
+    return {str(row["name"]): None if row["digest"] is None else str(row["digest"]) for row in rows}
+
+
+def _altered(schema: Schema, applied: Mapping[str, str | None]) -> tuple[str, ...]:
+    """A ledger may hold no text: `supabase migration repair` records the version alone."""
+    return tuple(one.version for one in schema.migrations if applied.get(one.version) not in (None, one.digest))
 
 
 def _pending(schema: Schema, applied: Collection[str]) -> tuple[Migration, ...]:
@@ -223,7 +247,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 async def _bring_up(connection: AsyncConnection, schema: Schema, told: Callable[[int, int], None]) -> Applied:
-    pending = _pending(schema, await _applied(connection))
+    before = await _applied(connection)
+    pending, altered = _pending(schema, before), _altered(schema, before)
+    if altered:
+        structlog.get_logger().warning("migrations_altered", versions=altered)
     migrations: list[str] = []
     functions: tuple[str, ...] = ()
     for done, migration in enumerate(pending or (None,)):
@@ -235,18 +262,17 @@ async def _bring_up(connection: AsyncConnection, schema: Schema, told: Callable[
             if migration in (None, *pending[-1:]):
                 functions = await _apply_functions(connection, schema)
     told(len(pending), len(pending))
-    return Applied(migrations=tuple(migrations), functions=functions)
+    return Applied(migrations=tuple(migrations), functions=functions, altered=altered)
 
 
-async def _applied(connection: AsyncConnection) -> list[str]:
-    """The versions in the ledger, which is made when it is missing."""
+async def _applied(connection: AsyncConnection) -> dict[str, str | None]:
+    """The ledger, which is made when it is missing: versions with the digests of what was applied."""
     async with connection.transaction():
         await _wait_for_turn(connection)
         cursor = await connection.execute("select to_regclass('supabase_migrations.schema_migrations') is not null")
         if await cursor.fetchone() == (False,):
             await connection.execute(_LEDGER)
-        rows = await connection.execute("select version from supabase_migrations.schema_migrations")
-        return [version for (version,) in await rows.fetchall()]
+        return dict(await (await connection.execute(_APPLIED)).fetchall())
 
 
 async def _apply(connection: AsyncConnection, migration: Migration) -> bool:

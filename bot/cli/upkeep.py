@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from adapters.database.embedded import EmbeddedDatabaseError
-from adapters.database.migrate import MigrationError, migrate
+from adapters.database.migrate import MigrationError, altered_migrations, migrate
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.people import PeopleStore, TokenStore
 from adapters.database.stores.search import SearchStore
@@ -68,8 +68,8 @@ class Finding(NamedTuple):
 
 
 async def apply_migrations(settings: Settings) -> int:
-    """`baza migrate`: migrates the schema and builds the search structures of large bases. Raises CommandError for a
-    Supabase project, MigrationError, DatabaseAway."""
+    """`baza migrate`: migrates the schema and builds the search structures of large bases. Exit code 1 when a migration
+    was applied with another text. Raises CommandError for a Supabase project, MigrationError, DatabaseAway."""
     words = words_of(settings)
     if settings.database.supabase_url and not settings.database.url:
         raise CommandError(
@@ -82,7 +82,9 @@ async def apply_migrations(settings: Settings) -> int:
             await SearchStore(transport).ensure_index()
     count = len(applied.migrations)
     print_line(words.plain("cli-migrated", count=count, functions=", ".join(applied.functions) or "none"))
-    return 0
+    if applied.altered:
+        print_line(words.plain("doctor-altered", versions=", ".join(applied.altered)))
+    return int(bool(applied.altered))
 
 
 async def examine(settings: Settings, *, as_json: bool) -> int:
@@ -106,7 +108,7 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
         yield _access(settings, words)
     try:
         async with open_parts(settings) as parts:
-            yield _database(settings, words)
+            yield await _database(settings, words)
             yield await _embedder(parts, words)
             yield await _reranker(parts, words)
             yield await _model(parts, words)
@@ -116,7 +118,11 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
         yield Finding("local model", State.FAILS, sentence(trouble))
 
 
-def _database(settings: Settings, words: Words) -> Finding:
+async def _database(settings: Settings, words: Words) -> Finding:
+    async with open_transport(settings) as transport:
+        altered = ", ".join(await altered_migrations(transport))
+    if altered:
+        return Finding("database", State.FAILS, words.plain("doctor-altered", versions=altered))
     kind = "PostgreSQL" if settings.database.url else "PostgreSQL, BAZA_HOME"
     kind = "Supabase" if settings.database.supabase_url else kind
     return Finding("database", State.WORKS, words.plain("doctor-database", kind=kind))

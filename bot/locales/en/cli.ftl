@@ -44,6 +44,7 @@ missing-recognition = no tesseract and no VISION_MODEL: words in photos and scan
 missing-jina = neither a Jina key nor a model: I search by words and their forms (search by meaning on this machine: baza models add search)
 missing-reranker = no Jina key: what is found is not reranked
 doctor-database = { $kind }
+doctor-altered = Migrations that were applied with another text than the one here: { $versions }. Install the Baza that applied them, or restore a backup.
 doctor-sandbox-holds = strangers' files are read in confinement: { $held }
 doctor-sandbox-lacks = not here: { $lacking }; here: { $held } (docs/operations.md, “Confinement”)
 doctor-telegram = Telegram refused: { $reason }. Check BOT_TOKEN.

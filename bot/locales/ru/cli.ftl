@@ -45,6 +45,7 @@ missing-recognition = нет tesseract и VISION_MODEL: слова на фото
 missing-jina = нет ни ключа Jina, ни модели: ищу по словам и их формам (поиск по смыслу на этой машине: baza models add search)
 missing-reranker = нет ключа Jina: найденное не пересортировывается
 doctor-database = { $kind }
+doctor-altered = Применённые миграции отличаются от тех, что в этой версии: { $versions }. Поставьте ту Базу, которая их применила, или восстановите копию.
 doctor-sandbox-holds = чужие файлы читаются взаперти: { $held }
 doctor-sandbox-lacks = здесь нет: { $lacking }; есть: { $held } (docs/operations.md, «Confinement»)
 doctor-telegram = Telegram отказал: { $reason }. Проверьте BOT_TOKEN.

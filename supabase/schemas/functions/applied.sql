@@ -9,9 +9,10 @@ begin
   -- Migrations applied by hand (psql) leave no ledger: then no version is known.
   if to_regclass('supabase_migrations.schema_migrations') is not null then
     return query execute
-      'select m.version, null::text from supabase_migrations.schema_migrations m order by m.version';
+      'select m.version, md5(regexp_replace(array_to_string(m.statements, ''''), ''[ \t\r\n;]'', '''', ''g'')) '
+      'from supabase_migrations.schema_migrations m order by m.version';
   end if;
 end $$;
 comment on function applied_files is
-  'Versions of migrations, and `functions/…` with the digest of each file of functions. See '
-  'adapters/database/migrate.py.';
+  'Versions of migrations, with digests of the texts that were applied (null where the ledger has none), and '
+  '`functions/…` for each file of functions. See adapters/database/migrate.py.';

@@ -14,6 +14,7 @@ from adapters.database.migrate import (
     Migration,
     MigrationError,
     Schema,
+    altered_migrations,
     check_migrated,
     collect,
     migrate,
@@ -75,7 +76,7 @@ def _rows(url: str, query: str) -> list[tuple[object, ...]]:
 async def test_all_is_applied_in_order_and_a_second_run_applies_nothing(url: str) -> None:
     heard: list[tuple[int, int]] = []
     applied = await migrate(url, told=lambda *done: heard.append(done))
-    assert applied.migrations == _ALL
+    assert (applied.migrations, applied.altered) == (_ALL, ())
     assert heard == [(done, len(_ALL)) for done in range(len(_ALL) + 1)]
     assert await migrate(url) == module.Applied()
 
@@ -220,6 +221,16 @@ async def test_the_cli_makes_the_same_database(
 def test_what_was_collected_is_not_collected_again(tmp_path: Path) -> None:
     schema = _collected(tmp_path)
     assert schema.changed(schema.released_functions()) == {}
+
+
+async def test_a_migration_that_was_applied_with_another_text_is_named(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await altered_migrations(transport) == ()
+    first, *others = _REAL.migrations
+    edited = replace(_REAL, migrations=(replace(first, text=f"{first.text}\nselect 1;"), *others))
+    monkeypatch.setattr(module, "read_schema", lambda: edited)
+    assert await altered_migrations(transport) == (first.version,)
 
 
 async def test_a_database_of_a_newer_baza_is_refused(url: str, files: Files) -> None:

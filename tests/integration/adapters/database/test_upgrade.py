@@ -83,7 +83,7 @@ def _apply(connection: psycopg.Connection, migration: Migration) -> None:
 
 
 async def test_what_a_release_has_stored_is_found_by_this_one(upgraded: str, database_url: str) -> None:
-    await migrate(upgraded)
+    assert (await migrate(upgraded)).altered == ()
     with psycopg.connect(upgraded) as mine, psycopg.connect(database_url) as new:
         assert described(mine) == described(new)
     assert ask(upgraded, COUNTED) == ask(upgraded, RECOUNTED)

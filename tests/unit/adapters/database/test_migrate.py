@@ -79,3 +79,12 @@ def test_no_released_migration_of_ours_was_edited_or_lost() -> None:
     assert listed
     for digest, name in (line.split("  ", 1) for line in listed):
         assert hashlib.sha256((migrate._CHECKOUT / name).read_bytes()).hexdigest() == digest, name
+
+
+@pytest.mark.parametrize(
+    "recorded", ["create table a ();\ninsert into b values (1);", "create table a ()\n\n;insert into b values (1)"]
+)
+def test_the_digest_is_of_what_the_cli_records_too(recorded: str) -> None:
+    text = "create table a ();\n\ninsert into b values (1);\n"
+    mine, theirs = (migrate.Migration(version="1", name="a", text=each) for each in (text, recorded))
+    assert mine.digest == theirs.digest
