@@ -1,5 +1,5 @@
 """The state of a plan of several steps, and the rules that change it on the way (seed 3, "Execution Engine"); what each
-step sees of those before it (seed 3, "Context Manager", "Динамический бюджет", "Hierarchical Summarization").
+step sees of those before it ("Context Manager", "Динамический бюджет", "Hierarchical Summarization").
 
 In: the steps, and the result of each when it ended. Out: which steps may begin next, which are not needed any more,
 which were added; for each its materials and a summary of the rest, within a budget; in the end, what was looked for in
@@ -8,7 +8,7 @@ the engine handles time, money and tools.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -23,20 +23,17 @@ from rag.words import estimate_tokens
 RESPONSE_TOKENS = 512
 """Seed 3's reserve for the reply; never given away."""
 WINDOW = 2  # steps that are summarised with all facts (seed 3, "Sliding Window": "Последние 2")
+SAMPLES = 3  # facts in the summary of an older step
 SAMPLE_CHARS = 160  # of a fact in a summary
 NOTE_TOKENS = 15  # reserved for the line about steps that are left out
-SAMPLES = 3  # facts in the summary of an older step
 FRUITLESS = 2
 """Consecutive steps that find nothing new (issue 6, loop detection); then added ones are skipped, and no more added."""
 ROUNDS = 3  # times that steps are added on a model's advice
 OPEN = (StepState.WAITING, StepState.RUNNING)
-_NOTHING = "Looked for in the base, and nothing was found"
 _UNTRIED = {
     StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
     StepState.STOPPED: "Broken off, because the person wanted the answer at once",
 }
-_MISSING = "Not said by what was found, as far as it was looked at"
-_EARLY = "The work ended early ({spent}): the base may hold more than what stands here."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,20 +43,14 @@ class StepBudget:
     history: int  # the summary of earlier steps
     rag: int  # the materials
 
-
-@dataclass(frozen=True, kw_only=True)
-class TokenBudget:
-    """Seed 3's rule: early steps get more materials, late ones more history, half and half at the end."""
-
-    total: int
-
-    def allocate(self, *, step_number: int, total_steps: int, context_size: int) -> StepBudget:
-        """`step_number` counts from 1; `context_size` is the rest of the prompt (rules, question), in tokens."""
-        available = max(self.total - RESPONSE_TOKENS - context_size, 0)
+    @classmethod
+    def of(cls, total: int, *, step_number: int, total_steps: int, context_size: int) -> "StepBudget":
+        """Seed 3's rule (`TokenBudget`): early steps get more materials, late ones more history, half and half at the
+        end. `step_number` counts from 1; `context_size` is the rest of the prompt (rules, question), in tokens."""
+        available = max(total - RESPONSE_TOKENS - context_size, 0)
         progress = min(max(step_number / max(total_steps, 1), 0.0), 1.0)
         history = int(available * progress * 0.5)
-        rag = int(available * (1.0 - progress * 0.5))
-        return StepBudget(history=history, rag=min(rag, available - history))
+        return cls(history=history, rag=min(int(available * (1.0 - progress * 0.5)), available - history))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,22 +65,21 @@ class Finished:
     usage: Usage = field(default_factory=Usage)
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepContext:
-    """The input of a step."""
-
-    materials: tuple[Fact, ...]
-    others: tuple[Finished, ...]  # steps of which it gets a summary
-
-
-def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) -> StepContext:
-    """The facts of the steps in `context_requirements`, or in `depends_on` when that is empty; the rest as `others`."""
+def context_for(step: Step, finished: Sequence[Finished], *, tokens: int) -> tuple[list[Fact], list[Finished]]:
+    """The materials of a step, at most `tokens`: facts of the steps in `context_requirements`, or in `depends_on` when
+    that is empty, conclusions before passages; and the other steps, of which it gets a summary. A fact that is too long
+    is skipped, not the ones after it."""
     wanted = set(step.context_requirements or step.depends_on)
     named = [each for each in finished if ALL_PREVIOUS in wanted or each.step.id in wanted]
-    others = [each for each in finished if each not in named]
     found = merge([each.payload for each in reversed(named)]).facts  # the latest come first
     facts = weighed(found, [each.payload for each in finished])
-    return StepContext(materials=_fitting(facts, budget.rag), others=tuple(others))
+    kept: list[Fact] = []
+    for fact in sorted(facts, key=lambda fact: fact.kind is FactKind.PASSAGE):
+        size = estimate_tokens(fact.text[: fact.shown])
+        if size <= tokens:
+            kept.append(fact)
+            tokens -= size
+    return kept, [each for each in finished if each not in named]
 
 
 def summary(finished: Sequence[Finished], *, tokens: int) -> str:
@@ -117,29 +107,15 @@ def summary(finished: Sequence[Finished], *, tokens: int) -> str:
 
 
 def _told(finished: Finished, facts: Sequence[Fact]) -> str:
+    """A passage gets its document's title: without it, its text might seem to be about something else."""
     step = finished.step
     params = ", ".join(str(value) for value in step.params.values())
-    head = f"Step {step.id} ({step.action}: {params}): {finished.problem or f'{len(finished.payload.facts)} facts'}."
-    return "\n".join((head, *(f"- {_short(fact)}" for fact in facts)))
-
-
-def _short(fact: Fact) -> str:
-    """A passage gets its document's title: without it, its text might seem to be about something else."""
-    line = " ".join(fact.text.split())
-    line = line if len(line) <= SAMPLE_CHARS else f"{line[:SAMPLE_CHARS].rstrip()}…"
-    return f"{fact.title}: {line}" if fact.title and fact.kind is FactKind.PASSAGE else line
-
-
-def _fitting(facts: Sequence[Fact], tokens: int) -> tuple[Fact, ...]:
-    """As many facts as fit, conclusions before passages; one that is too long is skipped, not the ones after it."""
-    kept: list[Fact] = []
-    left = tokens
-    for fact in sorted(facts, key=lambda fact: fact.kind is FactKind.PASSAGE):
-        size = estimate_tokens(fact.text[: fact.shown])
-        if size <= left:
-            kept.append(fact)
-            left -= size
-    return tuple(kept)
+    lines = [f"Step {step.id} ({step.action}: {params}): {finished.problem or f'{len(finished.payload.facts)} facts'}."]
+    for fact in facts:
+        line = " ".join(fact.text.split())
+        line = line if len(line) <= SAMPLE_CHARS else f"{line[:SAMPLE_CHARS].rstrip()}…"
+        lines.append(f"- {fact.title}: {line}" if fact.title and fact.kind is FactKind.PASSAGE else f"- {line}")
+    return "\n".join(lines)
 
 
 @dataclass(kw_only=True)
@@ -153,6 +129,7 @@ class Course:
     finished: list[Finished] = field(default_factory=list)  # in the order in which they ended
     begun: int = 0
     adapted: int = 0  # steps added, changed or skipped
+    progress: dict[str, tuple[int, int]] = field(default_factory=dict)  # step id -> documents read, of how many
     _signatures: set[str] = field(default_factory=set)
     _known: set[object] = field(default_factory=set)
     _added: set[str] = field(default_factory=set)
@@ -163,12 +140,24 @@ class Course:
 
     @classmethod
     def of(cls, steps: Sequence[Step], *, question: str, limit: int) -> "Course":
-        """All steps wait. Of steps that do the same, one is kept; what depended on the others waits for that one."""
+        """All steps wait. Of steps that do the same, the first in topological order is kept, so that no cycle arises;
+        what depended on the others waits for that one."""
         course = cls(question=question, limit=limit, steps={})
-        repeats = _repeats(steps)
+        is_clear = len({step.id for step in steps}) == len(steps)
+        first, repeats = dict[str, str](), dict[str, str]()  # id of a duplicate -> id of the step that replaces it
+
+        def without_repeats(step: Step) -> Step:
+            ids = {name: getattr(step, name) for name in ("depends_on", "context_requirements")}
+            kept = {name: tuple(dict.fromkeys(repeats.get(each, each) for each in own)) for name, own in ids.items()}
+            return step.model_copy(update=kept)
+
+        for step in (in_order(steps) or ()) if is_clear else ():
+            kept = first.setdefault(signature_of(without_repeats(step)), step.id)
+            if kept != step.id:
+                repeats[step.id] = kept
         for step in steps:
             if step.id not in repeats:
-                course._include(_without_repeats(step, repeats))
+                course._include(without_repeats(step))
         return course
 
     def ready(self) -> list[Step]:
@@ -195,19 +184,21 @@ class Course:
         self.states[step.id] = StepState.RUNNING
 
     def settle(self, ended: Finished) -> None:
-        """A step has ended: judge it, and adapt the plan."""
-        step, payload, problem = ended.step, ended.payload, ended.problem
+        """A step has ended: judge it by its success criterion, and adapt the plan."""
+        step, payload, success = ended.step, ended.payload, ended.step.success
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
-        if not payload.found and not problem:
+        if not payload.found and not ended.problem:
             self._empty.add(step.id)
         self.finished.append(ended)
-        state = StepState.FAILED if problem else judge(step, payload)
-        state = StepState.STOPPED if ended.stopped else state
-        if state is StepState.SHORT and self._widen(step):
+        is_enough = len(payload.facts) >= success.min_facts and payload.coverage >= success.min_coverage
+        if ended.problem or ended.stopped:
+            self.states[step.id] = StepState.STOPPED if ended.stopped else StepState.FAILED
+        elif not is_enough and self._widen(step):
             return
-        self.states[step.id] = state
+        else:
+            self.states[step.id] = StepState.DONE if is_enough else StepState.SHORT
         if payload.advice:
             self._follow(step, payload.advice)
         if self._fruitless >= FRUITLESS:
@@ -217,29 +208,32 @@ class Course:
         """Skip all waiting steps."""
         self._skip(self._waiting())
 
-    def shown(self, progress: dict[str, tuple[int, int]] | None = None) -> tuple[StepShown, ...]:
-        """The steps for the person; `progress`: step id -> done, total. A search that found nothing and was widened is
-        listed twice: as it was, then as it is now."""
-        counts = progress or {}
+    def shown(self) -> tuple[StepShown, ...]:
+        """The steps for the person. A search that found nothing and was widened is listed twice: as it was, then as it
+        is now."""
         told: list[StepShown] = []
         for step in self.steps.values():
             if missed := self._missed.get(step.id):
-                told.append(replace(_shown(missed, StepState.SHORT), id=f"{step.id}~", is_empty=True))
-            done, total = counts.get(step.id, (0, 0))
-            shown, is_empty = _shown(step, self.states[step.id]), step.id in self._empty
-            told.append(replace(shown, done=done, total=total, is_empty=is_empty))
+                told.append(
+                    StepShown(
+                        id=f"{step.id}~", action=SEARCH, about=_about(missed), state=StepState.SHORT, is_empty=True
+                    )
+                )
+            done, total = self.progress.get(step.id, (0, 0))
+            own = StepShown(id=step.id, action=step.action, about=_about(step), state=self.states[step.id])
+            told.append(replace(own, done=done, total=total, is_empty=step.id in self._empty))
         return tuple(told)
 
     def _waiting(self) -> list[Step]:
         return [step for step in self.steps.values() if self.states[step.id] is StepState.WAITING]
 
+    def _needs(self, step: Step) -> frozenset[str]:
+        is_last = ALL_PREVIOUS in step.context_requirements
+        return needs(step) | (frozenset(takewhile(step.id.__ne__, self.steps)) if is_last else frozenset())
+
     def _may_begin(self, step: Step) -> bool:
         """Whether all steps that it needs have ended. Failed ones count as ended: the step works with the rest."""
-        before = needs(step)
-        if ALL_PREVIOUS in step.context_requirements:
-            ids = list(self.steps)
-            before |= frozenset(ids[: ids.index(step.id)])
-        return all(self.states.get(each) not in OPEN for each in before)
+        return all(self.states.get(each) not in OPEN for each in self._needs(step))
 
     def _include(self, step: Step) -> bool:
         """Add a step; False when one with the same signature or id exists already."""
@@ -247,16 +241,17 @@ class Course:
         if signature in self._signatures or step.id in self.steps:
             return False
         self._signatures.add(signature)
-        self.steps[step.id] = step
-        self.states[step.id] = StepState.WAITING
+        self._wait_with(step)
         return True
+
+    def _wait_with(self, step: Step) -> None:
+        self.steps[step.id], self.states[step.id] = step, StepState.WAITING
 
     def _widen(self, step: Step) -> bool:
         """Repeat a search that found too little, once, with the plain question; True when it waits again. Where it
         found anything, its documents are the right ones."""
-        within = (
-            {} if step.id in self._empty or "documents" not in step.params else {"documents": step.params["documents"]}
-        )
+        kept = () if step.id in self._empty else ("documents",)
+        within = {name: step.params[name] for name in kept if name in step.params}
         wider = step.model_copy(update={"params": {"query": self.question, **within}})
         if step.action != SEARCH or signature_of(wider) in self._signatures:
             return False
@@ -264,12 +259,13 @@ class Course:
         if step.id in self._empty:
             self._empty.remove(step.id)
             self._missed[step.id] = step
-        self.steps[step.id] = wider
-        self.states[step.id] = StepState.WAITING
+        self._wait_with(wider)
         self.adapted += 1
         return True
 
     def _follow(self, step: Step, advice: Advice) -> None:
+        """Where it is enough, skip what no other task needs. Else search for what is missing, and add another analysis
+        with the same task: it sees the added searches and everything that `step` saw."""
         if advice.enough:
             others = self._for_other_tasks(step)
             self._skip([each for each in self._waiting() if each.id not in others])
@@ -282,9 +278,22 @@ class Course:
             for place, query in enumerate(advice.queries, start=1)
         ]
         added = [each.id for each in searches if self._include(each)]
-        if added:
-            self._rounds += 1
-            self._look_again(step, added)
+        if not added:
+            return
+        self._rounds += 1
+        again = Step(
+            id=f"{step.id.split('*')[0]}*{self._rounds}",
+            action=ANALYZE,
+            params=step.params,
+            depends_on=tuple(added),  # of what it sees beyond MAX_STEPS, the oldest are only summarised
+            context_requirements=tuple(dict.fromkeys((*added, step.id, *step.context_requirements, *step.depends_on)))[
+                :MAX_STEPS
+            ],
+            success=ANYTHING,
+        )
+        self._wait_with(again)
+        self._added |= {again.id, *added}
+        self.adapted += len(added) + 1
 
     def _documents(self) -> dict[str, JsonValue]:
         """The documents that the searches and readings so far were limited to, as an argument; empty if one was not. A
@@ -305,27 +314,8 @@ class Course:
             each = unseen.pop()
             if each.id not in ids:
                 ids.add(each.id)
-                seen = (
-                    takewhile(each.id.__ne__, self.steps) if ALL_PREVIOUS in each.context_requirements else needs(each)
-                )
-                unseen.extend(self.steps[id_] for id_ in seen if id_ in self.steps)
+                unseen.extend(self.steps[id_] for id_ in self._needs(each) if id_ in self.steps)
         return frozenset(ids)
-
-    def _look_again(self, step: Step, added: Sequence[str]) -> None:
-        """Add another analysis with the same task: it sees the added searches and everything that `step` saw."""
-        round_id = f"{step.id.split('*')[0]}*{self._rounds}"
-        seen = dict.fromkeys((*added, step.id, *step.context_requirements, *step.depends_on))
-        again = Step(
-            id=round_id,
-            action=ANALYZE,
-            params=step.params,
-            depends_on=tuple(added),
-            context_requirements=tuple(seen)[:MAX_STEPS],  # beyond that, the oldest are only summarised
-            success=ANYTHING,
-        )
-        self.steps[round_id], self.states[round_id] = again, StepState.WAITING
-        self._added |= {round_id, *added}
-        self.adapted += len(added) + 1
 
     def _skip(self, steps: Sequence[Step]) -> None:
         for step in steps:
@@ -333,44 +323,10 @@ class Course:
             self.adapted += 1
 
 
-def judge(step: Step, payload: FactsPayload) -> StepState:
-    """DONE when the payload meets the step's success criterion, else SHORT."""
-    success = step.success
-    enough = len(payload.facts) >= success.min_facts and payload.coverage >= success.min_coverage
-    return StepState.DONE if enough else StepState.SHORT
-
-
 def signature_of(step: Step) -> str:
     """Steps with the same signature do the same: action and parameters, for an analysis also the steps it needs."""
     about = [sorted(needs(step))] if step.action == ANALYZE else []
     return json.dumps([step.action, step.params, *about], ensure_ascii=False, sort_keys=True)
-
-
-def _repeats(steps: Sequence[Step]) -> dict[str, str]:
-    """Id of a duplicate step -> id of the step that replaces it: the first in topological order, so that no cycle
-    arises."""
-    ordered = in_order(steps)
-    if ordered is None or len({step.id for step in steps}) < len(steps):
-        return {}
-    first: dict[str, str] = {}
-    repeats: dict[str, str] = {}
-    for step in ordered:
-        signature = signature_of(_without_repeats(step, repeats))
-        if first.setdefault(signature, step.id) != step.id:
-            repeats[step.id] = first[signature]
-    return repeats
-
-
-def _without_repeats(step: Step, repeats: Mapping[str, str]) -> Step:
-    def kept(ids: Sequence[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(repeats.get(each, each) for each in ids))
-
-    update = {"depends_on": kept(step.depends_on), "context_requirements": kept(step.context_requirements)}
-    return step.model_copy(update=update)
-
-
-def _shown(step: Step, state: StepState) -> StepShown:
-    return StepShown(id=step.id, action=step.action, about=_about(step), state=state)
 
 
 def _about(step: Step) -> str:
@@ -382,15 +338,12 @@ def _about(step: Step) -> str:
 def gaps_of(steps: Sequence[StepShown], spent: Spent | None, missing: Sequence[str] = ()) -> str:
     """One line for each kind of gap; empty when nothing is missing."""
     empty = [step for step in steps if step.is_empty and step.action != ANALYZE]
-    kinds = [(_NOTHING, empty)]
+    kinds = [("Looked for in the base, and nothing was found", empty)]
     kinds += [(said, [step for step in steps if step.state is state]) for state, said in _UNTRIED.items()]
-    lines = [f"{said}: {'; '.join(map(_name, missed))}." for said, missed in kinds if missed]
-    if missing:
-        lines.append(f"{_MISSING}: {'; '.join(missing)}.")
+    named = [(said, [f"«{each.about}»" if each.about else each.action for each in missed]) for said, missed in kinds]
+    named.append(("Not said by what was found, as far as it was looked at", list(missing)))
+    lines = [f"{said}: {'; '.join(names)}." for said, names in named if names]
     if spent:
-        lines.append(_EARLY.format(spent=spent.value.replace("_", " ")))
+        early = spent.value.replace("_", " ")
+        lines.append(f"The work ended early ({early}): the base may hold more than what stands here.")
     return "\n".join(lines)
-
-
-def _name(step: StepShown) -> str:
-    return f"«{step.about}»" if step.about else step.action

@@ -7,16 +7,16 @@ model itself and writes nothing.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
 
 from domain.ending import end
-from rag.execution.course import Course, Finished, TokenBudget, context_for, signature_of, summary
+from rag.execution.course import Course, Finished, StepBudget, context_for, signature_of, summary
 from rag.execution.facts import FactsPayload
-from rag.execution.tools import Run, Spent, StepFailed, StepProgress, StepStopped, ToolContext
+from rag.execution.tools import Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
 from rag.planning.plan import ANALYZE, Step, ToolCall
 from rag.planning.tool import ToolMisused
@@ -31,16 +31,6 @@ Call = Callable[[ToolCall, ToolContext], Coroutine[Any, Any, FactsPayload]]
 Watch = Callable[[tuple[StepShown, ...]], None]
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, kw_only=True)
-class StepsDone:
-    """How a plan of several steps went."""
-
-    ended: tuple[Finished, ...]
-    shown: tuple[StepShown, ...]
-    adapted: int
-    spent: Spent | None
 
 
 @dataclass(kw_only=True)
@@ -61,97 +51,95 @@ class _Begun:
 
 
 @dataclass(kw_only=True)
-class _Work:
-    """The tasks of one plan."""
+class StepEngine:
+    """Runs one plan: its tasks. `call` runs one tool, `budget` limits a step's prompt, in tokens."""
 
+    call: Call
+    budget: int
     course: Course
     context: ToolContext
-    watch: Watch
-    running: dict[asyncio.Task[Finished], _Begun] = field(default_factory=dict)
-    prefetched: dict[str, _Begun] = field(default_factory=dict)  # by signature
-    progress: dict[str, tuple[int, int]] = field(default_factory=dict)
+    watch: Watch = lambda shown: None
+    spent: Spent | None = None  # the limit that ended the work, or kept a step from a call that it wanted
+    _running: dict[asyncio.Task[Finished], _Begun] = field(default_factory=dict)
+    _prefetched: dict[str, _Begun] = field(default_factory=dict)  # by signature
 
-    @property
-    def run(self) -> Run:
-        return self.context.run
-
-    @property
-    def room(self) -> int:
-        """How many more tasks may run."""
-        return AT_ONCE - len(self.running) - sum(not task.done() for task in self.fetching)
-
-    @property
-    def fetching(self) -> list[asyncio.Task[FactsPayload]]:
-        """The prefetched searches."""
-        return [begun.fetched for begun in self.prefetched.values() if begun.fetched]
-
-    def show(self) -> None:
-        self.watch(self.course.shown(self.progress))
-
-
-class StepEngine:
-    """Runs plans; one object serves any number of them concurrently."""
-
-    def __init__(self, call: Call, *, budget: TokenBudget) -> None:
-        """`call` runs one tool; `budget` limits a step's prompt."""
-        self._call = call
-        self._budget = budget
-
-    async def run(self, steps: Sequence[Step], question: str, context: ToolContext, watch: Watch) -> StepsDone:
-        """Run until every step has ended, or a limit of `context.run` is reached. Raises DatabaseAway."""
-        course = Course.of(steps, question=question, limit=context.run.limits.steps)
-        work = _Work(course=course, context=context, watch=watch)
-        context.run.report = lambda progress: _hear(work, progress)
+    async def run(self) -> None:
+        """Run until every step has ended, or a limit of the turn is reached. Raises DatabaseAway."""
+        run, course = self.context.run, self.course
+        run.report = self._hear
         try:
-            await self._go_on(work)
-            spent = _ended_by(work)
-            await self._hand_over(work)
-            spent = spent or context.run.refused
+            while not run.spent:
+                self._begin()
+                if not self._running:
+                    break
+                await self._wait()
+                self._settle()
+            # A limit reached when no step was left to run does not count, except the person's stop.
+            is_done = not self._running and not course.ready()
+            self.spent = None if is_done and run.spent is not Spent.STOPPED else run.spent
+            self.spent = self.spent or (Spent.STEPS if course.is_cut_short else None)
+            await self._hand_over()
+            self.spent = self.spent or run.refused
         finally:
-            await end(*work.running, *work.fetching)
+            await end(*self._running, *self._fetching)
         course.close()
-        work.show()
-        return StepsDone(
-            ended=tuple(course.finished), shown=course.shown(work.progress), adapted=course.adapted, spent=spent
-        )
+        self._show()
 
-    async def _go_on(self, work: _Work) -> None:
-        while not work.run.spent:
-            self._begin(work)
-            if not work.running:
-                return
-            await _wait(work)
-            self._settle(work)
+    @property
+    def _fetching(self) -> list[asyncio.Task[FactsPayload]]:
+        """The prefetched searches."""
+        return [begun.fetched for begun in self._prefetched.values() if begun.fetched]
 
-    def _begin(self, work: _Work) -> None:
+    @property
+    def _room(self) -> int:
+        """How many more tasks may run."""
+        return max(AT_ONCE - len(self._running) - sum(not task.done() for task in self._fetching), 0)
+
+    def _show(self) -> None:
+        self.watch(self.course.shown())
+
+    def _hear(self, step_id: str, done: int, total: int) -> None:
+        self.course.progress[step_id] = (done, total)
+        self._show()
+
+    def _begin(self) -> None:
         """Begin every step that is ready, then prefetch later searches, as long as there is room."""
-        for step in work.course.ready()[: max(work.room, 0)]:
-            work.course.begin(step)
-            begun = work.prefetched.get(signature_of(step)) or _Begun(step=step)
-            begun = replace(begun, step=step, number=work.course.begun, started=time.monotonic())
-            work.running[asyncio.create_task(self._run_step(begun, work))] = begun
-        for step in work.course.upcoming()[: max(work.room, 0)]:
-            if signature_of(step) not in work.prefetched:
-                work.prefetched[signature_of(step)] = self._fetched_ahead(step, work)
-        work.show()
+        for step in self.course.ready()[: self._room]:
+            self.course.begin(step)
+            begun = self._prefetched.get(signature_of(step)) or _Begun(step=step)
+            begun = replace(begun, step=step, number=self.course.begun, started=time.monotonic())
+            self._running[asyncio.create_task(self._run_step(begun))] = begun
+        for step in self.course.upcoming()[: self._room]:
+            if signature_of(step) not in self._prefetched:
+                begun = self._prefetched[signature_of(step)] = _Begun(step=step)
+                call = ToolCall(tool=step.action, args=step.params)
+                begun.fetched = asyncio.create_task(_metered(self.call, call, self.context, begun.usage))
+        self._show()
 
-    def _settle(self, work: _Work) -> None:
-        for task in [task for task in work.running if task.done()]:
-            work.running.pop(task)
-            work.course.settle(task.result())
-        work.show()
-
-    def _fetched_ahead(self, step: Step, work: _Work) -> _Begun:
-        begun = _Begun(step=step)
-        call = ToolCall(tool=step.action, args=step.params)
-        begun.fetched = asyncio.create_task(_metered(lambda: self._call(call, work.context), begun.usage))
-        return begun
-
-    async def _run_step(self, begun: _Begun, work: _Work) -> Finished:
-        problem, payload, stopped = "", FactsPayload(), False
+    async def _wait(self) -> None:
+        """Wait until a step has ended, the person has pressed stop, or the time is up."""
+        run = self.context.run
+        left = run.started + run.limits.seconds - time.monotonic()
+        stop = asyncio.create_task(run.stop.wait())
         try:
-            payload = await (begun.fetched or _metered(lambda: self._payload(begun, work), begun.usage))
-            stopped = work.run.stop.is_set() and _is_partial(payload)
+            await asyncio.wait({*self._running, stop}, timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await end(stop)
+
+    def _settle(self) -> None:
+        for task in [task for task in self._running if task.done()]:
+            self._running.pop(task)
+            self.course.settle(task.result())
+        self._show()
+
+    async def _run_step(self, begun: _Begun) -> Finished:
+        problem, payload, stopped = "", FactsPayload(), False
+        call = ToolCall(tool=begun.step.action, args=begun.step.params)
+        try:
+            payload = await (begun.fetched or _metered(self.call, call, self._context_of(begun), begun.usage))
+            read = payload.documents  # where some are left, the step itself has heard the stop signal
+            is_partial = read is not None and read.read + read.problems < read.total
+            stopped = self.context.run.stop.is_set() and is_partial
         except (ToolMisused, StepFailed) as error:
             problem, stopped = str(error), isinstance(error, StepStopped)
         ended = begun.end(payload, problem, stopped=stopped)
@@ -160,7 +148,7 @@ class StepEngine:
             step_id=begun.step.id,
             action=begun.step.action,
             step_number=begun.number,
-            total_steps=len(work.course.steps),
+            total_steps=len(self.course.steps),
             tokens_used=ended.usage.tokens,
             model_calls=ended.usage.calls,
             rag_items_retrieved=len(payload.facts),
@@ -171,66 +159,33 @@ class StepEngine:
         )
         return ended
 
-    async def _payload(self, begun: _Begun, work: _Work) -> FactsPayload:
-        step = begun.step
-        budget = self._budget.allocate(
+    def _context_of(self, begun: _Begun) -> ToolContext:
+        step, finished = begun.step, self.course.finished
+        budget = StepBudget.of(
+            self.budget,
             step_number=begun.number,
-            total_steps=max(len(work.course.steps), begun.number),
-            context_size=RULES_TOKENS + estimate_tokens(work.course.question),
+            total_steps=max(len(self.course.steps), begun.number),
+            context_size=RULES_TOKENS + estimate_tokens(self.course.question),
         )
-        seen = context_for(step, work.course.finished, budget)
-        background = summary(seen.others, tokens=budget.history) if step.action == ANALYZE else ""
-        context = replace(work.context, step_id=step.id, materials=seen.materials, background=background)
-        return await self._call(ToolCall(tool=step.action, args=step.params), context)
+        materials, others = context_for(step, finished, tokens=budget.rag)
+        background = summary(others, tokens=budget.history) if step.action == ANALYZE else ""
+        return replace(self.context, step_id=step.id, materials=tuple(materials), background=background)
 
-    async def _hand_over(self, work: _Work) -> None:
+    async def _hand_over(self) -> None:
         """Settle the running steps when the work ends early: wait GRACE_S for those that are nearly done, and take the
         partial results that the others have kept."""
-        if work.running:
-            await asyncio.wait(work.running, timeout=GRACE_S)
-        for task, begun in list(work.running.items()):
-            if task.done():
-                continue
-            work.running.pop(task)
+        if self._running:
+            await asyncio.wait(self._running, timeout=GRACE_S)
+        run = self.context.run
+        for task, begun in [each for each in self._running.items() if not each[0].done()]:
+            self._running.pop(task)
             await end(task)
-            kept = work.run.kept.get(begun.step.id, FactsPayload())
+            kept = run.kept.get(begun.step.id, FactsPayload())
             problem = "" if kept.found else "not ended in time"
-            work.course.settle(begun.end(kept, problem, stopped=work.run.stop.is_set()))
-        self._settle(work)
+            self.course.settle(begun.end(kept, problem, stopped=run.stop.is_set()))
+        self._settle()
 
 
-def _is_partial(payload: FactsPayload) -> bool:
-    """Whether documents are left that were to be read."""
-    read = payload.documents
-    return read is not None and read.read + read.problems < read.total
-
-
-def _ended_by(work: _Work) -> Spent | None:
-    """The limit that ended the work, if any. A limit reached when no step was left to run does not count, except the
-    person's stop."""
-    spent, is_done = work.run.spent, not work.running and not work.course.ready()
-    if spent and (spent is Spent.STOPPED or not is_done):
-        return spent
-    return Spent.STEPS if work.course.is_cut_short else None
-
-
-def _hear(work: _Work, progress: StepProgress) -> None:
-    work.progress[progress.step_id] = (progress.done, progress.total)
-    work.show()
-
-
-async def _metered(call: Callable[[], Awaitable[FactsPayload]], usage: Usage) -> FactsPayload:
-    """`call` creates its coroutine here: created earlier, it would never be awaited if the task is cancelled before it
-    begins."""
+async def _metered(call: Call, wanted: ToolCall, context: ToolContext, usage: Usage) -> FactsPayload:
     with metering_step(usage):
-        return await call()
-
-
-async def _wait(work: _Work) -> None:
-    """Wait until a step has ended, the person has pressed stop, or the time is up."""
-    left = work.run.started + work.run.limits.seconds - time.monotonic()
-    stop = asyncio.create_task(work.run.stop.wait())
-    try:
-        await asyncio.wait({*work.running, stop}, timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        await end(stop)
+        return await call(wanted, context)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from domain.ids import DocumentId
-from rag.execution.course import Finished, TokenBudget, gaps_of
-from rag.execution.engine import StepEngine, StepsDone, Watch
+from domain.ending import together
+from rag.execution.course import Course, Finished, gaps_of
+from rag.execution.engine import StepEngine, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
 from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
@@ -45,6 +45,10 @@ class EarlySearch:
     question: str
     task: "asyncio.Task[FactsPayload]"
 
+    def serves(self, call: ToolCall) -> bool:
+        """The planner often only drops a word of politeness, which does not change the results."""
+        return _is_search_for(call, self.question)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CallResult:
@@ -58,6 +62,11 @@ class CallResult:
     was_early: bool = False  # taken from the early search
     is_added: bool = False  # by code: the person's own words, or what the first results lead to
     is_second_hop: bool = False  # a search for what a found sentence names
+
+    @property
+    def query(self) -> str:
+        """What was searched for."""
+        return str(self.call.args.get("query", ""))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +97,7 @@ class Executor:
         the prompt of one step. `is_shortened`: what searches find is for a prompt (`facts.shortlist`)."""
         self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
         self._max_calls = max_calls
-        self._budget = TokenBudget(total=step_tokens)
+        self._step_tokens = step_tokens
         self._is_shortened = is_shortened
 
     async def execute(
@@ -101,11 +110,22 @@ class Executor:
         """Raises DatabaseAway. An early search that the plan cannot use is cancelled."""
         if plan.steps:
             return await self._execute_steps(plan, context, early, watch)
-        calls, dropped = self._allowed(plan)
+        # Each call once; SEARCHES for a simple question, `max_calls` in all and for an analytical one.
+        distinct = list({call.model_dump_json(): call for call in plan.tool_calls}.values())
+        searches = [call for call in distinct if call.tool == SEARCH]
+        beyond = searches[SEARCHES if plan.kind is QueryKind.SIMPLE else self._max_calls :]
+        calls = [call for call in distinct if call not in beyond][: self._max_calls]
+        dropped = [f"«{call.args.get('query') or call.tool}»" for call in distinct if call not in calls]
         added = _in_own_words(calls, context.own_words)
         if early and not _may_serve(early, plan, [*calls, *added]):
             early.task.cancel()  # two searches at once would wait for each other
-        results = await self._run_all([*calls, *added], context, early, added=len(added))
+        served = next((call for call in (*calls, *added) if early and early.serves(call)), None)
+        results = await together(
+            *(
+                self._run(call, context, early=early if call is served else None, is_added=place >= len(calls))
+                for place, call in enumerate((*calls, *added))
+            )
+        )
         results = [*await self._go_on(results, context), *results]
         payload = self._together(results, plan)
         if self._needs_fallback(plan, payload, calls):
@@ -115,12 +135,13 @@ class Executor:
             payload = self._together(telling, plan)
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
+        said = f"Not looked for, because one question allows no more calls: {', '.join(dropped)}."
         # The plan's limit is one for lists. An explanation or a single value is written from all that was found.
         items = MAX_ITEMS if plan.render_style is RenderStyle.SHORT else plan.limits.max_items
         return Execution(
             payload=limit(payload, items=items, skip=plan.limits.skip),
             calls=tuple(results),
-            gaps="\n".join((*_remarks_on_dropped(dropped), *payload.remarks)),
+            gaps="\n".join((*([said] if dropped else []), *payload.remarks)),
         )
 
     async def _execute_steps(
@@ -129,62 +150,46 @@ class Executor:
         """Conclusions of steps come first, then the passages that they were drawn from."""
 
         async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
-            found = await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
+            found = await (early.task if early and early.serves(wanted) else self._call(wanted, seen))
             return self._short([wanted], found, is_short=False)
 
-        engine = StepEngine(call, budget=self._budget)
-        done = await engine.run(plan.steps, plan.question, context, watch)
-        results = [_call_result(ended) for ended in done.ended]
-        if _found_nothing(results) and not done.spent:
+        course = Course.of(plan.steps, question=plan.question, limit=context.run.limits.steps)
+        engine = StepEngine(call=call, budget=self._step_tokens, course=course, context=context, watch=watch)
+        await engine.run()
+        results = [
+            CallResult(
+                call=ToolCall(tool=each.step.action, args=each.step.params),
+                payload=each.payload,
+                seconds=each.seconds,
+                problem=each.problem,
+            )
+            for each in course.finished
+        ]
+        tools = {each.call.tool for each in results if each.payload.found}
+        # Only the list of documents is nothing, where other steps were to find something else.
+        found_nothing = not tools or (tools == {LIST} and any(each.call.tool != LIST for each in results))
+        if found_nothing and not engine.spent:
             results.append(await self._fall_back(plan, context, early))
-        found = [each for each in reversed(results) if each.payload.found]
-        payload = merge([each.payload for each in found])
-        read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
-        told = weighed(payload.facts, [each.payload for each in found])
-        facts = sorted(told, key=lambda fact: fact.kind is FactKind.PASSAGE)
-        payload = replace(payload, facts=tuple(facts), documents=read)
-        gaps = gaps_of(done.shown, done.spent, _missing(done))
+        found = [each.payload for each in reversed(results) if each.payload.found]
+        payload = merge(found)
+        told = sorted(weighed(payload.facts, found), key=lambda fact: fact.kind is FactKind.PASSAGE)
+        read = merge([each.payload for each in results]).documents  # also where reading all of them found nothing
+        payload = replace(payload, facts=tuple(told), documents=read)
+        advice = next((each.payload.advice for each in reversed(course.finished) if each.payload.advice), None)
+        missing = advice.missing if advice and not advice.enough else ()
         return Execution(
             payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip, counted=ROWS),
             calls=tuple(results),
-            steps=done.shown,
-            each_step=_measured(done),
-            adapted=done.adapted,
-            spent=done.spent,
-            gaps="\n".join(filter(None, (gaps, *payload.remarks))),
+            steps=course.shown(),
+            each_step=tuple(_measured(each, course) for each in course.finished),
+            adapted=course.adapted,
+            spent=engine.spent,
+            gaps="\n".join(filter(None, (gaps_of(course.shown(), engine.spent, missing), *payload.remarks))),
         )
 
     async def search(self, context: ToolContext) -> FactsPayload:
         """The default plan's one search. Raises DatabaseAway, ToolMisused."""
         return await self._call(ToolCall(tool=SEARCH, args={"query": context.question}), context)
-
-    def _allowed(self, plan: QueryPlan) -> tuple[list[ToolCall], list[ToolCall]]:
-        """Each call once, in order: those that are made, and those beyond the limits: SEARCHES for a simple question,
-        `max_calls` in all and for an analytical one."""
-        distinct = list({call.model_dump_json(): call for call in plan.tool_calls}.values())
-        searches = [call for call in distinct if call.tool == SEARCH]
-        most = SEARCHES if plan.kind is QueryKind.SIMPLE else self._max_calls
-        allowed = [call for call in distinct if call not in searches[most:]][: self._max_calls]
-        return allowed, [call for call in distinct if call not in allowed]
-
-    async def _run_all(
-        self, calls: Sequence[ToolCall], context: ToolContext, early: EarlySearch | None, *, added: int = 0
-    ) -> list[CallResult]:
-        """Runs the calls concurrently, the last `added` of which the plan does not have; when one raises, the others
-        are cancelled. One of them is the early search, where it is the same."""
-        used = next((call for call in calls if early and _is_same_search(call, early)), None)
-        runs = [
-            self._run(call, context, early=early if call is used else None, is_added=place >= len(calls) - added)
-            for place, call in enumerate(calls)
-        ]
-        if len(runs) == 1:  # a task would only add overhead
-            return [await runs[0]]
-        tasks = [asyncio.create_task(run) for run in runs]
-        try:
-            return list(await asyncio.gather(*tasks))
-        finally:
-            for task in tasks:
-                task.cancel()
 
     async def _run(
         self,
@@ -220,17 +225,16 @@ class Executor:
         planned = next((each for each in results if each.call.tool == SEARCH and not each.is_added), None)
         if planned is None or planned.call.args.get("documents") or planned.call.args.get("document"):
             return []
-        args, found = planned.call.args, merge([_fused(group) for group in _groups(results)])
-        calls = [
-            planned.call.model_copy(update={"args": {**args, "documents": [document]}})
-            for document in half_found(found.facts, str(args.get("query", "")))
-            if self._is_shortened
-        ]
-        inside = [await self._run(call, context, is_added=True) for call in calls]
-        hop = second_hop(found.facts, str(args.get("query", "")), in_alike=not self._is_shortened)
-        if hop is not None:
-            call = planned.call.model_copy(update={"args": {**args, "query": hop.query}})
-            further = await self._run(call, context, is_added=True)
+
+        async def search(**changed: object) -> CallResult:
+            call = planned.call.model_copy(update={"args": {**planned.call.args, **changed}})
+            return await self._run(call, context, is_added=True)
+
+        facts = merge([_fused(group) for group in _groups(results)]).facts
+        documents = half_found(facts, planned.query) if self._is_shortened else ()
+        inside = [await search(documents=[document]) for document in documents]
+        if hop := second_hop(facts, planned.query, in_alike=not self._is_shortened):
+            further = await search(query=hop.query)
             reached = tuple(fact for fact in further.payload.facts if hop.reaches(fact))
             inside.append(replace(further, payload=replace(further.payload, facts=reached), is_second_hop=True))
         return [replace(each, payload=replace(each.payload, facts=each.payload.facts[:INSIDE])) for each in inside]
@@ -238,21 +242,25 @@ class Executor:
     def _together(self, results: Sequence[CallResult], plan: QueryPlan) -> FactsPayload:
         """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
         is_short = plan.render_style is RenderStyle.SHORT
-        groups = _groups(results)
-        return merge([self._short(_planned(group), _fused(group), is_short=is_short) for group in groups])
+        planned = [([each.call for each in group if not each.is_added], group) for group in _groups(results)]
+        return merge([self._short(calls, _fused(group), is_short=is_short) for calls, group in planned])
 
     def _short(self, calls: Sequence[ToolCall], payload: FactsPayload, *, is_short: bool) -> FactsPayload:
-        """Each search by itself: scores of different searches do not compare."""
+        """Each search by itself: scores of different searches do not compare. `calls`: of the plan, one for each part
+        of the question."""
         if not self._is_shortened or any(call.tool != SEARCH for call in calls):
             return payload
         return shortlist(payload, is_short=is_short, sought=[str(call.args.get("query", "")) for call in calls])
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
-        tool = self._tools.get(call.tool)
+        """What is of the documents that the person has limited the question to, or of none (a sum)."""
+        tool, only = self._tools.get(call.tool), context.only
         if tool is None:
             raise ToolMisused(f"unknown tool {call.tool}")
-        payload = await tool.run(tool.read(tool.within(call.args, context.only)), context)
-        return _within(payload, context.only)
+        payload = await tool.run(tool.read(tool.within(call.args, only)), context)
+        if not only:
+            return payload
+        return replace(payload, facts=tuple(fact for fact in payload.facts if fact.document in (None, *only)))
 
     def _needs_fallback(self, plan: QueryPlan, payload: FactsPayload, calls: Sequence[ToolCall]) -> bool:
         """False also when the plan calls nothing, or the same search was made already."""
@@ -260,15 +268,14 @@ class Executor:
             return False
         if any(_is_search_for(call, plan.question) for call in calls):
             return False
-        reasons = set(plan.fallback.when)
         if not payload.found:
-            return FallbackReason.NO_RESULTS in reasons
-        return payload.coverage < LOW_COVERAGE and FallbackReason.LOW_COVERAGE in reasons
+            return FallbackReason.NO_RESULTS in plan.fallback.when
+        return payload.coverage < LOW_COVERAGE and FallbackReason.LOW_COVERAGE in plan.fallback.when
 
     async def _fall_back(self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None) -> CallResult:
         """Run the fallback, with the early search where it is the same."""
         call = _fallback_call(plan)
-        begun = early if early and not early.task.cancelling() and _is_same_search(call, early) else None
+        begun = early if early and not early.task.cancelling() and early.serves(call) else None
         return await self._run(call, context, early=begun, is_fallback=True)
 
 
@@ -288,8 +295,7 @@ def _in_own_words(calls: Sequence[ToolCall], own_words: str) -> list[ToolCall]:
 
 
 def _limits_of(call: ToolCall) -> str:
-    limits = {name: value for name, value in call.args.items() if name != "query" and value}
-    return repr(sorted(limits.items()))
+    return repr(sorted((name, value) for name, value in call.args.items() if name != "query" and value))
 
 
 def _groups(results: Sequence[CallResult]) -> list[list[CallResult]]:
@@ -305,33 +311,21 @@ def _groups(results: Sequence[CallResult]) -> list[list[CallResult]]:
     return list(groups.values())
 
 
-def _planned(group: Sequence[CallResult]) -> list[ToolCall]:
-    """The calls of the plan: one for each part of the question."""
-    return [each.call for each in group if not each.is_added]
-
-
 def _fused(results: Sequence[CallResult]) -> FactsPayload:
     payload = fuse([each.payload for each in results])
     if len(results) == 1:
         return payload
-    shares = coverage_by_document(payload.facts, str(results[0].call.args.get("query", "")))
+    shares = coverage_by_document(payload.facts, results[0].query)
     return replace(payload, coverage=max(payload.coverage, *shares.values(), 0.0))
-
-
-def _remarks_on_dropped(calls: Sequence[ToolCall]) -> list[str]:
-    named = [f"«{each.args.get('query') or each.tool}»" for each in calls]
-    return [f"Not looked for, because one question allows no more calls: {', '.join(named)}."] if named else []
 
 
 def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
     """A remark for the model when only the fallback found something: the fallback ignores the plan's dates and names,
     which may be the planner's mistake, or may be what the person meant."""
     limits = [f"{name}: {value}" for call in calls for name, value in call.args.items() if name in LIMITS and value]
-    if not limits:
-        return ()
     told = ", ".join(dict.fromkeys(limits))
     text = f"Within the limits ({told}) this search found nothing. What follows was found without them."
-    return (Fact(kind=FactKind.VALUE, text=text),)
+    return (Fact(kind=FactKind.VALUE, text=text),) if limits else ()
 
 
 def _fallback_call(plan: QueryPlan) -> ToolCall:
@@ -341,57 +335,22 @@ def _fallback_call(plan: QueryPlan) -> ToolCall:
 def _may_serve(early: EarlySearch, plan: QueryPlan, calls: Sequence[ToolCall]) -> bool:
     """Whether to keep an early search: for one of the calls; as the fallback, which would otherwise start its own
     search after the others; or where the plan makes no search."""
-    if any(_is_same_search(call, early) for call in calls):
-        return True
-    falls_back_to_it = plan.fallback.enabled and _is_same_search(_fallback_call(plan), early)
-    return falls_back_to_it or all(call.tool != SEARCH for call in calls)
+    likely = (*calls, *([_fallback_call(plan)] if plan.fallback.enabled else []))
+    return any(map(early.serves, likely)) or all(call.tool != SEARCH for call in calls)
 
 
-def _found_nothing(results: Sequence[CallResult]) -> bool:
-    """Also true when only the list of documents was found, and other steps were to find something else."""
-    found = {result.call.tool for result in results if result.payload.found}
-    return not found or (found == {LIST} and any(result.call.tool != LIST for result in results))
-
-
-def _call_result(ended: Finished) -> CallResult:
-    call = ToolCall(tool=ended.step.action, args=ended.step.params)
-    return CallResult(call=call, payload=ended.payload, seconds=ended.seconds, problem=ended.problem)
-
-
-def _missing(done: StepsDone) -> tuple[str, ...]:
-    """What is missing according to the last analysis."""
-    advice = next((ended.payload.advice for ended in reversed(done.ended) if ended.payload.advice), None)
-    return advice.missing if advice and not advice.enough else ()
-
-
-def _measured(done: StepsDone) -> tuple[StepMetrics, ...]:
-    states = {step.id: step.state for step in done.shown}
-    return tuple(
-        StepMetrics(
-            action=ended.step.action,
-            state=states[ended.step.id].value,
-            seconds=ended.seconds,
-            facts=len(ended.payload.facts),
-            calls=ended.usage.calls,
-            tokens=ended.usage.tokens,
-            cost=ended.usage.cost,
-            searching_s=ended.usage.searching.seconds,
-            models_s=ended.usage.models.seconds,
-        )
-        for ended in done.ended
+def _measured(ended: Finished, course: Course) -> StepMetrics:
+    return StepMetrics(
+        action=ended.step.action,
+        state=course.states[ended.step.id].value,
+        seconds=ended.seconds,
+        facts=len(ended.payload.facts),
+        calls=ended.usage.calls,
+        tokens=ended.usage.tokens,
+        cost=ended.usage.cost,
+        searching_s=ended.usage.searching.seconds,
+        models_s=ended.usage.models.seconds,
     )
-
-
-def _within(payload: FactsPayload, only: Sequence[DocumentId]) -> FactsPayload:
-    """What is of these documents, or of none (a sum): the last gate of what the person has limited the question to."""
-    if not only:
-        return payload
-    return replace(payload, facts=tuple(fact for fact in payload.facts if fact.document in (None, *only)))
-
-
-def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:
-    """The planner often only drops a word of politeness, which does not change the results."""
-    return _is_search_for(call, early.question)
 
 
 def _is_search_for(call: ToolCall, question: str) -> bool:

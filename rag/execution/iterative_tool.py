@@ -35,7 +35,7 @@ from rag.execution.ledger import (
     settle,
     take,
 )
-from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, ToolContext, ask, wording
+from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, ask, wording
 from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
 from rag.planning.tool import ToolArguments
 from rag.ports import ModelError
@@ -277,7 +277,7 @@ class _Reading:
     def _tell(self) -> None:
         """Reports progress to the person, and keeps the partial result in case the step is cut short."""
         run, step = self.context.run, self.context.step_id
-        run.report(StepProgress(step_id=step, done=self.done + self.problems, total=len(self.chosen.cards)))
+        run.report(step, self.done + self.problems, len(self.chosen.cards))
         run.kept[step] = self.payload(replace(self._merged(), answer=""))
 
     def _merged(self) -> Ledger:

@@ -25,7 +25,7 @@ from rag.execution.evidence import Checked, Row, check, chunk_name, source_of, s
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
 from rag.execution.table_facts import RowsArguments, TableWriter
-from rag.execution.tools import Allowance, ReplyCache, StepFailed, StepProgress, ToolContext, ask, size_of, wording
+from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, ask, size_of, wording
 from rag.execution.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ModelError, ModelMisfit
 from rag.records import ChatMessage, DocumentsRead, Passage, asking
@@ -186,8 +186,8 @@ class _Extraction:
     def _tell(self) -> None:
         """Reports progress to the person, and keeps the rows so far in case the step is cut short. A partial comparison
         is not kept: it would report false differences."""
-        run, step, done = self.context.run, self.context.step_id, len(self.rows) + self.problems
-        run.report(StepProgress(step_id=step, done=done, total=len(self.cards)))
+        run, step = self.context.run, self.context.step_id
+        run.report(step, len(self.rows) + self.problems, len(self.cards))
         if not self.asked.changes:
             run.kept[step] = self.payload()
 

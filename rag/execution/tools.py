@@ -53,15 +53,6 @@ class Spent(StrEnum):
     COST = "cost"
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepProgress:
-    """The progress of one step."""
-
-    step_id: str
-    done: int
-    total: int
-
-
 @dataclass(kw_only=True)
 class Run:
     """Created when the turn begins. `usage` is the turn's meter, which grows with each model call."""
@@ -69,7 +60,7 @@ class Run:
     limits: RunLimits = field(default_factory=RunLimits)
     usage: Usage = field(default_factory=Usage)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    report: Callable[[StepProgress], None] = lambda progress: None
+    report: Callable[[str, int, int], None] = lambda step, done, total: None  # documents read of a step
     started: float = field(default_factory=time.monotonic)
     kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> partial result, if it is cut short
     calls_under_way: int = 0  # of all steps; the meter counts a call only when it has ended

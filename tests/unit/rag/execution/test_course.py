@@ -1,15 +1,30 @@
-"""How a plan of several steps goes on: what begins when, what is added, changed, skipped, and that it ends."""
+"""How a plan of several steps goes on: what begins when, what is added, changed, skipped, and that it ends; what a step
+sees of those before it; what the model that answers is told of the gaps."""
 
 from collections.abc import Mapping, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.course import FRUITLESS, ROUNDS, Course, Finished
-from rag.execution.facts import Advice, FactsPayload
+from rag.execution.course import (
+    FRUITLESS,
+    RESPONSE_TOKENS,
+    ROUNDS,
+    Course,
+    Finished,
+    StepBudget,
+    context_for,
+    gaps_of,
+    summary,
+)
+from rag.execution.facts import ASIDE_CHARS, Advice, Fact, FactKind, FactsPayload, passage_fact
+from rag.execution.tools import Spent
 from rag.planning.plan import Step
 from rag.progress import StepState
+from rag.words import estimate_tokens
+from tests.fakes.rag import make_passage, rank
 from tests.fakes.steps import ANSWERS, found, odd_plans, step
+from tests.fakes.tabulated import shown
 
 
 def course(*steps: Step, limit: int = 12) -> Course:
@@ -194,3 +209,116 @@ def test_every_plan_ends_within_its_limit_and_loses_no_fact(
 
 def _states(made: Course) -> Mapping[str, StepState]:
     return {each.id: each.state for each in made.shown()}
+
+
+PLENTY = 1_000
+TEXTS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=300), max_size=6)
+
+SIZES = st.integers(0, 200_000)
+
+
+def done(step_id: str, *texts: str) -> Finished:
+    return Finished(step=step(step_id), payload=found(*texts))
+
+
+def test_a_step_gets_the_facts_of_the_steps_it_names_and_the_rest_in_short() -> None:
+    finished = [done("a", "оплата 14 дней"), done("b", "штраф 0,1 %")]
+    materials, others = context_for(step("c", context_requirements=["b"]), finished, tokens=PLENTY)
+    assert [fact.text for fact in materials] == ["штраф 0,1 %"]
+    assert "оплата 14 дней" in summary(others, tokens=PLENTY)
+
+
+def test_all_previous_means_all() -> None:
+    finished = [done("a", "один"), done("b", "два")]
+    materials, _ = context_for(step("c", context_requirements=["all_previous"]), finished, tokens=PLENTY)
+    assert {fact.text for fact in materials} == {"один", "два"}
+
+
+def test_a_step_that_waits_for_others_sees_them_without_naming_them() -> None:
+    materials, _ = context_for(step("c", "a"), [done("a", "один"), done("b", "два")], tokens=PLENTY)
+    assert [fact.text for fact in materials] == ["один"]
+
+
+def test_what_an_analysis_drew_nothing_from_takes_little_room() -> None:
+    """«Which penalty has the supplier that …»: every round of an analysis was sent the contracts of all the others."""
+    long = "Стороны добросовестны. " * 60
+    passages = map(passage_fact, rank(*(make_passage(f"Договор {n}. {long}", number=n) for n in (1, 2, 3))))
+    used, *others = passages
+    drawn = Fact(kind=FactKind.STATEMENT, text="Неустойка 1 %.", drawn_from=(used,))
+    weighed = FactsPayload(facts=(drawn,), set_aside=frozenset(piece for each in others for piece in each.pieces))
+    finished = [
+        Finished(step=step("a"), payload=FactsPayload(facts=(used, *others))),
+        Finished(step=step("b"), payload=weighed),
+    ]
+    materials, _ = context_for(step("c", context_requirements=["a", "b"]), finished, tokens=PLENTY)
+    assert [each.shown for each in materials] == [None, None, ASIDE_CHARS, ASIDE_CHARS]
+
+
+def test_old_steps_shrink_to_a_line_and_the_oldest_to_a_number() -> None:
+    finished = [done(f"s{number}", *(f"факт {number}.{each}" for each in range(9))) for number in range(9)]
+    text = summary(finished, tokens=170)
+    assert "факт 8.8" in text
+    assert "факт 1.8" not in text
+    assert "earlier steps are left out here" in text
+
+
+@given(st.lists(TEXTS, max_size=6), st.integers(0, 300), st.integers(0, 300))
+def test_neither_share_is_ever_overdrawn(rows: list[list[str]], history: int, rag: int) -> None:
+    finished = [done(f"s{place}", *texts) for place, texts in enumerate(rows)]
+    materials, others = context_for(step("z", context_requirements=["s0", "s1"]), finished, tokens=rag)
+    assert estimate_tokens(summary(others, tokens=history)) <= history
+    assert sum(estimate_tokens(fact.text) for fact in materials) <= rag
+
+
+def test_what_several_steps_found_is_told_once_with_the_latest() -> None:
+    text = summary([done("s1", "срок 12 лет", "скидка 5 %"), done("s2", "срок 12 лет")], tokens=200)
+    assert text.count("срок 12 лет") == 1
+    assert text.index("скидка 5 %") < text.index("Step s2") < text.index("срок 12 лет")
+
+
+@given(SIZES, st.integers(1, 50), st.integers(1, 50), SIZES)
+def test_a_step_never_gets_more_than_there_is(total: int, number: int, steps: int, context: int) -> None:
+    got = StepBudget.of(total, step_number=number, total_steps=steps, context_size=context)
+    assert min(got.history, got.rag) >= 0
+    assert got.history + got.rag <= max(total - RESPONSE_TOKENS - context, 0)
+
+
+@given(st.integers(2_000, 100_000), st.integers(2, 20))
+def test_later_steps_remember_more_and_read_less(total: int, steps: int) -> None:
+    shares = [StepBudget.of(total, step_number=n, total_steps=steps, context_size=100) for n in range(1, steps + 1)]
+    assert [each.history for each in shares] == sorted(each.history for each in shares)
+    assert [each.rag for each in shares] == sorted((each.rag for each in shares), reverse=True)
+
+
+def test_the_last_step_shares_half_and_half() -> None:
+    last = StepBudget.of(4_512, step_number=3, total_steps=3, context_size=0)
+    assert (last.history, last.rag) == (2_000, 2_000)
+
+
+STEPS = (
+    shown("rag_db_query", about="пени", is_empty=True),
+    shown("rag_db_query", about="срок"),
+    shown("collect_rows", StepState.FAILED, about="договор"),
+    shown("analyze", StepState.STOPPED, about="причины"),
+    shown("list_documents", is_empty=True),
+)
+
+
+def test_what_was_looked_for_and_not_found_is_said_by_its_words() -> None:
+    assert "nothing was found: «пени»; list_documents." in gaps_of(STEPS, None)
+
+
+def test_what_was_not_done_is_told_apart_from_what_is_not_there() -> None:
+    lines = gaps_of(STEPS, Spent.MODEL_CALLS).splitlines()
+    assert lines[1].endswith("«договор».")
+    assert lines[2].startswith("Broken off")
+    assert "model calls" in lines[3]
+
+
+def test_what_an_analysis_missed_is_said_in_its_words() -> None:
+    assert gaps_of((STEPS[1],), None, ("причины спада", "меры")).endswith(": причины спада; меры.")
+
+
+def test_where_nothing_is_missing_nothing_is_said() -> None:
+    thought_in_vain = shown("analyze", is_empty=True)
+    assert gaps_of((STEPS[1], thought_in_vain), None) == ""

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from domain.errors import DatabaseAway
-from rag.execution.course import TokenBudget
-from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
+from rag.execution.course import Course
+from rag.execution.engine import AT_ONCE, Call, StepEngine, Watch
 from rag.execution.facts import FactsPayload
-from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepProgress, StepStopped, ToolContext
+from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall
 from rag.progress import StepShown, StepState
@@ -27,15 +27,17 @@ def context(**changes: object) -> ToolContext:
 
 
 async def run(
-    tools: ScriptedTools, *steps: Step, seen: list[tuple[StepShown, ...]] | None = None, turn: ToolContext | None = None
-) -> StepsDone:
-    watch = seen.append if seen is not None else lambda shown: None
-    engine = StepEngine(tools, budget=TokenBudget(total=4_000))
-    return await engine.run(steps, "Вопрос?", turn or context(), watch)
+    tools: Call, *steps: Step, watch: Watch = lambda shown: None, turn: ToolContext | None = None
+) -> StepEngine:
+    turn = turn or context()
+    course = Course.of(steps, question="Вопрос?", limit=turn.run.limits.steps)
+    engine = StepEngine(call=tools, budget=4_000, course=course, context=turn, watch=watch)
+    await engine.run()
+    return engine
 
 
-def states(done: StepsDone) -> dict[str, StepState]:
-    return {each.id: each.state for each in done.shown}
+def states(done: StepEngine) -> dict[str, StepState]:
+    return {each.id: each.state for each in done.course.shown()}
 
 
 async def test_independent_steps_run_side_by_side_and_never_too_many() -> None:
@@ -60,7 +62,7 @@ async def test_a_search_that_comes_later_is_begun_while_there_is_room() -> None:
 async def test_what_was_fetched_ahead_is_not_fetched_again() -> None:
     tools = ScriptedTools()
     done = await run(tools, step("a"), step("b", "a"))
-    assert (tools.asked, len(done.ended)) == (["a", "b"], 2)
+    assert (tools.asked, len(done.course.finished)) == (["a", "b"], 2)
 
 
 async def test_a_failed_step_is_named_and_the_others_go_on() -> None:
@@ -76,7 +78,7 @@ async def test_a_database_that_is_away_ends_the_turn() -> None:
 
 async def test_the_person_sees_the_steps_as_they_run() -> None:
     seen: list[tuple[StepShown, ...]] = []
-    await run(ScriptedTools(), step("a"), step("b", "a"), seen=seen)
+    await run(ScriptedTools(), step("a"), step("b", "a"), watch=seen.append)
     assert [each.state for each in seen[0]] == [StepState.RUNNING, StepState.WAITING]
     assert [each.state for each in seen[-1]] == [StepState.DONE, StepState.DONE]
 
@@ -86,10 +88,10 @@ async def test_progress_inside_a_step_is_seen() -> None:
     turn = context()
 
     async def read(call: object, given: ToolContext) -> FactsPayload:
-        given.run.report(StepProgress(step_id=given.step_id, done=3, total=17))
+        given.run.report(given.step_id, 3, 17)
         return found("x")
 
-    await StepEngine(read, budget=TokenBudget(total=4_000)).run([step("a")], "Вопрос?", turn, seen.append)
+    await run(read, step("a"), watch=seen.append, turn=turn)
     assert any((each.done, each.total) == (3, 17) for shown in seen for each in shown)
 
 
@@ -100,7 +102,7 @@ async def test_stopped_by_the_person_it_hands_over_what_is_known() -> None:
     asyncio.get_running_loop().call_later(0.02, turn.run.stop.set)
     done = await run(tools, step("a"), step("b"), step("c", "b", action="analyze"), turn=turn)
     assert done.spent is Spent.STOPPED
-    assert [fact.text for each in done.ended for fact in each.payload.facts] == ["a", "прочитано наполовину"]
+    assert [fact.text for each in done.course.finished for fact in each.payload.facts] == ["a", "прочитано наполовину"]
     assert (states(done)["b"], states(done)["c"]) == (StepState.STOPPED, StepState.SKIPPED)
 
 
@@ -112,7 +114,7 @@ async def test_a_step_that_ends_by_itself_when_stopped_is_shown_as_stopped() -> 
         return replace(found("x"), documents=DocumentsRead(read=3, total=17))
 
     asyncio.get_running_loop().call_later(0.02, turn.run.stop.set)
-    done = await StepEngine(read, budget=TokenBudget(total=4_000)).run([step("a")], "Вопрос?", turn, lambda shown: None)
+    done = await run(read, step("a"), turn=turn)
     assert states(done) == {"a": StepState.STOPPED}
 
 
@@ -156,7 +158,7 @@ async def test_a_limit_met_by_the_last_step_of_all_kept_nothing_from_being_done(
         return found("x")
 
     steps = [step("last"), *(step("more", each, action="collect_rows") for each in after)]
-    done = await StepEngine(spend, budget=TokenBudget(total=4_000)).run(steps, "Вопрос?", turn, lambda shown: None)
+    done = await run(spend, *steps, turn=turn)
     assert done.spent is spent
 
 
@@ -209,10 +211,8 @@ async def test_steps_side_by_side_do_not_count_each_others_tokens_and_waiting() 
         return found(given.step_id)
 
     usage = begin_metering()
-    done = await StepEngine(ask, budget=TokenBudget(total=4_000)).run(
-        [step("a"), step("b")], "Вопрос?", context(usage=usage), lambda shown: None
-    )
-    taken = {each.step.id: each.usage for each in done.ended}
+    done = await run(ask, step("a"), step("b"), turn=context(usage=usage))
+    taken = {each.step.id: each.usage for each in done.course.finished}
     assert ({key: used.tokens for key, used in taken.items()}, usage.tokens) == ({"a": 100, "b": 7}, 107)
     assert [taken["a"].models.seconds, taken["b"].searching.seconds] == [0, 0]
     assert min(taken["a"].searching.seconds, taken["b"].models.seconds) > 0.005
@@ -225,8 +225,8 @@ async def test_what_was_fetched_ahead_counts_for_the_step_that_wants_it() -> Non
 
     begin_metering()
     steps = [step("a"), step("b", "a", query="bb")]
-    done = await StepEngine(ask, budget=TokenBudget(total=4_000)).run(steps, "?", context(), lambda shown: None)
-    assert {each.step.id: each.usage.tokens for each in done.ended} == {"a": 10, "b": 20}
+    done = await run(ask, *steps)
+    assert {each.step.id: each.usage.tokens for each in done.course.finished} == {"a": 10, "b": 20}
 
 
 @given(odd_plans(), st.dictionaries(st.sampled_from(["x", "y", *"abcdefgh", "q1", "q2"]), ANSWERS))
@@ -236,8 +236,8 @@ def test_no_plan_however_odd_runs_on_or_loses_a_fact(
     tools = ScriptedTools(answers)
     turn = context(limits=RunLimits(steps=10))
     done = asyncio.run(run(tools, *steps, turn=turn))
-    assert len(done.ended) <= 10
-    kept = {fact.text for each in done.ended for fact in each.payload.facts}
-    used = [answers.get(str(next(iter(each.step.params.values()), "")), found("")) for each in done.ended]
+    assert len(done.course.finished) <= 10
+    kept = {fact.text for each in done.course.finished for fact in each.payload.facts}
+    used = [answers.get(str(next(iter(each.step.params.values()), "")), found("")) for each in done.course.finished]
     assert {fact.text for each in used if isinstance(each, FactsPayload) for fact in each.facts} - {""} <= kept
     assert not tools.running

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.facts_block import build_block
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
-from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext
+from rag.execution.tools import Run, RunLimits, StepFailed, ToolContext
 from rag.execution.wire import (
     CONTRADICTS,
     Certainty,
@@ -201,10 +201,10 @@ async def test_a_contradiction_that_no_other_fact_bears_out_is_not_believed() ->
 
 
 async def test_the_person_hears_how_far_it_is_and_keeps_what_is_known() -> None:
-    heard: list[StepProgress] = []
-    run = Run(report=heard.append)
+    heard: list[tuple[int, int]] = []
+    run = Run(report=lambda step, *read: heard.append(read))
     await read(PRICES, ReadingModel(copies), turn(run=run), documents=["Договор 1", "Договор 2"])
-    assert [(each.done, each.total) for each in heard] == [(1, 2), (2, 2)]
+    assert heard == [(1, 2), (2, 2)]
     assert statements(run.kept["read"]) == {"Цена услуг 100 рублей.", "Цена услуг 200 рублей."}
 
 

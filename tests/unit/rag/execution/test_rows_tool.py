@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rag.execution.facts import FactKind, FactsPayload, limit
 from rag.execution.rows_tool import CollectRows
 from rag.execution.table_facts import RowsArguments
-from rag.execution.tools import Run, RunLimits, StepFailed, StepProgress, ToolContext
+from rag.execution.tools import Run, RunLimits, StepFailed, ToolContext
 from rag.execution.wire import ReadRow, RowsReply, RowsRequest, Standing
 from rag.planning.tool import ToolMisused
 from rag.ports import ModelAway, ModelMisfit
@@ -333,10 +333,10 @@ async def test_short_documents_go_together_when_calls_are_few() -> None:
 
 
 async def test_rows_that_are_known_are_kept_while_others_are_read() -> None:
-    heard: list[StepProgress] = []
-    run = Run(report=heard.append)
+    heard: list[tuple[int, int]] = []
+    run = Run(report=lambda step, *read: heard.append(read))
     await collect(context=turn(run=run))
-    assert [each.done for each in heard] == [12, 24, 30]
+    assert [done for done, _ in heard] == [12, 24, 30]
     assert run.kept["read"].table is not None
 
 
