@@ -13,9 +13,9 @@ from itertools import groupby, takewhile
 from statistics import median
 from typing import NamedTuple
 
-from ingestion.parsers.pdf_lines import Cell, PageLine
+from ingestion.parsers.pdf_lines import Band, Cell, PageLine, Segment
 from ingestion.parsers.pdf_rows import VALUE
-from ingestion.parsers.pdf_tables import Band, PdfTable
+from ingestion.parsers.pdf_tables import PdfTable
 
 TOUCH = 3.0  # points: rules that come as close meet
 FEWEST_EDGES = 3  # of rows and of columns: two of each
@@ -57,7 +57,7 @@ class Grid:
 
 def find_grids(rules: Sequence[Rule]) -> list[Grid]:
     """The grids of at least two rows and two columns, from the top."""
-    level, upright = (list(_joined(rule for rule in rules if rule.is_level is side)) for side in (True, False))
+    level, upright = (_joined(rule for rule in rules if rule.is_level is side) for side in (True, False))
     if min(len(level), len(upright)) < FEWEST_EDGES or len(rules) > MOST_RULES:
         return []
     grids: list[Grid] = []
@@ -69,16 +69,16 @@ def find_grids(rules: Sequence[Rule]) -> list[Grid]:
     return grids
 
 
-def _joined(rules: Iterable[Rule]) -> Iterator[Rule]:
+def _joined(rules: Iterable[Rule]) -> list[Rule]:
     """Rules at one place that touch are one: programs draw the sides of each cell."""
-    open_rules: list[Rule] = []
+    whole: list[Rule] = []
     for rule in sorted(rules, key=lambda each: (round(each.at / TOUCH), each.begin)):
-        last = open_rules[-1] if open_rules else None
+        last = whole[-1] if whole else None
         if last and abs(last.at - rule.at) <= TOUCH and rule.begin <= last.end + TOUCH:
-            open_rules[-1] = last._replace(end=max(last.end, rule.end))
+            whole[-1] = last._replace(end=max(last.end, rule.end))
         else:
-            open_rules.append(rule)
-    yield from open_rules
+            whole.append(rule)
+    return whole
 
 
 def _connected(rules: Sequence[Rule]) -> list[list[Rule]]:
@@ -121,10 +121,9 @@ def in_cells(lines: Sequence[PageLine], grids: Sequence[Grid]) -> list[PageLine]
     """The lines of a page, divided where a rule stands between their segments; each part knows its cell. Only of grids
     that are tables, by what stands in them."""
     held: dict[int, dict[Cell, list[str]]] = {}
-    for line in lines:
-        for part in _divided(line, grids):
-            if part.cell:
-                held.setdefault(part.cell.grid, {}).setdefault(part.cell, []).append(part.text)
+    for part in (part for line in lines for part in _divided(line, grids)):
+        if part.cell:
+            held.setdefault(part.cell.grid, {}).setdefault(part.cell, []).append(part.text)
     tables = [grid for grid in grids if grid.number in held and _are_cells(held[grid.number])]
     return [part for line in lines for part in _divided(line, tables)] if tables else list(lines)
 
@@ -140,19 +139,17 @@ def _are_cells(texts: Mapping[Cell, Sequence[str]]) -> bool:
 
 
 def _divided(line: PageLine, grids: Sequence[Grid]) -> Iterator[PageLine]:
-    height = line.baseline + line.size / 4
-    cells = [_cell_of((each.left + each.right) / 2, height, grids) for each in line.segments]
-    if not any(cells):
+    def cell_of(segment: Segment) -> Cell | None:
+        height = line.baseline + line.size / 4
+        return next((cell for grid in grids if (cell := grid.cell(segment.middle, height))), None)
+
+    parts = [(cell, tuple(own)) for cell, own in groupby(line.segments, key=cell_of)]
+    if not any(cell for cell, _ in parts):
         yield line
         return
-    for cell, pairs in groupby(zip(line.segments, cells, strict=True), key=lambda pair: pair[1]):
-        own = tuple(segment for segment, _ in pairs)
+    for cell, own in parts:
         text = " ".join(segment.text for segment in own)
         yield replace(line, text=text, left=own[0].left, right=own[-1].right, segments=own, cell=cell)
-
-
-def _cell_of(x: float, y: float, grids: Sequence[Grid]) -> Cell | None:
-    return next((cell for grid in grids if (cell := grid.cell(x, y))), None)
 
 
 def ruled_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
@@ -161,8 +158,7 @@ def ruled_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
     for index, line in enumerate(lines):
         if line.cell and line.text:
             places.setdefault(line.cell.grid, []).append(index)
-    tables = (_table(lines, own) for own in places.values())
-    return [table for table in tables if table]
+    return [table for own in places.values() if (table := _table(lines, own))]
 
 
 def _table(lines: Sequence[PageLine], places: Sequence[int]) -> PdfTable | None:
@@ -172,7 +168,7 @@ def _table(lines: Sequence[PageLine], places: Sequence[int]) -> PdfTable | None:
     for index in sorted(places, key=lambda each: (-round(lines[each].baseline), lines[each].left)):
         if cell := lines[index].cell:
             texts.setdefault((cell.row, cell.column), []).append(lines[index].text)
-            columns.setdefault(cell.column, Band(left=cell.left, right=cell.right))
+            columns.setdefault(cell.column, Band(cell.left, cell.right))
     rows = sorted({row for row, _ in texts})
     if len(rows) < FEWEST_EDGES - 1 or len(columns) < FEWEST_EDGES - 1:
         return None

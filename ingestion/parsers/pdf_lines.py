@@ -55,6 +55,23 @@ class Segment(NamedTuple):
     left: float
     right: float
 
+    @property
+    def middle(self) -> float:
+        """Half-way between."""
+        return (self.left + self.right) / 2
+
+
+class Band(NamedTuple):
+    """The horizontal place of a column of values."""
+
+    left: float
+    right: float
+
+    @property
+    def middle(self) -> float:
+        """Half-way between."""
+        return (self.left + self.right) / 2
+
 
 class Cell(NamedTuple):
     """A place in a ruled table."""

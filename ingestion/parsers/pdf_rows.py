@@ -20,7 +20,6 @@ LONGEST_MEASURE = 6  # characters: «шт.», «кг», «pcs»
 BRIEF_CHARS = 30  # of a name in a head; lines of columns of prose are longer
 SAME_HEIGHT = 0.35  # of the font size: a smaller difference of baselines is none
 MARK_HEIGHT, LONGEST_MARK = 0.6, 4  # of a footnote's mark beside its label: of the font size, and characters
-LONGEST_SCRAP, SCRAP_SIZE = 2, 0.75  # a half of a fraction, no row of its own: characters, of the font's size
 JOINED_GAP = 0.5  # of the font size: a mark stands closer to its label than one cell to the next
 NEAR_POINTS = 8  # of height: enough for the largest font of a table
 NEAR_ROWS = 50  # rows of one height that are looked at
@@ -82,11 +81,12 @@ class Row:
             return False
         before, last = self.segments.index(self.values[0]), self.segments.index(self.values[-1])
         behind = len(self.segments) - 1 - last
-        between = [each for each in self.segments[before:last] if each not in self.values]
-        if len(self.values) > 1:
-            is_close = len(between) <= 1 and all(len(each.text) <= LONGEST_MEASURE for each in between)
-            return is_close and before <= MOST_WORDS_BEFORE and behind <= 1 and any(map(_has_digit, self.values))
-        return before == 1 and not behind and FORMATTED.search(self.values[0].text) is not None
+        if len(self.values) == 1:
+            return before == 1 and not behind and FORMATTED.search(self.values[0].text) is not None
+        between = [each.text for each in self.segments[before:last] if each not in self.values]
+        is_close = len(between) <= 1 and all(len(text) <= LONGEST_MEASURE for text in between)
+        has_digits = any(NUMBER.search(value.text) for value in self.values)
+        return is_close and before <= MOST_WORDS_BEFORE and behind <= 1 and has_digits
 
     @cached_property
     def is_years(self) -> bool:
@@ -121,14 +121,9 @@ def read_rows(lines: Sequence[PageLine]) -> list[Row]:
         segments = line.segments or (Segment(line.text, line.left, line.right),)
         row = Row(places=(place,), segments=_joined(segments), baseline=line.baseline, size=line.size, text=line.text)
         height = round(line.baseline)
-        near = [
-            index
-            for each in range(height - NEAR_POINTS, height + NEAR_POINTS + 1)
-            for index in heights[each][-NEAR_ROWS:]
-        ]
+        around = range(height - NEAR_POINTS, height + NEAR_POINTS + 1)
+        near = [index for each in around for index in heights[each][-NEAR_ROWS:]]
         level = next((index for index in reversed(near) if _fits_beside(rows[index], row)), None)
-        if level is None and rows and len(row.text) <= LONGEST_SCRAP and row.size < rows[-1].size * SCRAP_SIZE:
-            continue
         if level is None:
             heights[height].append(len(rows))
             rows.append(row)
@@ -154,36 +149,27 @@ def _fits_beside(one: Row, other: Row) -> bool:
 
 
 def _beside(one: Row, other: Row) -> Row:
-    segments = tuple(sorted((*one.segments, *other.segments), key=lambda each: each.left))
+    segments = sorted((*one.segments, *other.segments), key=lambda each: each.left)
     text = " ".join(each.text for each in segments)
     row = max(one, other, key=lambda each: each.size)
-    whole = _joined(_with_marks(segments, row.size * JOINED_GAP))
+    whole = _joined(segments, gap=row.size * JOINED_GAP)
     return replace(row, places=(*one.places, *other.places), segments=whole, text=text)
 
 
-def _with_marks(segments: Sequence[Segment], gap: float) -> list[Segment]:
+def _joined(segments: Sequence[Segment], *, gap: float = float("-inf")) -> tuple[Segment, ...]:
+    """A currency sign, a bracket or a per cent sign in a column of its own belongs to the number beside it, and what
+    stands no farther than `gap` to what is before it."""
     whole: list[Segment] = []
     for segment in segments:
-        if whole and segment.left - whole[-1].right <= gap:
-            before = whole.pop()
-            segment = Segment(f"{before.text} {segment.text}", before.left, segment.right)
-        whole.append(segment)
-    return whole
-
-
-def _joined(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """A currency sign, a bracket or a per cent sign in a column of its own belongs to the number beside it."""
-    whole: list[Segment] = []
-    for segment in segments:
-        if whole and BEFORE_VALUE.fullmatch(whole[-1].text) and VALUE.fullmatch(segment.text):
-            before = whole.pop()
-            segment = Segment(f"{before.text} {segment.text}", before.left, segment.right)
-        elif whole and AFTER_VALUE.fullmatch(segment.text) and VALUE.fullmatch(whole[-1].text):
-            before = whole.pop()
-            segment = Segment(f"{before.text}{segment.text}", before.left, segment.right)
-        whole.append(segment)
+        before = whole[-1] if whole else None
+        if before is None:
+            whole.append(segment)
+        elif segment.left - before.right <= gap or (
+            BEFORE_VALUE.fullmatch(before.text) and VALUE.fullmatch(segment.text)
+        ):
+            whole[-1] = Segment(f"{before.text} {segment.text}", before.left, segment.right)
+        elif AFTER_VALUE.fullmatch(segment.text) and VALUE.fullmatch(before.text):
+            whole[-1] = Segment(f"{before.text}{segment.text}", before.left, segment.right)
+        else:
+            whole.append(segment)
     return tuple(whole)
-
-
-def _has_digit(segment: Segment) -> bool:
-    return NUMBER.search(segment.text) is not None
