@@ -1,14 +1,12 @@
 """Writes the answer: the model's, streamed while it grows and judged at its end, or the facts themselves.
 
-In: an `Assignment`. Out: `Draft`s, each the whole answer so far; the last one is `done`. The kind of the answer is
-known before its first word is shown. When an answer fails its check, the model is asked once more; what fails then,
-too, is taken out, and where nothing is left the renderer's text takes its place. So the text that a person sees grow is
-changed at most once. It is judged as a whole: first by the rules that cannot be wrong, then by meaning, statement by
-statement. Nothing is stored here; the texts never reach the log.
+In: an `Assignment`. Out: `Draft`s, each the whole answer so far. An answer is judged as a whole: by the rules that
+cannot be wrong, then by meaning, statement by statement. When it fails, the model is asked once more; what fails then,
+too, is taken out, and where nothing is left the renderer's text takes its place. The texts never reach the log.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,15 +16,14 @@ import structlog
 
 from domain.visible import visible
 from prompts.loader import Prompts
-from rag.answering.citations import citations_of, sober, understood, with_sides, without_references
+from rag.answering.citations import Carried, citations_of, sober, understood, with_sides, without_references
 from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
 from rag.answering.language import quotes_in_another_language, wanted_language
 from rag.answering.marks import ParsedAnswer, divided, read
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
-from rag.answering.rules import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning
-from rag.answering.statements import Statement, split, without
-from rag.execution.facts import Fact
+from rag.answering.rules import Evidence, of_language, remarks_on, remarks_on_beginning
+from rag.answering.statements import split, without
 from rag.metering import CheckCounts
 from rag.planning.plain_planner import without_remainder
 from rag.ports import ChatModel, ModelError, ModelRefused
@@ -36,7 +33,11 @@ from rag.records import AnswerKind, ChatMessage
 BEST_FACTS = 4  # that an answer without marks is held against; most marks point to one of them
 LAST_QUESTIONS = 3
 LONGEST_NAMED = 200  # characters of a statement in a remark
+GROWTH = 1.03  # factor by which a streamed text must grow before it is parsed again: a thirtieth is not visible
+NOT_SHOWN = ParsedAnswer(kind=None, text="", used=())
 NO_MARKS = "No statement is marked. Close each one with the number of its material, such as [1]."
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,59 +74,255 @@ class Judged:
         return f"The materials {says} «{failed.statement.text[:LONGEST_NAMED]}». {failed.why}{told}"
 
 
-class AnswerJudge:
-    """Judges the answers of an installation."""
+@dataclass(kw_only=True)
+class _Writing:
+    """One answer on its way; what the model has written is still there when the stream breaks."""
 
-    def __init__(self, settings: AnswerSettings, *, check: SupportCheck | None = None) -> None:
-        """Without `check`, the rules alone count."""
-        self._settings = settings
-        self._check = check
+    model: ChatModel
+    prompts: Prompts
+    settings: AnswerSettings
+    check: SupportCheck | None
+    plain: PlainAnswers
+    prompt: AnswerPrompt
+    stop: asyncio.Event
+    raw: str = ""
+    looked_at: int = 0  # length of `raw` when it was last parsed
+    shown: ParsedAnswer = NOT_SHOWN
 
-    def by_rules(self, raw: str, prompt: AnswerPrompt) -> Judged:
+    @cached_property
+    def assignment(self) -> Assignment:
+        """What is answered."""
+        return self.prompt.assignment
+
+    @cached_property
+    def instead(self) -> Draft:
+        """The facts themselves."""
+        return self.plain.write(self.assignment)
+
+    async def drafts(self) -> AsyncGenerator[Draft, None]:
+        """Only the last is `done`."""
+        try:
+            async with aclosing(until_set(self.stop, self.model.stream(self.prompt.messages))) as pieces:
+                async for piece in pieces:
+                    self.raw += piece
+                    # parsing at every piece of a long answer would take seconds in all
+                    if len(self.raw) < self.looked_at * GROWTH:
+                        continue
+                    reading = self._look()
+                    if self._is_unwanted(reading):
+                        break
+                    if reading is self.shown:
+                        yield self._draft(reading)
+        except BrokenOff:
+            self._look()
+            yield self._stopped(self.shown)
+            return
+        except ModelError as error:
+            yield self._cut_off(error)
+            return
+        if self._look() is self.shown:
+            yield self._draft(self.shown)  # all of it can be read while it is checked
+        yield await self._finished(visible(self.raw))
+
+    def _cut_off(self, error: ModelError) -> Draft:
+        """What was shown stays, with the passages below it, which may hold the rest."""
+        self._look()
+        self._report(error)
+        is_from_base = self.shown.kind is AnswerKind.FROM_BASE
+        kept = replace(self._sourced(self.shown, below=self.instead if is_from_base else None), cut=True)
+        return kept if self.shown.text else self.instead
+
+    def _look(self) -> ParsedAnswer:
+        """Parse the text so far, and make it `shown` if its kind is known and it differs from that. Where general
+        knowledge is off, the sign [+] is not enough: a mark is needed."""
+        own = without_references(visible(self.raw), self.prompt.facts, complete=False)
+        reading = sober(read(own, passages=len(self.prompt.facts), complete=False), self.prompt)
+        self.looked_at = len(self.raw)
+        only_claimed = reading.kind is AnswerKind.FROM_BASE and not reading.used
+        is_known = reading.kind is not None and (self.settings.general_knowledge or not only_claimed)
+        if is_known and reading.text and reading.text != self.shown.text:
+            self.shown = reading
+        return reading
+
+    def _is_unwanted(self, reading: ParsedAnswer) -> bool:
+        """Whether the model uses general knowledge although that is off: the rest of the stream is not needed then."""
+        return reading.kind is AnswerKind.GENERAL and not self.settings.general_knowledge
+
+    async def _finished(self, raw: str) -> Draft:
+        """The whole answer with its sources, checked, and written once more when it may not be shown. When the person
+        stops it meanwhile, no model is asked any more."""
+        first = self._by_rules(raw)
+        try:
+            first = await unless_set(self.stop, self._by_meaning(first))
+        except BrokenOff:
+            return self._stopped(first.reading)
+        if self._is_unwanted(first.reading):
+            return NOTHING
+        complaints = first.complaints
+        if not (first.reading.text or self.instead.text):
+            complaints = ("It says nothing.",)  # and no facts were found to show instead
+        if not complaints:
+            kept = self._supported(first)
+            return replace(self._settled(kept), check=_counted(kept))
+        log.info("answer.withdrawn", model=self.model.name, remarks=len(complaints))
+        try:
+            again = await unless_set(self.stop, self._again(raw, complaints))
+        except BrokenOff:
+            return replace(self._stopped(NOT_SHOWN), remarks=complaints)
+        draft = self._best(first, again)
+        return replace(draft, remarks=tuple(dict.fromkeys((*complaints, *again.complaints))))
+
+    async def _again(self, raw: str, complaints: Sequence[str]) -> Judged:
+        """The model's second try, judged; empty when the model fails."""
+        stricter = self.prompts.stricter.fill(remarks="\n".join(f"- {remark}" for remark in complaints))
+        said = (ChatMessage(role="assistant", content=raw),) if raw.strip() else ()  # servers refuse an empty one
+        written = ""
+        try:
+            asked = (*self.prompt.messages, *said, ChatMessage(role="user", content=stricter))
+            written = visible(await self.model.complete(asked))
+        except ModelError as error:
+            self._report(error)
+        return await self._by_meaning(self._by_rules(written))
+
+    def _best(self, first: Judged, again: Judged) -> Draft:
+        """The second answer, or else the first one, without the statements that failed; the facts themselves if neither
+        may be shown. A correct answer in the wrong language is still better than no text, or quotes in another
+        language, too."""
+        if self._is_unwanted(again.reading):
+            return replace(NOTHING, check=_counted(first, again))
+        numbers = again.reading.used or first.reading.used
+        marked = [self.prompt.facts[number - 1] for number in numbers]
+        instead = self.plain.write(self.assignment, marked=marked)
+        for each in (again, first):
+            kept, is_foreign = self._supported(each), of_language(each.remarks)
+            if not kept.reading.text or (each.remarks and not is_foreign):
+                continue
+            is_replaceable = kept.reading.kind is AnswerKind.FROM_BASE and bool(instead.text)
+            if is_foreign and is_replaceable and not quotes_in_another_language(instead.text, self._language):
+                continue
+            return replace(self._settled(kept), check=_counted(first, kept), in_other_language=is_foreign)
+        log.info("answer.rendered", model=self.model.name, remarks=len(again.complaints))
+        return replace(instead, check=_counted(first, again))
+
+    @property
+    def _language(self) -> str | None:
+        """The language that the answer must be in. The previous question counts, too: it may have asked for a
+        translation that this one continues."""
+        asked = self.assignment
+        before = (each.question for each in asked.dialogue.window[-1:])
+        return wanted_language(self.settings.language, asked.question, asked.understood, *before)
+
+    def _evidence(self, language: str | None = None) -> Evidence:
+        asked = self.assignment
+        return Evidence(
+            question=f"{asked.question}\n{asked.understood}",
+            facts=self.prompt.said,
+            rules=self.prompt.messages[0].content,
+            dialogue=asked.dialogue.texts,
+            ids=asked.hidden_ids,
+            language=language,
+        )
+
+    def _is_held_to_facts(self, reading: ParsedAnswer) -> bool:
+        """Whether the facts must support the answer: one from the base, and also a conversation when there are facts,
+        since an answer from them might be given under that sign without sources."""
+        is_talk = reading.kind is AnswerKind.CONVERSATION and bool(self.prompt.facts)
+        return reading.kind is AnswerKind.FROM_BASE or is_talk
+
+    def _by_rules(self, raw: str) -> Judged:
         """The parsed answer, and what breaks a rule."""
-        reading = understood(raw, prompt)
+        reading = understood(raw, self.prompt)
         remarks: tuple[str, ...] = ()
-        if reading.text and self._settings.rules:
-            evidence = replace(_evidence(prompt), language=self.language(prompt.assignment))
-            remarks = remarks_on(reading.text, evidence, from_base=is_held_to_facts(reading, prompt))
-        return Judged(raw=raw, reading=reading, remarks=remarks, sources=_sources(reading, prompt))
+        if reading.text and self.settings.rules:
+            held = self._is_held_to_facts(reading)
+            remarks = remarks_on(reading.text, self._evidence(self._language), from_base=held)
+        return Judged(raw=raw, reading=reading, remarks=remarks, sources=_sources(reading, self.prompt))
 
-    async def by_meaning(self, judged: Judged, prompt: AnswerPrompt) -> Judged:
+    async def _by_meaning(self, judged: Judged) -> Judged:
         """The same with the check's judgements. General knowledge is not checked: it is said not to be the base's."""
-        if self._check and judged.reading.text and judged.reading.kind is not AnswerKind.GENERAL:
-            question = prompt.assignment.understood or prompt.assignment.question
-            statements = _statements(judged.raw, prompt)
-            checked = await self._check.judge(statements, judged.sources, question=question, today=prompt.today)
+        if self.check and judged.reading.text and judged.reading.kind is not AnswerKind.GENERAL:
+            _, body, _ = divided(without_references(judged.raw, self.prompt.facts))
+            statements = split(body, facts=len(self.prompt.facts))
+            question = self.assignment.understood or self.assignment.question
+            checked = await self.check.judge(statements, judged.sources, question=question, today=self.prompt.today)
             judged = replace(judged, checked=checked)
-        return _placed(judged, marks_needed=self._settings.rules)
+        return _placed(judged, marks_needed=self.settings.rules)
 
-    def supported(self, judged: Judged, prompt: AnswerPrompt) -> Judged:
+    def _supported(self, judged: Judged) -> Judged:
         """The answer without the statements that failed, with the sources that carry the others. Its text is empty
         where nothing that is supported is left."""
         gone = [each.statement for each in judged.checked.failed]
         if gone:
-            sign, body, own_sources = divided(without_references(judged.raw, prompt.facts))
+            sign, body, own_sources = divided(without_references(judged.raw, self.prompt.facts))
             raw = f"{sign}{without(body, gone)}{own_sources}"
-            text = understood(raw, prompt).text
+            left = understood(raw, self.prompt)
             supported = any(each.verdict is Verdict.SUPPORTED for each in judged.checked.judgements)
-            is_left = supported or bool(judged.checked.missing)
-            reading = replace(understood(raw, prompt), text=text if is_left else "", kind=judged.reading.kind)
+            text = left.text if supported or judged.checked.missing else ""
+            reading = replace(left, text=text, kind=judged.reading.kind)
             judged = replace(judged, raw=raw, reading=reading, withdrawn=len(gone))
         used = tuple(dict.fromkeys((*judged.reading.used, *judged.carried)))
         kind = AnswerKind.FROM_BASE if judged.carried else judged.reading.kind
         return replace(judged, reading=replace(judged.reading, used=used, kind=kind))
 
-    def beginning(self, shown: ParsedAnswer, prompt: AnswerPrompt) -> tuple[str, ...]:
-        """What breaks a rule in a text that was broken off."""
-        if not self._settings.rules:
-            return ()
-        return remarks_on_beginning(shown.text, _evidence(prompt), from_base=is_held_to_facts(shown, prompt))
+    def _settled(self, judged: Judged) -> Draft:
+        """The answer as it is shown in the end. The number of items that were left out is counted by code, in place of
+        the model's own count; where the answer puts several facts into one item («two projects», out of ten facts), the
+        number of facts left out is no number of items, and is not added."""
+        reading, found = judged.reading, self.assignment.facts
+        if not reading.text:
+            log.warning("answer.empty", model=self.model.name)
+            return self.instead
+        log.info(
+            "answer.written",
+            model=self.model.name,
+            prompts=self.prompts.version,
+            kind=reading.kind,
+            facts=len(self.prompt.facts),
+            used=len(reading.used),
+            check=judged.checked.outcome.value,
+        )
+        draft, text = self._sourced(reading, carried=judged.carried), reading.text
+        if found.left_out and listed_items(text) * 2 > found.listed:
+            remainder = self.plain.remainder(found.listed, found.left_out, self.assignment)
+            text = f"{without_remainder(text).rstrip()}\n\n{remainder}"
+        cited = draft.citations
+        if draft.kind is AnswerKind.FROM_BASE:
+            text, cited = with_sides(text, cited, found.conflicts)
+        return replace(draft, text=text, citations=cited)
 
-    def language(self, assignment: Assignment) -> str | None:
-        """The language that the answer must be in. The previous question counts, too: it may have asked for a
-        translation that this one continues."""
-        before = (each.question for each in assignment.dialogue.window[-1:])
-        return wanted_language(self._settings.language, assignment.question, assignment.understood, *before)
+    def _stopped(self, shown: ParsedAnswer) -> Draft:
+        """The text written until the person pressed stop, if it passes its check. Otherwise, and before the first
+        words, the facts themselves. No model is asked any more."""
+        log.info("answer.stopped", model=self.model.name, shown=len(shown.text))
+        remarks: tuple[str, ...] = ()
+        if self.settings.rules:
+            held = self._is_held_to_facts(shown)
+            remarks = remarks_on_beginning(shown.text, self._evidence(), from_base=held)
+        if not shown.text or shown.kind is None or remarks:
+            return replace(self.instead, stopped=True, remarks=remarks)
+        is_marked = bool(shown.used) or shown.kind is not AnswerKind.FROM_BASE
+        return replace(self._sourced(shown, below=None if is_marked else self.instead), stopped=True)
+
+    def _sourced(self, reading: ParsedAnswer, *, carried: Carried | None = None, below: Draft | None = None) -> Draft:
+        """The answer with its sources; and the passages `below` it."""
+        draft = replace(self._draft(reading), citations=citations_of(reading, self.prompt, carried), done=True)
+        if below is None:
+            return draft
+        known = {each.chunk_id for each in draft.citations}
+        more = tuple(each for each in below.citations if each.chunk_id not in known)
+        cited = (*draft.cited, *below.cited)
+        return replace(draft, passages=below.text, citations=(*draft.citations, *more), cited=cited)
+
+    def _draft(self, reading: ParsedAnswer) -> Draft:
+        used = tuple(sorted(set(reading.used)))
+        cited = tuple(self.prompt.facts[number - 1] for number in used)
+        kind = reading.kind or AnswerKind.GENERAL
+        return Draft(kind=kind, text=reading.text, model=self.model.name, used=used, cited=cited)
+
+    def _report(self, error: ModelError) -> None:
+        """A refusal is logged as an error: somebody has to pay or change the key. Other failures are temporary."""
+        level = log.error if isinstance(error, ModelRefused) else log.warning
+        level("answer.model_failed", model=self.model.name, reason=type(error).__name__, shown=len(self.shown.text))
 
 
 def _placed(judged: Judged, *, marks_needed: bool) -> Judged:
@@ -145,7 +342,7 @@ def _placed(judged: Judged, *, marks_needed: bool) -> Judged:
     return judged if verdicts else replace(judged, remarks=(*judged.remarks, NO_MARKS))
 
 
-def counted(first: Judged, last: Judged | None = None) -> CheckCounts:
+def _counted(first: Judged, last: Judged | None = None) -> CheckCounts:
     """What the checks of an answer and of its second writing took and found."""
     checks = [each.checked for each in (first, last) if each is not None]
     return CheckCounts(
@@ -156,17 +353,6 @@ def counted(first: Judged, last: Judged | None = None) -> CheckCounts:
         tokens=sum(each.tokens for each in checks),
         seconds=sum(each.seconds for each in checks),
     )
-
-
-def is_held_to_facts(reading: ParsedAnswer, prompt: AnswerPrompt) -> bool:
-    """Whether the facts must support the answer: one from the base, and also a conversation when there are facts, since
-    an answer from them might be given under that sign without sources."""
-    return reading.kind is AnswerKind.FROM_BASE or (reading.kind is AnswerKind.CONVERSATION and bool(prompt.facts))
-
-
-def _statements(raw: str, prompt: AnswerPrompt) -> tuple[Statement, ...]:
-    _, body, _ = divided(without_references(raw, prompt.facts))
-    return split(body, facts=len(prompt.facts))
 
 
 def _sources(reading: ParsedAnswer, prompt: AnswerPrompt) -> dict[int, str]:
@@ -185,40 +371,6 @@ def _sources(reading: ParsedAnswer, prompt: AnswerPrompt) -> dict[int, str]:
     return {**{number: held[number] for number in numbers}, **({SAID: told} if told else {})}
 
 
-def _evidence(prompt: AnswerPrompt) -> Evidence:
-    assignment = prompt.assignment
-    return Evidence(
-        question=f"{assignment.question}\n{assignment.understood}",
-        facts=prompt.said,
-        rules=prompt.rules,
-        dialogue=assignment.dialogue.texts,
-        ids=assignment.hidden_ids,
-    )
-
-
-GROWTH = 1.03  # factor by which a streamed text must grow before it is parsed again
-
-SAYS_NOTHING = ("It says nothing.",)
-NOT_SHOWN = ParsedAnswer(kind=None, text="", used=())
-
-log = structlog.get_logger()
-
-
-@dataclass(kw_only=True)
-class _Progress:
-    """The state of a stream; it is still there when the stream breaks."""
-
-    raw: str = ""
-    read: int = 0  # length of `raw` when it was last parsed
-    shown: ParsedAnswer = NOT_SHOWN
-
-    @property
-    def has_grown(self) -> bool:
-        """Whether to parse it again. Parsing at every piece of a long answer would take seconds in all, and a growth of
-        a thirtieth is not visible."""
-        return len(self.raw) >= self.read * GROWTH
-
-
 class AnswerWriter:
     """Writes answers; one object serves any number of questions concurrently and keeps no state between them."""
 
@@ -235,204 +387,18 @@ class AnswerWriter:
         self._model = model
         self._prompts = prompts
         self._settings = settings
-        self._plain = PlainAnswers(prompts, settings.language)
-        self._judge = AnswerJudge(settings, check=check)
+        self._check = check
         self._today = today
 
-    async def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
+    def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
         """Drafts of the answer; only the last is `done`. Model errors become degraded answers. When `stop` is set, the
         model is cancelled, and what it wrote so far is the answer if it may be shown."""
-        prompt = build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=self._today())
-        progress, enough = _Progress(), stop or asyncio.Event()
-        try:
-            async with aclosing(self._stream(prompt, progress, enough)) as drafts:
-                async for draft in drafts:
-                    yield draft
-        except BrokenOff:
-            self._look(progress, prompt)
-            yield self._stopped(progress.shown, prompt)
-            return
-        except ModelError as error:
-            self._look(progress, prompt)
-            self._report(error, progress.shown)
-            was_shown = bool(progress.shown.text)
-            yield self._cut_off(progress.shown, prompt) if was_shown else self._plain.write(assignment)
-            return
-        if self._look(progress, prompt) is progress.shown:
-            yield self._draft(progress.shown, prompt)  # all of it can be read while it is checked
-        yield await self._finish(visible(progress.raw), prompt, enough)
-
-    async def _stream(
-        self, prompt: AnswerPrompt, progress: _Progress, stop: asyncio.Event
-    ) -> AsyncGenerator[Draft, None]:
-        """Drafts while the model writes; the text is kept in `progress`. Raises BrokenOff when `stop` is set."""
-        async with aclosing(until_set(stop, self._model.stream(prompt.messages))) as pieces:
-            async for piece in pieces:
-                progress.raw += piece
-                if not progress.has_grown:
-                    continue
-                reading = self._look(progress, prompt)
-                if self._is_unwanted(reading):
-                    return
-                if reading is progress.shown:
-                    yield self._draft(reading, prompt)
-
-    def _look(self, progress: _Progress, prompt: AnswerPrompt) -> ParsedAnswer:
-        """Parse the text so far, and make it `progress.shown` if it may be shown and differs from that."""
-        own = without_references(visible(progress.raw), prompt.facts, complete=False)
-        reading = sober(read(own, passages=len(prompt.facts), complete=False), prompt)
-        progress.read = len(progress.raw)
-        if self._may_be_shown(reading) and reading.text != progress.shown.text:
-            progress.shown = reading
-        return reading
-
-    def _is_unwanted(self, reading: ParsedAnswer) -> bool:
-        """Whether the model uses general knowledge although that is off: the rest of the stream is not needed then."""
-        return reading.kind is AnswerKind.GENERAL and not self._settings.general_knowledge
-
-    def _may_be_shown(self, reading: ParsedAnswer) -> bool:
-        """Whether the kind of the answer is known. Where general knowledge is off, the sign [+] is not enough: a mark
-        is needed."""
-        if reading.kind is None or not reading.text:
-            return False
-        only_claimed = reading.kind is AnswerKind.FROM_BASE and not reading.used
-        return self._settings.general_knowledge or not only_claimed
-
-    async def _finish(self, raw: str, prompt: AnswerPrompt, stop: asyncio.Event) -> Draft:
-        """The whole answer with its sources, checked, and written once more when it may not be shown. When `stop` is
-        set meanwhile, no model is asked any more."""
-        first = self._judge.by_rules(raw, prompt)
-        try:
-            first = await unless_set(stop, self._judge.by_meaning(first, prompt))
-        except BrokenOff:
-            return self._stopped(first.reading, prompt)
-        if self._is_unwanted(first.reading):
-            return NOTHING
-        complaints = first.complaints
-        if not (first.reading.text or self._plain.write(prompt.assignment).text):
-            complaints = SAYS_NOTHING  # and no facts were found to show instead
-        if not complaints:
-            kept = self._judge.supported(first, prompt)
-            return replace(self._settled(kept, prompt), check=counted(kept))
-        log.info("answer.withdrawn", model=self._model.name, remarks=len(complaints))
-        try:
-            again = await unless_set(stop, self._again(raw, complaints, prompt))
-        except BrokenOff:
-            return replace(self._stopped(NOT_SHOWN, prompt), remarks=complaints)
-        draft = self._best(first, again, prompt)
-        return replace(draft, remarks=tuple(dict.fromkeys((*complaints, *again.complaints))))
-
-    async def _again(self, raw: str, complaints: tuple[str, ...], prompt: AnswerPrompt) -> Judged:
-        """The second answer, judged; empty when the model fails."""
-        written = await self._write_again(raw, complaints, prompt)
-        return await self._judge.by_meaning(self._judge.by_rules(written, prompt), prompt)
-
-    def _best(self, first: Judged, again: Judged, prompt: AnswerPrompt) -> Draft:
-        """The second answer, or else the first one, without the statements that failed; the facts themselves if neither
-        may be shown."""
-        if self._is_unwanted(again.reading):
-            return replace(NOTHING, check=counted(first, again))
-        instead = self._plain.write(prompt.assignment, marked=_marked(again, prompt) or _marked(first, prompt))
-        for each in (again, first):
-            kept, is_foreign = self._judge.supported(each, prompt), of_language(each.remarks)
-            may_be_shown = kept.reading.text and (is_foreign or not each.remarks)
-            if may_be_shown and (not is_foreign or self._says_more(kept, instead, prompt.assignment)):
-                draft = self._settled(kept, prompt)
-                return replace(draft, check=counted(first, kept), in_other_language=is_foreign)
-        log.info("answer.rendered", model=self._model.name, remarks=len(again.complaints))
-        return replace(instead, check=counted(first, again))
-
-    def _says_more(self, kept: Judged, instead: Draft, assignment: Assignment) -> bool:
-        """Whether a correct answer in the wrong language is still better than the plain text: when that is empty, or
-        quotes passages in another language, too."""
-        is_from_base = kept.reading.kind is AnswerKind.FROM_BASE
-        language = self._judge.language(assignment)
-        return not (is_from_base and instead.text) or quotes_in_another_language(instead.text, language)
-
-    async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
-        """The model's second try; empty when the model fails, which is judged like any other empty answer."""
-        stricter = self._prompts.stricter.fill(remarks=as_remarks(remarks))
-        said = (ChatMessage(role="assistant", content=raw),) if raw.strip() else ()  # servers refuse an empty one
-        asked = (*said, ChatMessage(role="user", content=stricter))
-        try:
-            return visible(await self._model.complete((*prompt.messages, *asked)))
-        except ModelError as error:
-            self._report(error, NOT_SHOWN)
-            return ""
-
-    def _settled(self, judged: Judged, prompt: AnswerPrompt) -> Draft:
-        """The answer as it is shown in the end."""
-        reading = judged.reading
-        if not reading.text:
-            log.warning("answer.empty", model=self._model.name)
-            return self._plain.write(prompt.assignment)
-        log.info(
-            "answer.written",
-            model=self._model.name,
-            prompts=self._prompts.version,
-            kind=reading.kind,
-            facts=len(prompt.facts),
-            used=len(reading.used),
-            check=judged.checked.outcome.value,
-        )
-        draft = self._draft(reading, prompt)
-        text = self._with_remainder(draft.text, prompt.assignment)
-        cited = citations_of(reading, prompt, judged.carried)
-        if draft.kind is AnswerKind.FROM_BASE:
-            text, cited = with_sides(text, cited, prompt.assignment.facts.conflicts)
-        return replace(draft, text=text, citations=cited, done=True)
-
-    def _with_remainder(self, text: str, assignment: Assignment) -> str:
-        """Adds the number of items that were left out, counted by code, in place of the model's own count.
-
-        Where the answer puts several facts into one item («two projects», out of ten facts), the number of facts left
-        out is no number of items, and is not added.
-        """
-        left, listed = assignment.facts.left_out, assignment.facts.listed
-        if not left or listed_items(text) * 2 <= listed:
-            return text
-        return f"{without_remainder(text).rstrip()}\n\n{self._plain.remainder(listed, left, assignment)}"
-
-    def _stopped(self, shown: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
-        """The text written until the person pressed stop, if it passes its check. Otherwise, and before the first
-        words, the facts themselves. No model is asked any more."""
-        log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
-        remarks = self._judge.beginning(shown, prompt)
-        if not shown.text or shown.kind is None or remarks:
-            return replace(self._plain.write(prompt.assignment), stopped=True, remarks=remarks)
-        is_marked = bool(shown.used) or shown.kind is not AnswerKind.FROM_BASE
-        draft = self._sourced(shown, prompt) if is_marked else self._above_passages(shown, prompt)
-        return replace(draft, stopped=True)
-
-    def _cut_off(self, shown: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
-        """The shown text stays, with the passages below it, which may hold the rest."""
-        is_from_base = shown.kind is AnswerKind.FROM_BASE
-        write = self._above_passages if is_from_base else self._sourced
-        return replace(write(shown, prompt), cut=True)
-
-    def _sourced(self, reading: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
-        cited = citations_of(reading, prompt)
-        return replace(self._draft(reading, prompt), citations=cited, done=True)
-
-    def _above_passages(self, reading: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
-        draft, below = self._sourced(reading, prompt), self._plain.write(prompt.assignment)
-        known = {each.chunk_id for each in draft.citations}
-        more = tuple(each for each in below.citations if each.chunk_id not in known)
-        return replace(
-            draft, passages=below.text, citations=(*draft.citations, *more), cited=(*draft.cited, *below.cited)
-        )
-
-    def _draft(self, reading: ParsedAnswer, prompt: AnswerPrompt) -> Draft:
-        kind = reading.kind or AnswerKind.GENERAL
-        used = tuple(sorted(set(reading.used)))
-        cited = tuple(prompt.facts[number - 1] for number in used)
-        return Draft(kind=kind, text=reading.text, model=self._model.name, used=used, cited=cited)
-
-    def _report(self, error: ModelError, shown: ParsedAnswer) -> None:
-        """A refusal is logged as an error: somebody has to pay or change the key. Other failures are temporary."""
-        level = log.error if isinstance(error, ModelRefused) else log.warning
-        level("answer.model_failed", model=self._model.name, reason=type(error).__name__, shown=len(shown.text))
-
-
-def _marked(judged: Judged, prompt: AnswerPrompt) -> tuple[Fact, ...]:
-    return tuple(prompt.facts[number - 1] for number in judged.reading.used)
+        return _Writing(
+            model=self._model,
+            prompts=self._prompts,
+            settings=self._settings,
+            check=self._check,
+            plain=PlainAnswers(self._prompts, self._settings.language),
+            prompt=build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=self._today()),
+            stop=stop or asyncio.Event(),
+        ).drafts()

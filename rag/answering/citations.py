@@ -57,18 +57,15 @@ def citations_of(reading: ParsedAnswer, prompt: AnswerPrompt, carried: Carried |
     for number in reading.used:
         fact, carrying = prompt.facts[number - 1], (carried or {}).get(number, ())
         own = about if fact.kind is FactKind.PASSAGE else fact.text
-        for passage in _standing_on(fact, carrying):
+        passages = [
+            each.passage for each in fact.passages
+        ]  # those that hold words which carry the answer, or the first
+        held = [each for each in passages if any(find(said, each.text) for said in carrying)]
+        for passage in held or passages[:1]:
             said = words.setdefault(passage.chunk_id, [])
             said += carrying
             found[passage.chunk_id] = cite(passage, about=own, carrying=said)
     return tuple(found.values())
-
-
-def _standing_on(fact: Fact, carrying: Sequence[str]) -> list[Passage]:
-    """The passages that hold words which carry the answer; else its first one."""
-    passages = [each.passage for each in fact.passages]
-    held = [each for each in passages if any(find(words, each.text) for words in carrying)]
-    return held or passages[:1]
 
 
 def with_sides(
@@ -105,7 +102,12 @@ def still_read(payload: FactsPayload, citations: Sequence[Citation]) -> tuple[St
 def cite(passage: Passage, *, about: str, carrying: Sequence[str] = ()) -> Citation:
     """The passage as a source. Its quote is the words `carrying` the answer, as far as they stand in the passage; else
     the sentences closest to `about` (the answer, or the question)."""
-    spans = _merged([span for words in carrying if (span := find(words, passage.text))])
+    spans: list[Span] = []  # in order, those that touch joined
+    for span in sorted(filter(None, (find(words, passage.text) for words in carrying)), key=lambda each: each.start):
+        if spans and span.start <= spans[-1].end:
+            spans[-1] = Span(start=spans[-1].start, end=max(spans[-1].end, span.end))
+        else:
+            spans.append(span)
     words = " … ".join(passage.text[span.start : span.end] for span in spans)
     stored, start = _piece_at(passage, spans[0].start if spans else 0)
     held = [span for span in spans if _piece_at(passage, span.start) == (stored, start)]
@@ -127,47 +129,29 @@ def _piece_at(passage: Passage, place: int) -> tuple[ChunkId, int]:
     return next((piece for piece in reversed(passage.pieces) if piece[1] <= place), (passage.chunk_id, 0))
 
 
-def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """In order, those that touch joined."""
-    merged: list[Span] = []
-    for span in sorted(spans, key=lambda each: each.start):
-        if merged and span.start <= merged[-1].end:
-            merged[-1] = Span(start=merged[-1].start, end=max(merged[-1].end, span.end))
-        else:
-            merged.append(span)
-    return tuple(merged)
-
-
 def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True) -> str:
     """A model's text without the sources that it names at its end, «[1] – Договор.pdf» or «Источник: Договор.pdf»
-    (seed 4, section 8.2): code names them, and only those that were used. In a text that still grows (not `complete`),
-    the last line is held back as long as it may become one."""
-    own = _without_reference_lines(raw, facts, complete=complete)
-    return _without_source_line(own, facts) if complete and ":" in own else own
-
-
-def _without_reference_lines(raw: str, facts: Sequence[Fact], *, complete: bool) -> str:
-    """After a colon such lines are kept: they are a list that was asked for."""
+    (seed 4, section 8.2): code names them, and only those that were used. Where documents are listed, the last label
+    stays. In a text that still grows (not `complete`), the last line is held back as long as it may become one."""
+    own, names = raw, _all_names(facts)
     lines = raw.rstrip().splitlines(keepends=True)
-    if len(lines) < 2 or not (last := _REFERENCE.fullmatch(lines[-1].rstrip())):  # nearly always
-        return raw
-    names = _all_names(facts)
-    if not complete and any(name.startswith(plain(last[1])) for name in names):
-        lines.pop()
-    while len(lines) > 1 and (
-        _BETWEEN.fullmatch(line := lines[-1].strip()) or (_REFERENCE.fullmatch(line) and _are_names(line, names))
-    ):
-        lines.pop()
-    own = "".join(lines).rstrip()
-    return raw if own.rstrip("*_").endswith(":") or own == raw.rstrip() else own
+    if len(lines) > 1 and (last := _REFERENCE.fullmatch(lines[-1].rstrip())):
+        if not complete and any(name.startswith(plain(last[1])) for name in names):
+            lines.pop()
+        while len(lines) > 1 and (
+            _BETWEEN.fullmatch(line := lines[-1].strip()) or (_REFERENCE.fullmatch(line) and _are_names(line, names))
+        ):
+            lines.pop()
+        shorter = "".join(lines).rstrip()
+        is_asked = shorter.rstrip("*_").endswith(":")  # after a colon such lines are a list that was asked for
+        own = raw if is_asked or shorter == raw.rstrip() else shorter
+    is_list = any(fact.kind is FactKind.DOCUMENT for fact in facts)
+    return _without_source_line(own, names) if complete and not is_list else own
 
 
-def _without_source_line(raw: str, facts: Sequence[Fact]) -> str:
-    """Without a label that nothing but names of documents and marks follows, whatever its word. Where documents are
-    listed, and where the answer is hardly more, it stays."""
-    if any(fact.kind is FactKind.DOCUMENT for fact in facts):
-        return raw
-    names = _all_names(facts)
+def _without_source_line(raw: str, names: Set[str]) -> str:
+    """Without a label that nothing but names of documents and marks follows, whatever its word. Where the answer is
+    hardly more, it stays."""
     for colon in reversed([at for at, sign in enumerate(raw) if sign == ":"]):
         if not _are_names(raw[colon + 1 :], names):
             return raw

@@ -40,9 +40,11 @@ class PassageText:
 
     @classmethod
     def of(cls, ranked: RankedPassage) -> "PassageText":
-        """Without its title, which is shown beside the quote."""
-        passage = ranked.passage
-        text, rows = in_words(_without_title(passage))
+        """Without its first line if that is the title, as on many pages: it is shown beside the quote."""
+        passage, text = ranked.passage, ranked.passage.text.strip()
+        first, _, rest = text.partition("\n")
+        line, title = (" ".join(each.strip("#*. ").casefold().split()) for each in (first, passage.title))
+        text, rows = in_words(rest.strip() if line == title and rest.strip() else text)
         named = ranked.asked.stems(f"{passage.title}\n{passage.name}\n{passage.opening}")
         return cls(passage=passage, text=text, rows=rows, named=named, asked=ranked.asked)
 
@@ -64,13 +66,12 @@ class PassageText:
         """Its sentences; a row is one, whatever stops are in it («Дрип-пакеты, 10 шт.»)."""
         row_end = 0
         for span in sentences(self.text):
-            if span.start < row_end:
-                continue
-            line_end = self.text.find("\n", span.start)
-            line_end = len(self.text) if line_end < 0 else line_end
-            is_row = self.text[span.start : line_end] in self.rows
-            row_end = line_end if is_row else 0
-            yield Span(start=span.start, end=line_end) if is_row else span
+            line = self.text[span.start :].partition("\n")[0]
+            if line in self.rows and span.start >= row_end:
+                row_end = span.start + len(line)
+                yield Span(start=span.start, end=row_end)
+            elif span.start >= row_end:
+                yield span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,15 +128,13 @@ def weight_in(words: Sequence[Word], told: frozenset[str]) -> float:
 
 def _sentences(told: PassageText) -> list[Sentence]:
     """The sentences in order. A paragraph of one line that ends no sentence, or asks something, heads what follows."""
-    text = told.text
     found: list[Sentence] = []
     heading, under = frozenset[str](), -1
     for span in told.spans():
-        said = text[span.start : span.end]
-        is_row = said in told.rows
-        words = told.stems(said)
-        is_heading = not is_row and _heads_paragraph(text, span.start, span.end)
-        if is_heading and found and found[-1].is_heading and not said.endswith("?"):
+        said = told.text[span.start : span.end]
+        words, is_row = told.stems(said), said in told.rows
+        is_heading = not is_row and _heads_paragraph(told.text, span.start, span.end)
+        if found and found[-1].is_heading and not said.endswith("?"):
             is_heading = False  # a value under its label («Телефон»), or a subtitle
         if is_heading:
             heading, under = words, len(found)
@@ -158,16 +157,4 @@ def _heads_paragraph(text: str, start: int, end: int) -> bool:
     said = text[start:end]
     alone = (start == 0 or text[:start].endswith("\n")) and text.startswith("\n\n", end)
     is_item = ITEM.match(said) and (ITEM.match(text, end + 2) or not said[0].isdigit())  # «2. Срок» above «2.1. …»
-    is_line = len(said) <= HEADING_CHARS and not is_item
-    return alone and is_line and not said.endswith(_ENDS_SENTENCE)
-
-
-def _without_title(passage: Passage) -> str:
-    """The text without its first line if that is the title, as on many pages: the title is shown beside the quote."""
-    first, _, rest = passage.text.strip().partition("\n")
-    is_title = _plain(first) == _plain(passage.title)
-    return rest.strip() if is_title and rest.strip() else passage.text.strip()
-
-
-def _plain(line: str) -> str:
-    return " ".join(line.strip("#*. ").casefold().split())
+    return alone and not is_item and len(said) <= HEADING_CHARS and not said.endswith(_ENDS_SENTENCE)

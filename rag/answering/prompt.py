@@ -70,11 +70,6 @@ class AnswerPrompt:
     facts: tuple[Fact, ...]  # that may be cited: number n is facts[n - 1]
     said: tuple[str, ...] = ()  # the text of each fact in the prompt, then the text about gaps
 
-    @property
-    def rules(self) -> str:
-        """The system prompt, which nobody should see."""
-        return self.messages[0].content
-
 
 def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSettings, today: date) -> AnswerPrompt:
     """Messages within `settings.prompt_tokens`, provided that rules and question alone fit."""

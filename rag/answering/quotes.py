@@ -11,7 +11,6 @@ from functools import partial
 from itertools import takewhile
 from operator import itemgetter
 
-from domain.documents import known_as
 from rag.answering.citations import cite
 from rag.answering.passage_text import CLAUSE, ITEM, SUM, PassageText, Sentence, Word, weight_in, weighted_words
 from rag.records import Citation, Fit, Passage, RankedPassage
@@ -41,7 +40,8 @@ class _Asked:
 
     words: Sequence[Word]
     before: Sequence[Word]  # of the question before, where this one leans on it
-    forms: Sequence[str]  # see `_forms`
+    forms: Sequence[str]  # its long words without their endings: «арендатора» is nearer to «арендатор» than to
+    # «арендодатель», though all three begin alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,24 +69,22 @@ def read_for_sum(found: Sequence[RankedPassage], question: str, asking: Sequence
     sums = found[0].asked.stems(" ".join(asking))
     told = [PassageText.of(replace(each, asked=replace(each.asked, said_by_sum=sums))) for each in found]
     words = weighted_words(question, told, told[0].asked)
-    most = [
-        max((weight_in(words, part.words | part.heading | each.about) for part in each.parts), default=0.0)
-        for each in told
-    ]
-    read = [
-        replace(each, score=weight, asked=said.asked, judge=partial(_fit_for_sum, each, said))
-        for each, said, weight in zip(found, told, most, strict=True)
-    ]
+    read = []
+    for each, said in zip(found, told, strict=True):
+        weights = (weight_in(words, part.words | part.heading | said.about) for part in said.parts)
+        judge = partial(_fit_for_sum, each, said)
+        read.append(replace(each, score=max(weights, default=0.0), asked=said.asked, judge=judge))
     return sorted(read, key=lambda each: -each.score)
 
 
 def _fit_for_sum(found: RankedPassage, told: PassageText) -> Fit:
     """How well a passage with a sum fits the question without the words that ask for one, if that is better."""
+    if not SUM.search(told.text):
+        return found.fit
     asked = told.asked
     subject = {term: rarity for term, rarity in asked.rarities.items() if stem_of(term) not in asked.said_by_sum}
     held = frozenset(asked.terms_of(found.passage.with_names))
-    has_sum = SUM.search(told.text) is not None
-    return max(found.fit, fit_of(subject, held, similarity=None, model=None)) if has_sum else found.fit
+    return max(found.fit, fit_of(subject, held, similarity=None, model=None))
 
 
 def quote_passages(
@@ -103,7 +101,7 @@ def quote_passages(
     asked = _Asked(
         words=weighted_words(question, told, searched),
         before=weighted_words(before, told, searched) if before else (),
-        forms=_forms(question),
+        forms=[word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS],
     )
     return _shown([(each, _lead(each, asked)) for each in told], asked.words)
 
@@ -119,7 +117,10 @@ def compare(found: Sequence[RankedPassage], question: str) -> tuple[str, tuple[C
     if len(documents) < 2:
         return None
     sides = [[each for each in told if each.passage.document_id == document] for document in documents]
-    names = union(_names_of(each) for side in sides for each in side)
+    names = union(each.named for side in sides for each in side)
+    for each in told:  # the words above its first statement («ДОГОВОР № 14-К») name it, too
+        above = takewhile(lambda part: not part.is_whole, () if each.passage.opening else each.parts)
+        names |= union(part.words for part in above)
     subject = " ".join(word for word in question.split() if told[0].stems(word).isdisjoint(names))
     words = [weighted_words(subject, side, told[0].asked) for side in sides]
     chosen = [] if any(words) else _opposed(*sides)
@@ -127,29 +128,31 @@ def compare(found: Sequence[RankedPassage], question: str) -> tuple[str, tuple[C
     return _shown(chosen, [word for own in words for word in own])
 
 
-def _names_of(told: PassageText) -> frozenset[str]:
-    """The words that its document is called by, and those above its first statement («ДОГОВОР № 14-К»)."""
-    above = takewhile(lambda part: not part.is_whole, told.parts)
-    return told.named | union(part.words for part in above if not told.passage.opening)
-
-
 def _most_carrying(side: Sequence[PassageText], words: Sequence[Word]) -> _Place:
-    """The sentence that carries the most of the words, its heading's counted."""
-    weights = [
-        (weight_in(words, part.words | part.heading), (told, place))
-        for told in side
-        for place, part in enumerate(told.parts)
-        if not part.is_heading
-    ]
-    most, best = max(weights, key=itemgetter(0), default=(0.0, (side[0], 0)))
-    return best if most else _first_statement(side)
+    """The sentence that carries the most of the words, its heading's counted; else the first whole one below a heading,
+    or at all: a title, a place and a day say nothing, nor does an item of an agenda."""
+    ordered = sorted(side, key=lambda each: each.passage.ordinal)
+    places = [(told, place) for told in ordered for place in range(len(told.parts))]
+
+    def worth(at: _Place) -> tuple[float, bool, bool, bool]:
+        part = at[0].parts[at[1]]
+        weight = 0.0 if part.is_heading else weight_in(words, part.words | part.heading)
+        states = part.is_whole and not ITEM.match(part.text)
+        return weight, states and part.under >= 0, states, part.is_whole
+
+    return max(places, key=worth)
 
 
 def _opposed(one: Sequence[PassageText], other: Sequence[PassageText]) -> list[_Place]:
     """The sentences of two documents that have the most words in common and yet do not say the same; none where all
     pairs differ in more than numbers and a few words."""
     left, right = (
-        [((told, place), _said(part, told)) for told in side for place, part in enumerate(told.parts) if part.is_whole]
+        [
+            ((told, place), told.stems(CLAUSE.sub("", part.text, count=1)))
+            for told in side
+            for place, part in enumerate(told.parts)
+            if part.is_whole
+        ]
         for side in (one, other)
     )
     pairs = (
@@ -160,21 +163,6 @@ def _opposed(one: Sequence[PassageText], other: Sequence[PassageText]) -> list[_
     )
     most, best = max(pairs, key=itemgetter(0), default=(0.0, list[_Place]()))
     return best if most >= ALIKE else []
-
-
-def _said(part: Sentence, told: PassageText) -> frozenset[str]:
-    """The words of a statement without its number."""
-    return told.stems(CLAUSE.sub("", part.text, count=1))
-
-
-def _first_statement(side: Sequence[PassageText]) -> _Place:
-    """The first whole sentence below a heading, or else at all: a title, a place and a day say nothing, nor does an
-    item of an agenda."""
-    ordered = sorted(side, key=lambda each: each.passage.ordinal)
-    places = [(told, place) for told in ordered for place, part in enumerate(told.parts) if part.is_whole]
-    whole = [(told, place) for told, place in places if not ITEM.match(told.parts[place].text)]
-    headed = [(told, place) for told, place in whole if told.parts[place].under >= 0]
-    return (headed or whole or places or [(ordered[0], 0)])[0]
 
 
 def _shown(chosen: Sequence[_Place], words: Sequence[Word]) -> tuple[str, tuple[Citation, ...]]:
@@ -189,20 +177,15 @@ def _shown(chosen: Sequence[_Place], words: Sequence[Word]) -> tuple[str, tuple[
     return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
 
 
-def _forms(question: str) -> tuple[str, ...]:
-    """The long words of the question without their endings: «арендатора» is nearer to «арендатор» than to
-    «арендодатель», though all three begin alike."""
-    return tuple(word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS)
-
-
 def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
     parts, text = told.parts, told.text
     first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, words))
     lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
     is_headed = weight_in(words, parts[first].heading) and not weight_in(words, told.stems(lead))
-    if (is_headed or len(lead) < SHORT_LEAD_CHARS) and (label := _label(parts, first)):
-        lead = f"{label}\n{lead}"
+    heading = parts[parts[first].under].text if parts[first].under >= 0 else "?"
+    if (is_headed or len(lead) < SHORT_LEAD_CHARS) and not heading.endswith("?"):  # it names a value («Телефон»)
+        lead = f"{heading}\n{lead}"
     after = text[parts[last].end :].strip()
     before = text[_context(parts, first) : parts[first].start].strip()
     rest = "\n\n".join(filter(None, (after, before and f"↑ {before}")))
@@ -281,12 +264,6 @@ def _context(parts: Sequence[Sentence], place: int) -> int:
     return min((part.start for part in nearest), default=start)
 
 
-def _label(parts: Sequence[Sentence], place: int) -> str:
-    """The heading that names a value («Телефон»), and not the question that it answers; or nothing."""
-    heading = parts[parts[place].under].text if parts[place].under >= 0 else ""
-    return "" if heading.endswith("?") else heading
-
-
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest].rsplit(maxsplit=1)[0]} …"
 
@@ -295,8 +272,8 @@ def _names(excerpts: Sequence[_Excerpt], passages: Sequence[Passage]) -> list[st
     """«dogovor-2.txt · 117/2025 · Лазурит»: of alike documents a file name may tell nothing."""
     known = {each.chunk_id: each for each in passages}
     told = telling([known[excerpt.citation.chunk_id] for excerpt in excerpts])
-    names = (_name(excerpt.citation) for excerpt in excerpts)
-    return [BETWEEN.join(filter(None, (name, escaped(label)))) for name, label in zip(names, told, strict=True)]
+    names = (" ".join(excerpt.citation.name.split()) for excerpt in excerpts)
+    return [BETWEEN.join(map(escaped, filter(None, each))) for each in zip(names, told, strict=True)]
 
 
 def _block(excerpt: _Excerpt, name: str) -> str:
@@ -304,8 +281,3 @@ def _block(excerpt: _Excerpt, name: str) -> str:
     lines += [f"**{escaped(line.strip())}**" for line in excerpt.lead.splitlines() if line.strip()]
     quoted = "\n".join(f"> {escaped(line)}".rstrip() for line in excerpt.rest.splitlines())
     return "\n".join(lines) + (f"\n\n{quoted}" if excerpt.rest else "")
-
-
-def _name(citation: Citation) -> str:
-    name = known_as(citation.source_type, citation.title, citation.source_identifier)
-    return escaped(" ".join(name.split()))

@@ -157,11 +157,6 @@ def of_language(remarks: Sequence[str]) -> bool:
     return len(remarks) == 1 and remarks[0] in LANGUAGE_REMARKS.values()
 
 
-def as_remarks(remarks: Sequence[str]) -> str:
-    """The remarks, one per line."""
-    return "\n".join(f"- {remark}" for remark in remarks)
-
-
 def rules_shown(answer: str, rules: str) -> tuple[str, ...]:
     """A remark if both have IN_A_ROW identical consecutive words; punctuation is ignored, code is included. Translated
     or paraphrased rules are not recognised."""
