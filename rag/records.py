@@ -344,7 +344,7 @@ class AnswerText:
     citations: tuple[Citation, ...] = ()
     model: str | None = None
     cut: bool = False  # the model failed in mid-answer
-    passages: str = ""  # Markdown, below an answer that was cut (they may hold the rest) or below small talk
+    passages: str = ""  # Markdown, below an answer that was cut: they may hold the rest
     small_talk: SmallTalk | None = None  # then `text` is empty, and the bot adds its own words
     stopped: bool = False  # by the person, in mid-answer
     is_weak: bool = False  # quotes that may be about something else

@@ -27,6 +27,11 @@ class Row:
     names: tuple[str, ...]
     cells: tuple[str, ...]
 
+    def cell(self, column: str) -> str:
+        """Empty where the row has other cells than the table has names."""
+        is_whole = column in self.names and len(self.names) == len(self.cells)
+        return self.cells[self.names.index(column)] if is_whole else ""
+
     @property
     def words(self) -> str:
         """The first cell names the row, or behind a number or a code the second; each other cell follows its

@@ -1,12 +1,12 @@
 """The answer without a model (seed 4, section 8): facts as bullets, groups, paragraphs, a table; how many are left out.
 
-In: an `Assignment`: facts, the plan's style and limits. Out: a finished `Draft`: Markdown, and the citations of what it
-shows. Used where there is no model, where it fails before its first word, and where its text may not be shown. Passages
-are quoted, never paraphrased; the bot adds the line above and the sources below.
+In: an `Assignment`: facts, the plan's style and limits. Out: a finished `Draft`, with the citations of what it shows.
+Used where there is no model, where it fails before its first word, and where its text may not be shown. Passages are
+quoted, never paraphrased; the bot adds the line above and the sources below.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from prompts.loader import Prompts
@@ -18,7 +18,6 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plain_requests import PlainRequests, Request, RequestKind, outline
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.records import AnswerKind, AnswerText, Citation, RankedPassage, SmallTalk
-from rag.small_talk import is_said_by
 from rag.words import escaped
 
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
@@ -57,14 +56,17 @@ def render(
     """
     facts = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
     if facts:
-        distinct = [fact for place, fact in enumerate(facts) if _is_said_first(fact, facts[:place])]
+        distinct: list[Fact] = []
+        for fact in facts:  # what two documents state identically is shown once
+            if not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in distinct):
+                distinct.append(fact)
         shown = _within(distinct, style, limits)
         items = sum(fact.is_item for fact in shown)
         left = payload.left_out + sum(fact.is_item for fact in distinct) - items
         said = {fact.text for fact in shown}
         cited = [fact for fact in facts if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
         citations = _unique([cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage])
-        return Rendered(text=_STYLES[style](shown), citations=citations, items=items, left=left)
+        return Rendered(text=_styled(shown, style), citations=citations, items=items, left=left)
     judged = tuple(dict.fromkeys(fact.passage for fact in marked if fact.passage))[:MAX_QUOTES]
     found = [fact.passage for fact in payload.facts if fact.passage]
     request = requests.of(asked) if requests and not judged else None
@@ -106,56 +108,27 @@ def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[F
     return [fact for place, fact in enumerate(of_titles) if not fact.is_item or place in items]
 
 
-def _is_said_first(fact: Fact, before: Sequence[Fact]) -> bool:
-    """Whether this is the first fact of its item with this text: what two documents state identically is shown once."""
-    return not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in before)
-
-
-def _bullets(facts: Sequence[Fact]) -> str:
-    return "\n".join(f"- {_line(fact)}" for fact in facts)
-
-
-def _grouped(facts: Sequence[Fact]) -> str:
-    return "\n\n".join(f"**{escaped(title)}**\n{_bullets(group)}" for title, group in _by_title(facts))
-
-
-def _short(facts: Sequence[Fact]) -> str:
-    """One paragraph for each title."""
-    return "\n\n".join(" ".join(map(_sentence, group)) for _, group in _by_title(facts))
-
-
-def _by_title(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
-    titles = dict.fromkeys(fact.title for fact in facts)
-    return [(title, [fact for fact in facts if fact.title == title]) for title in titles]
-
-
-def _table(facts: Sequence[Fact]) -> str:
-    """A table of the facts with columns, below a list of the others; only the list if no fact has columns."""
-    rows = [dict(fact.fields) for fact in facts if fact.fields]
-    others = _bullets([fact for fact in facts if not fact.fields])
-    if not rows:
-        return others
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    lines = [[escaped(row.get(column, "")) for column in columns] for row in rows]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in [columns, ["---"] * len(columns), *lines])
-    return f"{others}\n\n{table}" if others else table
-
-
-_STYLES: Mapping[RenderStyle, Callable[[Sequence[Fact]], str]] = {
-    RenderStyle.BULLETS: _bullets,
-    RenderStyle.GROUPED_BULLETS: _grouped,
-    RenderStyle.SHORT: _short,
-    RenderStyle.TABLE: _table,
-}
-
-
-def _line(fact: Fact) -> str:
-    return escaped(" ".join(fact.text.split()))
-
-
-def _sentence(fact: Fact) -> str:
-    line = _line(fact)
-    return line if line.endswith((".", "!", "?", "…")) else f"{line}."
+def _styled(facts: Sequence[Fact], style: RenderStyle) -> str:
+    """Bullets, groups of them, a paragraph for each title, or a table of the facts with columns below a list of the
+    others."""
+    lines = [escaped(" ".join(fact.text.split())) for fact in facts]
+    if style is RenderStyle.TABLE and (rows := [dict(fact.fields) for fact in facts if fact.fields]):
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        cells = [[escaped(row.get(column, "")) for column in columns] for row in rows]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in [columns, ["---"] * len(columns), *cells])
+        others = "\n".join(f"- {line}" for fact, line in zip(facts, lines, strict=True) if not fact.fields)
+        return "\n\n".join(filter(None, (others, table)))
+    if style in (RenderStyle.BULLETS, RenderStyle.TABLE):
+        return "\n".join(f"- {line}" for line in lines)
+    groups: dict[str, list[str]] = {}
+    for fact, line in zip(facts, lines, strict=True):
+        groups.setdefault(fact.title, []).append(line)
+    if style is RenderStyle.GROUPED_BULLETS:
+        return "\n\n".join("\n- ".join([f"**{escaped(title)}**", *group]) for title, group in groups.items())
+    ended = (
+        [line if line.endswith((".", "!", "?", "…")) else f"{line}." for line in group] for group in groups.values()
+    )
+    return "\n\n".join(map(" ".join, ended))
 
 
 def _unique(citations: Sequence[Citation]) -> tuple[Citation, ...]:
@@ -189,8 +162,14 @@ class PlainAnswers:
         if assignment.small_talk is SmallTalk.MORE:
             return self._more(assignment)
         if assignment.small_talk:
-            return _small_talk(assignment, assignment.small_talk)
-        question, before = _leaning(assignment)
+            return Draft(kind=AnswerKind.CONVERSATION, text="", small_talk=assignment.small_talk, done=True)
+        # The words that the plain planner put behind the question decide between equals: in «а стамеска?» the new word
+        # counts, and in «а сколько это стоит?» the old ones do.
+        question, before = assignment.question, ""
+        if (understood := assignment.understood).startswith(question):
+            before = understood.removeprefix(question)
+        else:
+            question = understood or question
         answer = render(
             assignment.facts,
             style=assignment.style,
@@ -203,19 +182,23 @@ class PlainAnswers:
         )
         if not answer.text:
             return NOTHING
-        draft = Draft(
+        text = answer.text
+        if answer.items and answer.left:
+            text += f"\n\n{self.remainder(answer.items, answer.left, assignment)}"
+        cited, facts = {each.chunk_id for each in answer.citations}, assignment.facts.facts
+        used = {
+            rank: fact for rank, fact in enumerate(facts, 1) if fact.passage and fact.passage.passage.chunk_id in cited
+        }
+        return Draft(
             kind=AnswerKind.QUOTES,
-            text=answer.text,
+            text=text,
             citations=answer.citations,
-            used=(used := _ranks(assignment, answer.citations)),
-            cited=tuple(assignment.facts.facts[rank - 1] for rank in used) or assignment.facts.facts,  # of a list: all
+            used=tuple(used),
+            cited=tuple(used.values()) or facts,  # of a list: all
             done=True,
             is_weak=answer.is_weak,
             instead=answer.done.value if answer.done else "",
         )
-        if not (answer.items and answer.left):
-            return draft
-        return replace(draft, text=f"{draft.text}\n\n{self.remainder(answer.items, answer.left, assignment)}")
 
     def ask_which(self, assignment: Assignment) -> Draft:
         """The question which of several documents is meant; the bot adds a button for each."""
@@ -226,13 +209,8 @@ class PlainAnswers:
         """Passages that no earlier answer has quoted. The question is the same as then, so equal quotes are found."""
         said = "\n\n".join(exchange.answer for exchange in assignment.dialogue.window)
         question = assignment.understood or assignment.question
-        new = [
-            fact
-            for fact in assignment.facts.facts
-            if fact.passage
-            and fact.kind is FactKind.PASSAGE
-            and quote_passages([fact.passage], question)[0] not in said
-        ]
+        passages = [fact for fact in assignment.facts.facts if fact.passage and fact.kind is FactKind.PASSAGE]
+        new = [each for each in passages if each.passage and quote_passages([each.passage], question)[0] not in said]
         facts = replace(assignment.facts, facts=tuple(new))
         draft = self.write(replace(assignment, facts=facts, small_talk=None))
         return draft if draft.text else replace(NOTHING, small_talk=SmallTalk.MORE)
@@ -248,34 +226,3 @@ class PlainAnswers:
 def listed_items(text: str) -> int:
     """The number of list items or table rows."""
     return max(len(_ITEM.findall(text)), len(_ROW.findall(text)) - 1, 0)
-
-
-def _ranks(assignment: Assignment, citations: Sequence[Citation]) -> tuple[int, ...]:
-    cited = {each.chunk_id for each in citations}
-    facts = enumerate(assignment.facts.facts, start=1)
-    return tuple(rank for rank, fact in facts if fact.passage and fact.passage.passage.chunk_id in cited)
-
-
-def _leaning(assignment: Assignment) -> tuple[str, str]:
-    """The question whose words choose the quotes, and the words that the plain planner put behind it, which decide
-    between equals: in «а стамеска?» the new word counts, and in «а сколько это стоит?» the old ones do."""
-    asked, understood = assignment.question, assignment.understood
-    is_own = understood.startswith(asked)
-    return (asked, understood.removeprefix(asked)) if is_own else (understood or asked, "")
-
-
-def _small_talk(assignment: Assignment, kind: SmallTalk) -> Draft:
-    """Small talk; below it, passages that say exactly the message: a note «Привет» is still found by «привет»."""
-    passages = [fact.passage for fact in assignment.facts.facts if fact.passage]
-    said = [each for each in passages if is_said_by(each.passage, assignment.question)][:MAX_QUOTES]
-    text, citations = quote_passages(said, assignment.question)
-    return Draft(
-        kind=AnswerKind.CONVERSATION,
-        text="",
-        small_talk=kind,
-        passages=text,
-        citations=citations,
-        used=(used := _ranks(assignment, citations)),
-        cited=tuple(assignment.facts.facts[rank - 1] for rank in used),
-        done=True,
-    )

@@ -87,33 +87,30 @@ class PlainRequests:
             return Request(kind=RequestKind.OUTLINE, about=said[found.end() :].strip(" ?!.:"))
         if found := self._compare.match(said):
             return Request(kind=RequestKind.COMPARISON, about=said[found.end() :])
-        condition = self._condition_of(said)
-        return Request(kind=RequestKind.ROWS, condition=condition) if condition else None
-
-    def _condition_of(self, said: str) -> Condition | None:
         found = self._condition.search(said)
         limit = amount(found["number"].rstrip(" .,")) if found else None
         if found is None or limit is None:
             return None
-        is_below, is_negated = found["side"] in self._below, found["no"] is not None
-        return Condition(
-            is_below=is_below is not is_negated,
+        is_negated = found["no"] is not None
+        condition = Condition(
+            is_below=(found["side"] in self._below) is not is_negated,
             is_inclusive=is_negated,
             limit=limit.value,
             is_price=found["side"] in self._priced,
         )
+        return Request(kind=RequestKind.ROWS, condition=condition)
 
     def rows(
         self, condition: Condition, question: str, found: Sequence[RankedPassage], language: str
     ) -> tuple[Done, int] | None:
         """The rows of the first document that has a column for the condition, and how many of them are not shown."""
-        wanted = stems(question)
+        wanted, words = stems(question), self._wordings[language]
         for passages in _by_document(found):
             rows = list(dict.fromkeys(row for passage in passages for row in rows_of(passage.text)))
-            if not rows or (column := self._column(rows, condition, wanted)) is None:
+            if (column := self._column(rows, condition, wanted)) is None:
                 continue
-            fitting = [row for row in rows if (value := _value(row, column)) is not None and condition.holds(value)]
-            words = self._wordings[language]
+            values = {row: _value(row, column) for row in rows}
+            fitting = [row for row, value in values.items() if value is not None and condition.holds(value)]
             is_whole = passages[0].searchable <= sum(len(each.pieces) or 1 for each in passages)
             told = (words.rows_fit if is_whole else words.rows_fit_found).format(fit=len(fitting), total=len(rows))
             lines = [f"**{escaped(told)}**", *(f"- {escaped(row.words)}" for row in fitting[:FILTERED_ROWS])]
@@ -122,21 +119,20 @@ class PlainRequests:
         return None
 
     def _column(self, rows: Sequence[Row], condition: Condition, wanted: frozenset[str]) -> str | None:
-        """The numeric column that the condition means: the one with prices, the one that the question names, or the
-        only one."""
-        names = dict.fromkeys(name for row in rows for name in row.names if name)
-        numeric = [name for name in names if _is_numeric(name, rows)]
-        if condition.is_price:
-            return next((name for name in numeric if "₽" in name or "$" in name or self._names_price(name)), None)
-        named = [name for name in numeric if stems(name) & wanted]
-        return named[0] if named else None
+        """The numeric column that the condition means: the one with prices, or the one that the question names. Not
+        all cells need be numbers: some may be «по запросу»."""
+        for name in dict.fromkeys(name for row in rows for name in row.names if name):
+            filled = [row for row in rows if row.cell(name)]
+            numbers = sum(_value(row, name) is not None for row in filled)
+            is_price = "₽" in name or "$" in name or any(map(self._prices.match, folded(name).split()))
+            is_meant = is_price if condition.is_price else bool(stems(name) & wanted)
+            if is_meant and numbers >= NUMERIC_SHARE * max(len(filled), 1):
+                return name
+        return None
 
     def asking_price(self, question: str) -> tuple[str, ...]:
         """The words that say that a sum of money would answer the question."""
         return tuple(word for word in folded(question).split() if self._priced_words.match(word))
-
-    def _names_price(self, name: str) -> bool:
-        return any(self._prices.match(word) for word in folded(name).split())
 
 
 def outline(found: Sequence[RankedPassage]) -> Done | None:
@@ -163,32 +159,21 @@ def _beginnings(text: str) -> Iterator[tuple[str, str]]:
     """(heading or nothing, the first sentence below it) of each part of the text."""
     heading = ""
     for paragraph in filter(None, (part.strip() for part in text.split("\n"))):
-        first = sentences(paragraph)[0]
-        said = paragraph[first.start : first.end]
         if len(paragraph) <= _HEADING_CHARS and not paragraph.endswith((".", "!", "…", ":", ";", ",")):
             if heading:
                 yield heading, ""
             heading = paragraph
             continue
-        yield (
-            heading,
-            said if len(said) <= OUTLINE_LINE_CHARS else f"{said[:OUTLINE_LINE_CHARS].rsplit(maxsplit=1)[0]} …",
-        )
+        said = paragraph[: sentences(paragraph)[0].end]
+        is_long = len(said) > OUTLINE_LINE_CHARS
+        yield heading, f"{said[:OUTLINE_LINE_CHARS].rsplit(maxsplit=1)[0]} …" if is_long else said
         heading = ""
     if heading:
         yield heading, ""
 
 
-def _is_numeric(name: str, rows: Sequence[Row]) -> bool:
-    cells = [row.cells[row.names.index(name)] for row in rows if name in row.names and len(row.names) == len(row.cells)]
-    filled = [cell for cell in cells if cell]
-    return bool(filled) and sum(exact_amount(cell) is not None for cell in filled) >= NUMERIC_SHARE * len(filled)
-
-
 def _value(row: Row, column: str) -> Decimal | None:
-    if column not in row.names or len(row.names) != len(row.cells):
-        return None
-    read = exact_amount(row.cells[row.names.index(column)])
+    read = exact_amount(row.cell(column))
     return read.value if read else None
 
 

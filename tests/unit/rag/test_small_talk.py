@@ -1,15 +1,14 @@
 """What of a message is no question: whole messages alone are small talk, and a question keeps its subject."""
 
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from itertools import chain
 
 import pytest
 
 from prompts.wordings import load_small_talk
 from rag.records import SmallTalk
-from rag.small_talk import LONGEST_PHRASE, is_said_by
+from rag.small_talk import LONGEST_PHRASE
 from tests.fakes.planning import SMALL_TALK
-from tests.fakes.rag import make_passage
 
 WORDS = load_small_talk()
 
@@ -105,14 +104,3 @@ def test_what_leads_up_to_a_subject_is_not_searched(question: str, sought: str) 
 )
 def test_words_that_only_ask_choose_no_sentence(question: str, subject: str) -> None:
     assert SMALL_TALK.subject(question) == subject
-
-
-def test_a_note_that_says_just_the_message_is_known() -> None:
-    note = replace(make_passage("Привет!"), title="Заметка", source_identifier="note")
-    named = replace(make_passage("Договор аренды."), title="Скан", source_identifier="files/Привет.pdf")
-    other = replace(make_passage("Всем привет от Анны."), title="Письмо", source_identifier="letter.txt")
-    assert [is_said_by(each, "привет") for each in (note, named, other)] == [True, True, False]
-
-
-def test_signs_are_nobodys_name() -> None:
-    assert not is_said_by(replace(make_passage("!!!"), title="?"), "👍")

@@ -1,11 +1,9 @@
 """Turns in which nothing is asked and no model has a word for it, and what of a polite question is searched."""
 
-from dataclasses import replace
-
 import pytest
 
 from rag.execution.document_tools import ListDocuments
-from rag.records import AnswerKind, Candidate, SmallTalk
+from rag.records import AnswerKind, SmallTalk
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.rag import ScriptedModel, away, make_candidate
@@ -13,13 +11,8 @@ from tests.fakes.reading import WORDINGS
 from tests.fakes.turns import Turn, planner
 
 CHANCE = make_candidate("Привет и спасибо сказал дежурный, ок.", bm25=3.0)
-MINE = make_candidate("Спасибо", number=2, bm25=9.0, document="mine")
 AWAY = ScriptedModel(error=away())
 TALKS = planner(tool_calls=[], intents=["CONVERSATION"])
-
-
-def entitled(found: Candidate, title: str) -> Candidate:
-    return replace(found, passage=replace(found.passage, title=title))
 
 
 async def test_a_greeting_is_not_answered_with_what_holds_the_word_by_chance() -> None:
@@ -29,14 +22,6 @@ async def test_a_greeting_is_not_answered_with_what_holds_the_word_by_chance() -
     assert (answer.kind, answer.small_talk) == (AnswerKind.CONVERSATION, SmallTalk.GREETING)
     assert (answer.citations, answer.passages) == ((), "")
     assert not turn.dialogue.kept
-
-
-async def test_a_note_that_says_just_that_is_shown_below() -> None:
-    answer = await Turn(None, [CHANCE, entitled(MINE, "Заметка")]).answer("спасибо!")
-
-    assert answer.small_talk is SmallTalk.THANKS
-    assert answer.passages == "**Спасибо**"
-    assert [source.document_id for source in answer.citations] == [MINE.passage.document_id]
 
 
 @pytest.mark.parametrize("planning", [AWAY, TALKS])
