@@ -6,11 +6,11 @@ calculations or dates as such.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from rag.words import folded
+from rag.words import folded, union
 
 _DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -71,63 +71,9 @@ _SHARES: dict[str, tuple[str, ...]] = {
 
 _VALUES = dict(_STEMS)
 _STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # takes a tenth of the time of trying each stem in turn
-
 _SCALE_VALUES = frozenset({100, 1000, 10**6, 10**9})
 _TOKEN = re.compile(r"[^\W\d_]+")
-_BESIDE = re.compile(r"[ \u00a0\u202f\n-]|[ ]?-[ ]?")  # separators between the words of one number
-_AND_A_HALF = re.compile(r"[ \u00a0](?:с половиной|and a half)\b")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Word:
-    start: int
-    end: int
-    value: Decimal
-    is_scale: bool  # it multiplies what stands before it
-
-
-def _runs(words: Sequence[_Word], plain: str) -> Iterator[list[_Word]]:
-    """Runs of words that make one number: each is less than the one before it, or multiplies it."""
-    run: list[_Word] = []
-    for word in words:
-        if run and not _goes_on(run, word, plain):
-            yield run
-            run = []
-        run.append(word)
-    if run:
-        yield run
-
-
-def _goes_on(run: Sequence[_Word], word: _Word, plain: str) -> bool:
-    between = plain[run[-1].end : word.start].removesuffix("and ")
-    between = _AND_A_HALF.sub("", between) if word.is_scale else between
-    if not _BESIDE.fullmatch(between):
-        return False
-    last = run[-1]
-    if last.value >= 1000 and "-" in between:  # «тысяча-две», «тысяча-полторы»: a range
-        return False
-    if word.is_scale or last.is_scale:
-        return word.is_scale or word.value < last.value
-    return last.value >= 20 and word.value < _room(last.value)
-
-
-def _room(value: Decimal) -> int:
-    """Exclusive upper bound for the next word: after «двадцать» a digit, after «сто» anything below 100."""
-    return 100 if value >= 100 else 10
-
-
-def _value(run: Sequence[_Word], plain: str) -> Decimal:
-    total, current = Decimal(0), Decimal(0)
-    for word in run:
-        if not word.is_scale:
-            current += word.value
-        elif word.value == 100:
-            current = max(current, Decimal(1)) * 100
-        else:
-            total, current = total + max(current, Decimal(1)) * word.value, Decimal(0)
-        if _AND_A_HALF.match(plain, word.end):
-            current += Decimal("0.5")
-    return (total + current).normalize()
+_BESIDE = re.compile(r"[ \u00a0\u202f\n](?:and )?")  # between the words of one number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,52 +90,58 @@ class WrittenNumber:
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """The numbers in digits, in order."""
     for match in _DIGITS.finditer(text):
-        scaled = _scaled(match, text)
-        meant = [*map(frozenset, _readings(match[0])), *([frozenset(scaled)] if scaled else [])]
+        meant = [*_readings(match[0]), _scaled(match, text)]
         if text[: match.start()].endswith("+"):  # a telephone number: it may be grouped differently elsewhere
-            meant.append(frozenset(_groups(match[0])))
-        if meant:
-            yield WrittenNumber(readings=tuple(meant))
+            meant.append(_groups(match[0]))
+        if any(meant):
+            yield WrittenNumber(readings=tuple(filter(None, meant)))
 
 
 def numbers(text: str) -> frozenset[Decimal]:
     """The values of all numbers in digits, in every reading."""
-    return frozenset(value for match in _DIGITS.finditer(text) for reading in _readings(match[0]) for value in reading)
-
-
-def _months(text: str) -> frozenset[Decimal]:
-    """The months that a text names, as numbers."""
-    return frozenset(Decimal(match.lastindex or 0) for match in _MONTH.finditer(text))
+    return union(reading for match in _DIGITS.finditer(text) for reading in _readings(match[0]))
 
 
 def known_numbers(text: str) -> frozenset[Decimal]:
     """All numbers that may be taken from this text: in digits (in every reading), in words, and months as numbers."""
-    found = set(numbers(text) | spoken_numbers(text) | _months(text))
-    for match in _DIGITS.finditer(text):
-        found |= _scaled(match, text) | _groups(match[0])
-    return frozenset(found)
+    months = frozenset(Decimal(match.lastindex or 0) for match in _MONTH.finditer(text))
+    parts = (_scaled(match, text) | _groups(match[0]) for match in _DIGITS.finditer(text))
+    return numbers(text) | spoken_numbers(text) | months | union(parts)
 
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:
-    """All numbers in words: each word's own, and what neighbouring ones make («двадцать пять тысяч», «два с
-    половиной»)."""
+    """All numbers in words: each word's own, and what neighbouring ones make («двадцать пять тысяч»)."""
     plain = folded(text)
-    words = list(_words(plain))
-    shares = (share for token in _TOKEN.findall(plain) for share in _SHARES.get(token, ()))
-    runs = (_value(run, plain) for run in _runs(words, plain))
-    return frozenset((*map(Decimal, shares), *(word.value for word in words), *runs))
-
-
-def _words(plain: str) -> Iterator[_Word]:
+    found: set[Decimal] = set()
+    end, last, total, current = 0, Decimal(0), Decimal(0), Decimal(0)  # of the number so far
     for token in _TOKEN.finditer(plain):
+        found.update(map(Decimal, _SHARES.get(token[0], ())))
         stem = _STEM.match(token[0])
-        value = _WHOLE.get(token[0], _VALUES[stem[0]] if stem else None)
-        if value is not None:
-            is_scale = value in _SCALE_VALUES and token[0] not in ("сто", "ста")
-            yield _Word(start=token.start(), end=token.end(), value=Decimal(value), is_scale=is_scale)
+        if (known := _WHOLE.get(token[0], _VALUES[stem[0]] if stem else None)) is None:
+            continue
+        value = Decimal(known)
+        is_scale = value in _SCALE_VALUES and token[0] not in ("сто", "ста")  # it multiplies what stands before it
+        if not _goes_on(last, value, plain[end : token.start()], is_scale=is_scale):
+            total, current = Decimal(0), Decimal(0)
+        if is_scale and value > 100:
+            total, current = total + max(current, Decimal(1)) * value, Decimal(0)
+        else:
+            current = max(current, Decimal(1)) * value if is_scale else current + value
+        found |= {value, (total + current).normalize()}
+        end, last = token.end(), value
+    return frozenset(found)
 
 
-def _readings(written: str) -> list[set[Decimal]]:
+def _goes_on(last: Decimal, value: Decimal, between: str, *, is_scale: bool) -> bool:
+    """Whether a word belongs to the number before it: it multiplies that, or is less than its last word leaves open."""
+    if between == "-":  # "twenty-five", and not the range «тысяча-две»
+        return 20 <= last < 100 and value < 10
+    if not last or not _BESIDE.fullmatch(between):
+        return False
+    return is_scale or value < (last if last in _SCALE_VALUES else 10 if 20 <= last < 100 else 100 if last > 100 else 0)
+
+
+def _readings(written: str) -> list[frozenset[Decimal]]:
     """Every reading of the digits: decimal and thousands separators differ between countries."""
     plain = _SPACES.sub("", written)
     wholes = [plain.replace(",", ".")]
@@ -201,26 +153,21 @@ def _readings(written: str) -> list[set[Decimal]]:
     is_date = plain.count(".") > 1 or _MONTH_AND_YEAR.fullmatch(plain)
     if is_date and "," not in plain:
         found.append(plain.split("."))
-    decimals = [[_decimal(part) for part in reading] for reading in found]
-    return [{part for part in reading if part is not None} for reading in decimals if None not in reading]
+    decimals = ([_decimal(part) for part in reading] for reading in found)
+    return [frozenset(part for part in reading if part is not None) for reading in decimals if None not in reading]
 
 
-def _scaled(match: re.Match[str], text: str) -> set[Decimal]:
+def _scaled(match: re.Match[str], text: str) -> frozenset[Decimal]:
     """«250 тыс.»: 250 000."""
-    scale = _SCALE.match(text, match.end())
-    if scale is None:
-        return set()
-    return {
-        (value * SCALES[scale[1].casefold()]).normalize()
-        for reading in _readings(match[0])
-        if len(reading) == 1
-        for value in reading
-    }
+    if (scale := _SCALE.match(text, match.end())) is None:
+        return frozenset()
+    single = union(reading for reading in _readings(match[0]) if len(reading) == 1)
+    return frozenset((value * SCALES[scale[1].casefold()]).normalize() for value in single)
 
 
-def _groups(written: str) -> set[Decimal]:
+def _groups(written: str) -> frozenset[Decimal]:
     """«7 843 555»: 7, 843 and 555, since it may be a telephone number."""
-    return {value for part in _SPACES.split(written) if (value := _decimal(part)) is not None}
+    return frozenset(value for part in _SPACES.split(written) if (value := _decimal(part)) is not None)
 
 
 def _decimal(digits: str) -> Decimal | None:

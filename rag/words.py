@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import TypeVar
 
 from domain.visible import visible
 
@@ -39,6 +40,7 @@ _ANY_WORD = re.compile(r"\w+")
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~]|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)](?=\s)")  # «1. » would be counted
 REMEMBERED = 1024  # cached texts: all statements of one part are checked against the same ones
 _LINE = re.compile(r"[^\n]+")
+Item = TypeVar("Item")
 _MAYBE_END = re.compile(r"[^\w\s,:|*#–—-]\s+\S")  # nothing else ends a sentence for razdel inside a line
 
 
@@ -192,8 +194,8 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / max(len(one | other), 1)
 
 
-def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    """All words of all sets."""
+def union(sets: Iterable[frozenset[Item]]) -> frozenset[Item]:
+    """All that is in any of the sets."""
     return frozenset().union(*sets)
 
 

@@ -7,7 +7,6 @@ too, is taken out, and where nothing is left the renderer's text takes its place
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -101,18 +100,16 @@ class _Writing:
 
     async def drafts(self) -> AsyncGenerator[Draft, None]:
         """Only the last is `done`."""
+        pieces = until_set(self.stop, self.model.stream(self.prompt.messages))
         try:
-            async with aclosing(until_set(self.stop, self.model.stream(self.prompt.messages))) as pieces:
-                async for piece in pieces:
-                    self.raw += piece
-                    # parsing at every piece of a long answer would take seconds in all
-                    if len(self.raw) < self.looked_at * GROWTH:
-                        continue
-                    reading = self._look()
-                    if self._is_unwanted(reading):
-                        break
-                    if reading is self.shown:
-                        yield self._draft(reading)
+            async for piece in pieces:
+                self.raw += piece
+                # parsing at every piece of a long answer would take seconds in all
+                reading = self._look() if len(self.raw) >= self.looked_at * GROWTH else NOT_SHOWN
+                if self._is_unwanted(reading):
+                    break
+                if reading.text and reading is self.shown:
+                    yield self._draft(reading)
         except BrokenOff:
             self._look()
             yield self._stopped(self.shown)
@@ -120,6 +117,8 @@ class _Writing:
         except ModelError as error:
             yield self._cut_off(error)
             return
+        finally:
+            await pieces.aclose()
         if self._look() is self.shown:
             yield self._draft(self.shown)  # all of it can be read while it is checked
         yield await self._finished(visible(self.raw))

@@ -125,15 +125,14 @@ class SupportCheck:
             return UNCHECKED
         started, usage = time.monotonic(), Usage()
         found: dict[Statement, Judgement] = {}
-        outcome = Outcome.UNREADABLE
+        outcome, tries = Outcome.UNREADABLE, 0
         try:
             with metering_step(usage):
-                for _ in ("whole", "what it left out"):
+                while tries < 2 and (found or not tries) and len(found) < len(asked):
+                    tries += 1
                     missing = [each for each in asked if each not in found]
                     messages = self.messages(statements, missing, sources, question=question, today=today)
                     found |= judgements_of(await self._model.structured(messages, SupportReply), missing, sources)
-                    if not found or len(found) == len(asked):
-                        break
         except ModelError as error:
             log.warning("check.failed", model=self._model.name, reason=type(error).__name__, judged=len(found))
             outcome = Outcome.UNREADABLE if isinstance(error, ModelNonsense) else Outcome.AWAY

@@ -38,7 +38,6 @@ def test_a_dotted_date_gives_its_parts() -> None:
         ("twenty-five", 25),
         ("сто двадцать тысяч триста пять рублей", 120_305),
         ("one hundred and twenty-five thousand dollars", 125_000),
-        ("два с половиной миллиона", 2_500_000),
         ("вдвое больше", 2),
         ("половина суммы", 50),
     ],
