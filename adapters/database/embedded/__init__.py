@@ -24,9 +24,8 @@ from adapters.database.embedded.cluster import (
     DATABASE,
     ROLE,
     SUPERUSER,
-    Listening,
+    Postmaster,
     ensure_database,
-    ensure_passwords,
     ensure_started,
     is_running,
     password_of,
@@ -61,29 +60,19 @@ async def shared(
             fcntl.flock(users, fcntl.LOCK_SH)  # at once: LOCK_EX is only ever held by the one whose turn it is
         try:
             address = await _in_turn(folder, start)
-            async with _kept_running(folder, start=start, runs=runs):
+            keeping = asyncio.create_task(_keep_running(folder, start=start, runs=runs))
+            try:
                 yield address
+            finally:
+                await end(keeping)
         finally:
-            await _leave(folder, users, stop)
-
-
-async def _leave(folder: Path, users: int, stop: Callable[[], None]) -> None:
-    async with _turn(folder):
-        if try_lock(users):
-            await _to_the_end(stop)
-
-
-@asynccontextmanager
-async def _kept_running(folder: Path, *, start: Callable[[], str], runs: Callable[[], bool]) -> AsyncIterator[None]:
-    """Restarts a server that died: callers of the database only wait for it, and nobody else would start it."""
-    keeping = asyncio.create_task(_keep_running(folder, start=start, runs=runs))
-    try:
-        yield
-    finally:
-        await end(keeping)
+            async with _turn(folder):
+                if try_lock(users):
+                    await _to_the_end(stop)
 
 
 async def _keep_running(folder: Path, *, start: Callable[[], str], runs: Callable[[], bool]) -> None:
+    """Restarts a server that died: callers of the database only wait for it, and nobody else would start it."""
     log = structlog.get_logger()
     while True:
         await asyncio.sleep(_WATCH_S)
@@ -133,18 +122,13 @@ def _opened(path: Path) -> Iterator[int]:
     except FileExistsError:
         lock = os.open(path, flags)
     else:
-        _leave_to_owner(lock, path.parent)
+        if os.geteuid() == 0:  # in a person's folder that person may open it next
+            owner = path.parent.stat()
+            os.fchown(lock, owner.st_uid, owner.st_gid)
     try:
         yield lock
     finally:
         os.close(lock)
-
-
-def _leave_to_owner(lock: int, folder: Path) -> None:
-    """Gives what root makes in a person's folder to that person, who may open it next."""
-    if os.geteuid() == 0:
-        owner = folder.stat()
-        os.fchown(lock, owner.st_uid, owner.st_gid)
 
 
 @asynccontextmanager
@@ -174,27 +158,19 @@ async def embedded_database(home: Path, *, tcp_port: int | None = None) -> Async
         yield url
 
 
-def _open(seat: Seat, tcp_port: int | None, *, again: bool = True) -> str:
-    listening = ensure_started(seat, tcp_port=tcp_port)
+def _open(seat: Seat, tcp_port: int | None) -> str:
+    server = ensure_started(seat, tcp_port=tcp_port)
     try:
-        return _ensure_database(seat, listening, tcp_port)
+        ensure_database(seat, partial(_socket_url, seat, server, SUPERUSER))
     except psycopg.Error as exc:
-        if not (again and isinstance(exc, psycopg.OperationalError)):
-            raise EmbeddedDatabaseError(f"The database in {seat.cluster} runs, but refuses: {exc}") from exc
-    return _open(seat, tcp_port, again=False)  # it died between our look and our call
-
-
-def _ensure_database(seat: Seat, listening: Listening, tcp_port: int | None) -> str:
-    with psycopg.connect(_socket_url(seat, listening, SUPERUSER, "postgres"), autocommit=True) as connection:
-        ensure_passwords(connection, seat)
-        ensure_database(connection, lambda name: _socket_url(seat, listening, SUPERUSER, name))
+        raise EmbeddedDatabaseError(f"The database in {seat.cluster} runs, but refuses: {exc}") from exc
     if tcp_port is None:
-        return _socket_url(seat, listening, ROLE, DATABASE)
-    if not listening.tcp or listening.port != tcp_port:
+        return _socket_url(seat, server, ROLE, DATABASE)
+    if not server.tcp or server.port != tcp_port:
         raise EmbeddedDatabaseError(f"The database in {seat.cluster} already runs, and not on port {tcp_port}.")
     return f"postgresql://{SUPERUSER}:{password_of(SUPERUSER, seat)}@127.0.0.1:{tcp_port}/{DATABASE}"
 
 
-def _socket_url(seat: Seat, listening: Listening, role: str, database: str) -> str:
-    folder = quote(os.fsencode(listening.sockets), safe="")
-    return f"postgresql://{role}:{password_of(role, seat)}@/{database}?host={folder}&port={listening.port}"
+def _socket_url(seat: Seat, server: Postmaster, role: str, database: str) -> str:
+    folder = quote(os.fsencode(seat.cluster / server.sockets), safe="")
+    return f"postgresql://{role}:{password_of(role, seat)}@/{database}?host={folder}&port={server.port}"

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
@@ -37,8 +36,7 @@ _LOG_TAIL_LINES = 5
 _CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")  # bytes
 _INITDB = (
     f"--username={SUPERUSER}",
-    "--auth-local=trust",  # only who can enter the folder (0700) reaches the socket
-    "--auth-host=scram-sha-256",
+    "--auth=scram-sha-256",
     "--encoding=UTF8",
     "--locale=C",
     "--locale-provider=builtin",
@@ -59,11 +57,10 @@ _SETTINGS = {
     "log_min_error_statement": "panic",
 }
 DATABASE = ROLE = "baza"
-_HBA = "pg_hba.conf"
-_RULES = """# Written by Baza: whoever connects is asked for a password.
-local all all scram-sha-256
-host all all 127.0.0.1/32 scram-sha-256
-host all all ::1/128 scram-sha-256
+_PREPARE = b"""
+create schema if not exists extensions authorization baza;
+create extension if not exists vector with schema extensions; -- which only a superuser can add
+alter database baza owner to baza
 """
 
 
@@ -95,19 +92,16 @@ class Postmaster:
         """Whether the process is there and is this cluster's server, not another that was given its number since."""
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return False  # another account's process: ours runs under the account that reads this, or we are root
+        except (ProcessLookupError, PermissionError):
+            return False  # or another account's process: ours runs under the account that reads this, or we are root
         return _serves(self.pid, cluster)
 
 
 def read_postmaster(cluster: Path) -> Postmaster | None:
     """The server that runs, or ran until the machine stopped, on `cluster`."""
-    try:
+    with suppress(FileNotFoundError):
         return Postmaster.parse((cluster / "postmaster.pid").read_text(encoding="utf-8", errors="surrogateescape"))
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def disown(cluster: Path, server: Postmaster) -> None:
@@ -148,25 +142,20 @@ def _serves(pid: int, cluster: Path) -> bool:
         return True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listening:
-    """Where a running server listens. `tcp`: also on 127.0.0.1."""
-
-    sockets: Path
-    port: int
-    tcp: bool
-
-
-def ensure_started(seat: Seat, *, tcp_port: int | None) -> Listening:
+def ensure_started(seat: Seat, *, tcp_port: int | None) -> Postmaster:
     """Make the cluster when it is missing, start it when it is not running. Raises EmbeddedDatabaseError."""
-    log = structlog.get_logger()
-    began = time.monotonic()
-    _ensure_made(seat)
-    running = _find_running(seat)
-    if running is None:
-        running = _start(seat, tcp_port)
-        log.info("database_started", folder=str(seat.cluster), seconds=round(time.monotonic() - began, 2))
-    return Listening(sockets=seat.cluster / running.sockets, port=running.port, tcp=running.tcp)
+    began, marker = time.monotonic(), seat.cluster / "PG_VERSION"
+    if not marker.exists():
+        _make(seat)
+    major = marker.read_text(encoding="ascii").strip()
+    if major != MAJOR:
+        raise EmbeddedDatabaseError(f"{seat.cluster} was made by PostgreSQL {major}, this Baza brings {MAJOR}.")
+    if running := _find_running(seat):
+        return running
+    started = _start(seat, tcp_port)
+    seconds = round(time.monotonic() - began, 2)
+    structlog.get_logger().info("database_started", folder=str(seat.cluster), seconds=seconds)
+    return started
 
 
 def is_running(seat: Seat) -> bool:
@@ -180,20 +169,10 @@ def stop(seat: Seat) -> None:
     server = read_postmaster(seat.cluster)
     if server is None:
         return
-    result = _pg_ctl(seat, "stop", "--mode=fast", f"--timeout={_STOP_S}")
-    if result:
-        structlog.get_logger().warning("database_not_stopped", folder=str(seat.cluster), reason=result)
+    if problem := _pg_ctl(seat, "stop", "--mode=fast", f"--timeout={_STOP_S}"):
+        structlog.get_logger().warning("database_not_stopped", folder=str(seat.cluster), reason=problem)
     else:
         _remove_sockets(server)
-
-
-def _ensure_made(seat: Seat) -> None:
-    marker = seat.cluster / "PG_VERSION"
-    if not marker.exists():
-        _make(seat)
-    major = marker.read_text(encoding="ascii").strip()
-    if major != MAJOR:
-        raise EmbeddedDatabaseError(f"{seat.cluster} was made by PostgreSQL {major}, this Baza brings {MAJOR}.")
 
 
 def _make(seat: Seat) -> None:
@@ -202,7 +181,9 @@ def _make(seat: Seat) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
     give(draft, seat.account)
-    result = run_as(seat.account, seat.programs / "bin" / "initdb", "-D", ".", *_INITDB, folder=draft)
+    password_of(SUPERUSER, seat)
+    secret = f"--pwfile={_password_file(SUPERUSER, seat)}"
+    result = run_as(seat.account, seat.programs / "bin" / "initdb", "-D", ".", secret, *_INITDB, folder=draft)
     if result.returncode:
         raise EmbeddedDatabaseError(f"The database could not be made in {seat.folder}: {_last_lines(result.stdout)}")
     draft.rename(seat.cluster)
@@ -295,43 +276,35 @@ def _last_lines(text: str) -> str:
     return " ".join(text.strip().splitlines()[-_LOG_TAIL_LINES:])
 
 
+def _password_file(role: str, seat: Seat) -> Path:
+    return seat.folder / f"{role}.password"
+
+
 def password_of(role: str, seat: Seat) -> str:
     """From its file beside the cluster, which is made when it is missing."""
-    path = seat.folder / f"{role}.password"
+    path = _password_file(role, seat)
     if not path.exists():
         unfinished = path.with_suffix(".unfinished")
         unfinished.unlink(missing_ok=True)
         unfinished.touch(mode=0o600)
         unfinished.write_text(secrets.token_urlsafe(24), encoding="ascii")
-        if os.geteuid() == 0:  # what root makes in a person's folder stays usable for that person
-            owner = seat.folder.stat()
-            os.chown(unfinished, owner.st_uid, owner.st_gid)
+        give(unfinished, seat.account)
         unfinished.rename(path)
     return path.read_text(encoding="ascii")
 
 
-def ensure_passwords(connection: psycopg.Connection, seat: Seat) -> None:
-    """A fresh cluster, and one of an earlier Baza, lets everybody in: set both passwords, then ask for them."""
-    rules = seat.cluster / _HBA
-    if rules.read_text(encoding="utf-8", errors="replace") == _RULES:
-        return
-    for role in (SUPERUSER, ROLE):
-        if not connection.execute("select 1 from pg_roles where rolname = %s", [role]).fetchone():
-            connection.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
-        password = sql.Literal(password_of(role, seat))
-        connection.execute(sql.SQL("alter role {} password {}").format(sql.Identifier(role), password))
-    rules.write_text(_RULES, encoding="ascii")  # in place: it stays the server's own
-    connection.execute("select pg_reload_conf()")
-
-
-def ensure_database(connection: psycopg.Connection, url: Callable[[str], str]) -> None:
-    """The database, owned by ROLE, with what only a superuser can add; in one of an earlier Baza, all that is in it
-    changes hands. `url` is the superuser's for a database."""
-    owners = "select pg_get_userbyid(datdba) from pg_database where datname = %s"
-    found = connection.execute(owners, [DATABASE]).fetchone()
-    if found is not None and found[0] == ROLE:
-        return
-    if found is None:
-        connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
+def ensure_database(seat: Seat, url: Callable[[str], str]) -> None:
+    """The database and the role that owns it. `url` is the superuser's for a database."""
+    with psycopg.connect(url("postgres"), autocommit=True) as connection:
+        found = connection.execute(
+            "select pg_get_userbyid(datdba) from pg_database where datname = %s", [DATABASE]
+        ).fetchone()
+        if found == (ROLE,):
+            return
+        if not connection.execute("select 1 from pg_roles where rolname = %s", [ROLE]).fetchone():
+            password = sql.Literal(password_of(ROLE, seat))
+            connection.execute(sql.SQL("create role {} login password {}").format(sql.Identifier(ROLE), password))
+        if found is None:
+            connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
     with psycopg.connect(url(DATABASE)) as inside:
-        inside.execute(files(__package__).joinpath("hand_over.sql").read_bytes())
+        inside.execute(_PREPARE)

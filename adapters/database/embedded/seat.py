@@ -7,7 +7,6 @@ lends it an account that can read the programs. It starts nothing.
 import os
 import pwd
 import shutil
-import stat
 import subprocess
 import tempfile
 import uuid
@@ -137,23 +136,15 @@ def find_programs(account: Account | None) -> Path:
     """The installation in the wheel, or a copy in /var/lib/baza when `account` cannot use it where the wheel is. Raises
     EmbeddedDatabaseError."""
     spec = find_spec(_PACKAGE)
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    if not places or not (Path(places[0]) / _INSTALLATION).is_dir():
+    package = Path(next(iter(spec.submodule_search_locations or ()), "") if spec else "")
+    installed = package / _INSTALLATION
+    if not installed.is_dir():
         raise EmbeddedDatabaseError(
             f"PostgreSQL {MAJOR} of the package {_WHEEL} is not installed; install Baza anew, or set DATABASE_URL."
         )
-    package = Path(places[0])
-    installed = package / _INSTALLATION
-    return installed if account is None or _usable(account, installed) else _copy(package) / _INSTALLATION
-
-
-def _usable(account: Account, installed: Path) -> bool:
-    """Whether the programs can be run where they are, with their libraries, and find their data files."""
-    try:
-        runs = run_as(account, installed / "bin" / "initdb", "--version").returncode == 0
-    except EmbeddedDatabaseError:
-        return False
-    return runs and may(account, "-r", installed / "share" / "postgresql")
+    if account is None or may(account, "-x", installed / "bin" / "initdb"):
+        return installed
+    return _copy(package) / _INSTALLATION
 
 
 def _copy(package: Path) -> Path:
@@ -165,20 +156,10 @@ def _copy(package: Path) -> Path:
             copied = Path(folder) / "postgresql"
             for part in (Path(_PACKAGE) / _INSTALLATION, Path(f"{_PACKAGE}.libs")):
                 shutil.copytree(package.parent / part, copied / part, symlinks=True)
-            for path in (copied, *copied.rglob("*")):
-                _open_to_all(path)
+            run_as(None, "chmod", "-R", "a+rX", copied)  # the wheel may have been installed under a strict umask
             if not target.is_dir():  # another process may have copied meanwhile
                 copied.rename(target)
     return target / _PACKAGE
-
-
-def _open_to_all(path: Path) -> None:
-    """The wheel may have been installed under a strict umask; only our copy is opened."""
-    if path.is_symlink():
-        return
-    mode = path.stat().st_mode
-    executable = stat.S_ISDIR(mode) or mode & stat.S_IXUSR
-    path.chmod(0o755 if executable else 0o644)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,7 @@ import psycopg
 import pytest
 
 from adapters.database.embedded import embedded_database
-from adapters.database.migrate import migrate
-from tests.integration.adapters.database.embedded_homes import execute, temporary_folder, value
+from tests.integration.adapters.database.embedded_homes import temporary_folder, value
 
 
 @pytest.fixture
@@ -48,29 +47,3 @@ async def test_bazas_own_role_may_do_nothing_beside_its_database(folder: Path) -
                 pytest.raises(psycopg.errors.InsufficientPrivilege),
             ):
                 connection.execute(statement.encode())
-
-
-async def test_a_database_of_an_earlier_baza_changes_hands(folder: Path) -> None:
-    """Such a cluster trusts whoever comes, and the superuser has made everything."""
-    async with embedded_database(folder) as url:
-        await migrate(url)
-        superuser = url.replace(f"baza:{(folder / 'baza.password').read_text()}@", "postgres@")
-        hba = folder / "postgres" / "pg_hba.conf"
-        hba.write_text("local all all trust\n")
-        as_superuser = url.replace(
-            f"baza:{(folder / 'baza.password').read_text()}",
-            f"postgres:{(folder / 'postgres.password').read_text()}",
-        )
-        execute(as_superuser, "select pg_reload_conf(); alter database baza owner to postgres")
-        execute(superuser, "create table mine as select 1 as a; reassign owned by baza to postgres")
-        for secret in ("baza.password", "postgres.password"):
-            (folder / secret).unlink()
-    async with embedded_database(folder) as url:
-        assert value(url, "select count(*) from mine") == 1
-        execute(url, "drop table mine")
-        await migrate(url)
-        assert value(url, "select count(*) from documents") == 0
-        others = (
-            "select count(*) from pg_class where relnamespace = 'public'::regnamespace and relowner <> 'baza'::regrole"
-        )
-        assert value(url, others) == 0
