@@ -66,9 +66,7 @@ async def shared(
             finally:
                 await end(keeping)
         finally:
-            async with _turn(folder):
-                if try_lock(users):
-                    await _to_the_end(stop)
+            await _in_turn(folder, lambda: stop() if try_lock(users) else None)
 
 
 async def _keep_running(folder: Path, *, start: Callable[[], str], runs: Callable[[], bool]) -> None:
