@@ -14,7 +14,6 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-import httpcore
 import httpx
 import structlog
 
@@ -28,7 +27,6 @@ ANSWER_S = 15.0
 AT_ONCE = 10
 HOLD_S = 45.0  # until another process takes over what a killed one was sending
 LOOK_EVERY_S = 2.0
-BROKEN = (httpx.HTTPError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError)
 _PREFIX = "whsec_"
 
 log = structlog.get_logger()
@@ -88,7 +86,7 @@ async def _problem(post: Callable[[], Awaitable[int]]) -> str | None:
             status = await post()
     except IngestionError as error:  # of the guard
         return error.code.value
-    except BROKEN as error:
+    except (httpx.HTTPError, OSError) as error:
         return type(error).__name__
     return None if 200 <= status < 300 else f"HTTP {status}"
 

@@ -14,15 +14,16 @@ import mimetypes
 import re
 import ssl
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.message import Message
+from email.utils import collapse_rfc2231_value
 from enum import StrEnum
 from pathlib import Path, PurePath
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import unquote
 
-import httpcore
 import httpx
 
 from domain.errors import retry_after_s
@@ -88,12 +89,6 @@ TEXT_FILES = frozenset(
     {"", "text/plain", "text/markdown", "text/x-markdown", "text/csv", "text/rtf", "application/rtf"}
 )
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
-_ENDINGS = {
-    "audio/mpeg": ".mp3",
-    "audio/ogg": ".ogg",
-    "video/mp4": ".mp4",
-    "image/jpeg": ".jpg",
-}  # where `mimetypes` is wrong
 _SIGNATURES = {b"%PDF-": ".pdf", b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png", b"OggS": ".ogg", b"ID3": ".mp3"}
 
 _PAGE_START = re.compile(
@@ -102,8 +97,6 @@ _PAGE_START = re.compile(
 """Possessive: with backtracking, a hundred comments in a row would take hours."""
 _UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, which is full of zero bytes
-_EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[\w-]*'([^;]+)", re.IGNORECASE)  # RFC 5987
-_PLAIN_NAME = re.compile(r"filename\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^;]+))", re.IGNORECASE)
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
 
 
@@ -123,26 +116,16 @@ def recognise(media_type: str, head: bytes) -> Content:
 
 def _ending(declared: str, head: bytes) -> str:
     by_bytes = (ending for signature, ending in _SIGNATURES.items() if head.startswith(signature))
-    return next(by_bytes, "") or _ENDINGS.get(declared) or mimetypes.guess_extension(declared) or ""
+    return next(by_bytes, "") or mimetypes.guess_extension(declared) or ""
 
 
 def _declared_name(disposition: str) -> str:
-    """The name in Content-Disposition; the extended form takes precedence (RFC 6266, 4.3)."""
-    if extended := _EXTENDED_NAME.search(disposition):
-        charset, encoded = extended.groups()
-        try:
-            return unquote_to_bytes(encoded.strip().strip('"')).decode(charset)
-        except (LookupError, UnicodeError):
-            return unquote(encoded)
-    plain = _PLAIN_NAME.search(disposition)
-    if plain is None:
-        return ""
-    quoted, bare = plain.groups()
-    return _read_as_sent(re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else unquote(bare.strip()))
-
-
-def _read_as_sent(name: str) -> str:
-    """Undo what servers do to names: UTF-8 in headers that are decoded as Latin-1, percent encoding inside quotes."""
+    """The name in Content-Disposition; the extended form takes precedence (RFC 6266, 4.3). What servers do to names is
+    undone: UTF-8 in headers that are decoded as Latin-1, percent encoding inside quotes."""
+    header = Message()
+    header["Content-Disposition"] = disposition
+    named = [value for key, value in header.get_params([], "Content-Disposition") if key == "filename"]
+    name = collapse_rfc2231_value(named[-1]) if named else ""
     with suppress(UnicodeError):
         name = name.encode("latin-1").decode("utf-8")
     return unquote(name)
@@ -165,89 +148,31 @@ class DownloadLimits:
         return max(self.page_bytes, self.file_bytes)
 
 
-class Unwanted(Exception):
-    """A body of a kind that was not requested; the message is its declared type."""
-
-
-class ArrivingBody:
-    """A body that is being received."""
-
-    def __init__(self, file: HashedFile, media_type: str, limits: DownloadLimits) -> None:
-        self.head = b""
-        self.content: Content | None = None  # None until enough bytes have come
-        self._file = file
-        self._media_type = media_type
-        self._limits = limits
-
-    def take(self, piece: bytes) -> bool:
-        """Write a piece; False when the limit is reached and the rest is not wanted. Raises Oversize, Unwanted."""
-        if self.content is None:
-            self.head = (self.head + piece)[:HEAD_BYTES]
-            if len(self.head) == HEAD_BYTES:
-                self._recognise()
-        room = self._limit_bytes() - self._file.size_bytes
-        if len(piece) <= room:
-            self._file.write(piece)
-            return True
-        if not self._limits.cut:
-            raise Oversize(self._limit_bytes())
-        self._file.write(piece[:room])
-        return False
-
-    def finish(self) -> Content:
-        """The kind of the content. Raises Unwanted."""
-        return self.content or self._recognise()
-
-    def _recognise(self) -> Content:
-        self.content = recognise(self._media_type, self.head)
-        if self.content is Content.FILE and not self._is_wanted_file():
-            raise Unwanted(self._media_type)
-        return self.content
-
-    def _is_wanted_file(self) -> bool:
-        return self._limits.file_bytes > 0 and not (
-            self._limits.documents_only and self._media_type.startswith(_NO_DOCUMENTS)
-        )
-
-    def _limit_bytes(self) -> int:
-        if self.content is None:
-            return self._limits.most_bytes
-        return self._limits.file_bytes if self.content is Content.FILE else self._limits.page_bytes
-
-
-class UndecodableBody(Exception):
-    """A coding that was not requested, or bytes that do not match it."""
-
-
-async def decode_body(raw: AsyncIterable[bytes], *, content_encoding: str) -> AsyncIterator[bytes]:
-    """The decompressed body. Raises UndecodableBody."""
-    coding = content_encoding.strip().lower()
+async def decode_body(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body, decompressed in steps, so that when the consumer stops, decompression stops. It may be several gzip
+    members in a row. Raises SourceError PAGE_UNREACHABLE for a coding that was not requested, or is not what it says.
+    """
+    coding = response.headers.get("content-encoding", "").strip().lower()
     if coding not in _PLAIN | _ZIPPED:
-        raise UndecodableBody(f"content-encoding {coding[:40]}")
-    unzipper = _Unzipper()
-    async for piece in raw:
-        for decoded in (piece,) if coding in _PLAIN else unzipper.feed(piece):
-            yield decoded
-
-
-class _Unzipper:
-    """Decompresses one body, which may be several gzip members in a row."""
-
-    def __init__(self) -> None:
-        self._zip = zlib.decompressobj(_GZIP_OR_ZLIB)
-
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The decompressed piece, step by step: when the consumer stops iterating, decompression stops."""
+        raise _undecodable(response, f"content-encoding {coding[:40]}")
+    unzipper = zlib.decompressobj(_GZIP_OR_ZLIB)
+    async for piece in response.aiter_raw():
+        if coding in _PLAIN:
+            yield piece
+            continue
         while piece:
-            if self._zip.eof:
-                self._zip = zlib.decompressobj(_GZIP_OR_ZLIB)
+            if unzipper.eof:
+                unzipper = zlib.decompressobj(_GZIP_OR_ZLIB)
             try:
-                decoded = self._zip.decompress(piece, STEP_BYTES)
+                decoded = unzipper.decompress(piece, STEP_BYTES)
             except zlib.error as error:
-                raise UndecodableBody(str(error)) from error
-            if decoded:
-                yield decoded
-            piece = self._zip.unused_data if self._zip.eof else self._zip.unconsumed_tail
+                raise _undecodable(response, str(error)) from error
+            yield decoded
+            piece = unzipper.unused_data if unzipper.eof else unzipper.unconsumed_tail
+
+
+def _undecodable(response: httpx.Response, detail: str) -> SourceError:
+    return SourceError(FailureCode.PAGE_UNREACHABLE, host=response.url.host, detail=detail)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,18 +242,12 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
     _refuse_status(response)
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not is_wanted(media_type):
-        raise Unwanted(media_type)
-    _refuse_announced_size(response, limits)
+        raise _unwanted(response, media_type)
+    announced = response.headers.get("content-length", "")
+    if not limits.cut and announced.isdecimal() and int(announced) > limits.most_bytes:
+        raise Oversize(limits.most_bytes)
     with HashedFile(target, limit_bytes=limits.most_bytes) as file:
-        body = ArrivingBody(file, media_type, limits)
-        encoding = response.headers.get("content-encoding", "")
-        async for piece in decode_body(response.aiter_raw(), content_encoding=encoding):
-            is_known = body.content is not None
-            if not body.take(piece):
-                break
-            if body.content is Content.FILE and not is_known:
-                deadline.reschedule((deadline.when() or 0) + (limits.file_patience - 1) * limits.total_s)
-        content = body.finish()
+        content, head = await _receive(response, media_type, file, limits, deadline)
     return Download(
         path=target,
         url=response.url,
@@ -338,10 +257,43 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
         tags=read_headers(response.headers.get_list("x-robots-tag")),
         edition=_edition(response),
         content=content,
-        head=body.head,
+        head=head,
         size_bytes=file.size_bytes,
         sha256=file.sha256,
     )
+
+
+async def _receive(
+    response: httpx.Response, media_type: str, file: HashedFile, limits: DownloadLimits, deadline: asyncio.Timeout
+) -> tuple[Content, bytes]:
+    """Write the body to `file`: its kind, known from its first HEAD_BYTES on, and these. Raises Oversize."""
+    head, content, limit = b"", None, limits.most_bytes
+
+    def recognised() -> Content:
+        found = recognise(media_type, head)
+        is_document = not (limits.documents_only and media_type.startswith(_NO_DOCUMENTS))
+        if found is Content.FILE and not (limits.file_bytes and is_document):
+            raise _unwanted(response, media_type)
+        return found
+
+    async for piece in decode_body(response):
+        if content is None and len(head := (head + piece)[:HEAD_BYTES]) == HEAD_BYTES:
+            content = recognised()
+            limit = limits.file_bytes if content is Content.FILE else limits.page_bytes
+            if content is Content.FILE:
+                deadline.reschedule((deadline.when() or 0) + (limits.file_patience - 1) * limits.total_s)
+        room = limit - file.size_bytes
+        if len(piece) > room and not limits.cut:
+            raise Oversize(limit)
+        file.write(piece[:room])
+        if len(piece) > room:
+            break
+    return content or recognised(), head
+
+
+def _unwanted(response: httpx.Response, media_type: str) -> SourceError:
+    """For a body of a kind that was not requested."""
+    return SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100] or "?")
 
 
 def _conditions(known: Edition) -> dict[str, str]:
@@ -351,13 +303,13 @@ def _conditions(known: Edition) -> dict[str, str]:
 
 
 def _edition(response: httpx.Response) -> Edition | None:
-    etag, modified = (_sayable(response.headers.get(name)) for name in ("etag", "last-modified"))
+    """What can be sent back as it is."""
+    values = (response.headers.get(name, "") for name in ("etag", "last-modified"))
+    etag, modified = (
+        value if 0 < len(value) <= LONGEST_EDITION and value.isascii() and value.isprintable() else None
+        for value in values
+    )
     return Edition(url=str(response.url), etag=etag, modified=modified) if etag or modified else None
-
-
-def _sayable(value: str | None) -> str | None:
-    """The header's value if it can be sent back as it is; else None."""
-    return value if value and len(value) <= LONGEST_EDITION and value.isascii() and value.isprintable() else None
 
 
 def _join(url: httpx.URL, location: str) -> str:
@@ -376,12 +328,6 @@ def _refuse_status(response: httpx.Response) -> None:
         raise SourceError(FailureCode.PAGE_STATUS, host=host, status=status)
 
 
-def _refuse_announced_size(response: httpx.Response, limits: DownloadLimits) -> None:
-    announced = response.headers.get("content-length", "")
-    if not limits.cut and announced.isdecimal() and int(announced) > limits.most_bytes:
-        raise Oversize(limits.most_bytes)
-
-
 @contextmanager
 def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
     """Translate errors of the network into errors that people can be shown."""
@@ -389,20 +335,17 @@ def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
         yield
     except Oversize as error:
         raise SourceError(FailureCode.PAGE_TOO_LARGE, host=host, limit_mb=megabytes(error.limit_bytes)) from error
-    except Unwanted as error:
-        raise SourceError(FailureCode.PAGE_TYPE, host=host, media_type=str(error)[:100] or "?") from error
-    except (TimeoutError, httpcore.TimeoutException) as error:
+    except (TimeoutError, httpx.TimeoutException) as error:
         raise ServiceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(limits.total_s)) from error
-    except UndecodableBody as error:
-        raise SourceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=str(error)) from error
-    except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError) as error:  # SSLError: when connected
+    except (httpx.TransportError, ssl.SSLError) as error:  # SSLError: when connected
         fate = SourceError if _is_bad_certificate(error) else ServiceError
         raise fate(FailureCode.PAGE_UNREACHABLE, host=host, detail=f"{type(error).__name__}: {error}") from error
 
 
-def _is_bad_certificate(error: BaseException) -> bool:
-    reason = error.__cause__ or error.__context__  # httpcore's pool re-raises its errors without their cause
-    return isinstance(reason, ssl.SSLCertVerificationError)
+def _is_bad_certificate(error: BaseException | None) -> bool:
+    while error and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__  # httpcore's pool re-raises its errors without their cause
+    return error is not None
 
 
 def make_readable(download: Download) -> None:

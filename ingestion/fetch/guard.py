@@ -12,9 +12,7 @@ import ipaddress
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from types import TracebackType
-from typing import Self
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import httpcore
 import httpx
@@ -219,22 +217,9 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 failure = error
         raise failure
 
-    async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Always refuses: no page is behind a socket file of this machine."""
-        raise httpcore.ConnectError(f"unix sockets are closed to the crawler ({path})")
 
-    async def sleep(self, seconds: float) -> None:
-        """httpcore's pause between retries; we make none."""
-        await self._connector.sleep(seconds)
-
-
-class GuardedTransport(httpx.AsyncBaseTransport):
-    """httpx over httpcore, with the guarded backend as its only way to the network."""
+class GuardedTransport(httpx.AsyncHTTPTransport):
+    """httpx's own transport, with the guarded backend as its only way to the network; raises the guard's errors too."""
 
     def __init__(
         self,
@@ -243,62 +228,10 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         connector: httpcore.AsyncNetworkBackend | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
+        # httpx takes no backend, so its pool is made here. Were it called otherwise there, no request would go out.
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=ssl_context or httpx.create_ssl_context(trust_env=False),
             max_connections=CONNECTIONS,
             max_keepalive_connections=0,
             network_backend=GuardedBackend(guard, connector),
         )
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """One request on one connection. Raises the errors of httpcore and of the guard."""
-        response = await self._pool.handle_async_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(
-                    scheme=request.url.raw_scheme,
-                    host=request.url.raw_host,
-                    port=request.url.port,
-                    target=request.url.raw_path,
-                ),
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
-            )
-        )
-        return httpx.Response(
-            status_code=response.status,
-            headers=response.headers,
-            stream=_Body(response),
-            extensions=response.extensions,
-        )
-
-    async def __aenter__(self) -> Self:
-        await self._pool.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None = None,
-        exc_value: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
-        await self._pool.__aexit__(exc_type, exc_value, traceback)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._pool.aclose()
-
-
-class _Body(httpx.AsyncByteStream):
-    """The bytes of a response as they arrive."""
-
-    def __init__(self, response: httpcore.Response) -> None:
-        self._response = response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._response.aiter_stream():
-            yield part
-
-    async def aclose(self) -> None:
-        await self._response.aclose()
