@@ -54,28 +54,28 @@ class _Item:
 
 def parse_epub(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no package document), FILE_TOO_HEAVY."""
-    with Package(path, name=info.name) as package:
-        opf_part = _find_opf(package, info.name)
-        opf = read_tree(package.read(opf_part), recover=True)
+    with Package(path) as package:
+        opf_part = _find_opf(package)
+        opf = read_tree(package.part(opf_part), recover=True)
         items = _manifest(opf, opf_part)
         spine = dict.fromkeys(entry.get("idref", "") for entry in opf.iter("{*}itemref"))
         chapters = [items[key] for key in spine if key in items and items[key].media_type in CHAPTER_TYPES]
-        _check_open(package, chapters, info.name)
+        _check_open(package, chapters)
         contents = _contents(package, items, opf)
         outline = Outline()
         for chapter in chapters:
-            _add_chapter(outline, decode_markup(package.read(chapter.part)), contents.get(chapter.part))
+            _add_chapter(outline, decode_markup(package.part(chapter.part)), contents.get(chapter.part))
     authors = dict.fromkeys(map(words_of, opf.iter("{*}creator")))
     return outline.document(info.name, stated_in(opf, "title"), author=", ".join(authors) or None)
 
 
-def _find_opf(package: Package, name: str) -> str:
+def _find_opf(package: Package) -> str:
     container = package.tree(CONTAINER)
     roots = [] if container is None else [root.get("full-path", "") for root in container.iter("{*}rootfile")]
     found = next((part for part in roots if part in package.names), None)
     found = found or next((part for part in sorted(package.names) if part.endswith(".opf")), None)
     if found is None:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail="no package document")
+        raise SourceError(FailureCode.FILE_DAMAGED, detail="no package document")
     return found
 
 
@@ -90,14 +90,14 @@ def _manifest(opf: Element, opf_part: str) -> Mapping[str, _Item]:
     }
 
 
-def _check_open(package: Package, chapters: list[_Item], name: str) -> None:
+def _check_open(package: Package, chapters: list[_Item]) -> None:
     """Refuse encrypted chapters, which are copy-protected; encrypted fonts are harmless."""
     encryption = package.tree(ENCRYPTION)
     if encryption is None:
         return
     encrypted = {resolve("", reference.get("URI", "")) for reference in encryption.iter("{*}CipherReference")}
     if any(chapter.part in encrypted for chapter in chapters):
-        raise SourceError(FailureCode.FILE_ENCRYPTED, name=name, detail="copy protection")
+        raise SourceError(FailureCode.FILE_ENCRYPTED, detail="copy protection")
 
 
 def _contents(package: Package, items: Mapping[str, _Item], opf: Element) -> Mapping[str, str]:
@@ -106,7 +106,7 @@ def _contents(package: Package, items: Mapping[str, _Item], opf: Element) -> Map
     navigation = next((item for item in items.values() if "nav" in item.properties.split()), None)
     ncx = next((item for item in items.values() if item.media_type == NCX_TYPE), None)
     for item, links in ((navigation, _nav_links), (ncx, _ncx_links)):
-        data = package.read(item.part) if item is not None else b""
+        data = package.part(item.part) if item is not None else b""
         if item is None or not data:
             continue
         for target, title in links(read_tree(data, recover=True)):
@@ -143,7 +143,7 @@ def parse_fb2(path: Path, info: FileInfo) -> Document:
     """Tolerates small mistakes in the markup. Raises SourceError FILE_DAMAGED for a truncated file."""
     data = _PICTURE.sub(b"", path.read_bytes())
     if not data.startswith(_WIDE_BOMS) and not _END.search(data):
-        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="the end of the book is missing")
+        raise SourceError(FailureCode.FILE_DAMAGED, detail="the end of the book is missing")
     root = read_tree(spell_entities(data), recover=True)
     reader = _BookReader(_notes(root))
     for body in root.iterchildren("{*}body"):

@@ -41,7 +41,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     unread: list[UnreadPart] = []
     pages = _without_repetitions(_distinct(_read_pages(path, unread)))
     if not pages:
-        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=info.name, detail=f"{len(unread)} pages unread")
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail=f"{len(unread)} pages unread")
     blocks = tuple(block for page in pages for block in chapter(page.document, url=page.url))
     authors = {page.document.author for page in pages}
     return Document(

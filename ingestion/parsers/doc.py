@@ -215,11 +215,11 @@ def parse(path: Path, info: FileInfo) -> Document:
     with olefile.OleFileIO(str(path)) as container:
         document = container.openstream("WordDocument").read()
         if is_encrypted(document):
-            raise SourceError(FailureCode.FILE_ENCRYPTED, name=info.name)
+            raise SourceError(FailureCode.FILE_ENCRYPTED)
         try:
             text = read_doc(document, container.openstream(table_name(document)).read())
         except (BadDoc, OSError) as error:
-            raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
+            raise SourceError(FailureCode.FILE_DAMAGED, detail=str(error)) from error
     return _Reader(text).read().document(info.name)
 
 

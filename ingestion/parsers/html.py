@@ -359,10 +359,10 @@ def read_page(text: str, *, name: str) -> Document:
     """Parse a page that is in memory already; `name` is the title when the page has none."""
     tree = load_page(text)
     if tree is None:
-        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name, detail="no markup")
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail="no markup")
     remove_furniture(tree)
     facts = read_facts(tree)
-    blocks = read_posts(tree, facts) or _main_text(tree, text, facts, name=name)
+    blocks = read_posts(tree, facts) or _main_text(tree, text, facts)
     return Document(
         title=choose_title(facts.title, blocks, name=name),
         blocks=blocks,
@@ -372,17 +372,15 @@ def read_page(text: str, *, name: str) -> Document:
     )
 
 
-def _main_text(tree: HtmlElement, text: str, facts: PageFacts, *, name: str) -> tuple[Block, ...]:
+def _main_text(tree: HtmlElement, text: str, facts: PageFacts) -> tuple[Block, ...]:
     whole = () if _has_surroundings(tree) else _outline_of(tostring(tree, encoding="unicode")).finish()
     blocks = tuple(whole) or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
     if _length(blocks) < REMARK_CHARACTERS:
-        blocks = _scarce_text(blocks, tree, text, facts, name=name)
+        blocks = _scarce_text(blocks, tree, text, facts)
     return _with_standfirst(blocks, tree, facts.summary or "")
 
 
-def _scarce_text(
-    blocks: tuple[Block, ...], tree: HtmlElement, text: str, facts: PageFacts, *, name: str
-) -> tuple[Block, ...]:
+def _scarce_text(blocks: tuple[Block, ...], tree: HtmlElement, text: str, facts: PageFacts) -> tuple[Block, ...]:
     """The longest text the page offers, unless it only says why there is no more. Raises SourceError."""
     fallback = noscript_pages(text)
     if _length(blocks) < ENOUGH_CHARACTERS:
@@ -390,9 +388,9 @@ def _scarce_text(
         blocks = max(blocks, _extract(inside) if inside is not None else (), _summary_alone(facts), key=_length)
     shown = "\n".join(block.text for block in blocks)
     if wall := find_wall(tree, shown, remark=f"{shown}\n{fallback}"):
-        raise SourceError(wall, name=name, detail=f"{len(shown)} characters without it")
+        raise SourceError(wall, detail=f"{len(shown)} characters without it")
     if not blocks:
-        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name, detail="no main text in the page")
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail="no main text in the page")
     return blocks
 
 

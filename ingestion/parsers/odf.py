@@ -207,12 +207,14 @@ def _count(element: Element, name: str) -> int:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no content), FILE_TOO_HEAVY."""
-    with Package(path, name=info.name) as package:
-        _check_open(package, info.name)
+    with Package(path) as package:
+        manifest = package.tree(MANIFEST)
+        if manifest is not None and next(manifest.iter("{*}encryption-data"), None) is not None:
+            raise SourceError(FailureCode.FILE_ENCRYPTED)
         content = package.tree(CONTENT)
         body = next(content.iter("{*}body"), None) if content is not None else None
         if body is None:
-            raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="no content")
+            raise SourceError(FailureCode.FILE_DAMAGED, detail="no content")
         outline = Outline()
         slides = _read_body(outline, content, body)
         meta = package.tree(META)
@@ -223,12 +225,6 @@ def parse(path: Path, info: FileInfo) -> Document:
         author=stated_in(meta, "initial-creator") or stated_in(meta, "creator"),
         pages=slides or None,
     )
-
-
-def _check_open(package: Package, name: str) -> None:
-    manifest = package.tree(MANIFEST)
-    if manifest is not None and next(manifest.iter("{*}encryption-data"), None) is not None:
-        raise SourceError(FailureCode.FILE_ENCRYPTED, name=name)
 
 
 def _read_body(outline: Outline, content: Element, body: Element) -> int:

@@ -204,7 +204,7 @@ def _in_bands(shapes: list[Shape]) -> list[Shape]:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Includes hidden slides. Raises SourceError FILE_TOO_HEAVY."""
-    with Package(path, name=info.name) as package:
+    with Package(path) as package:
         outline = Outline()
         slides = list(_slides(package))
         for number, part in enumerate(slides, start=1):

@@ -18,7 +18,6 @@ from types import FrameType
 
 import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
 
-from domain.locator import JsonValue
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
@@ -88,37 +87,36 @@ HTML .xls); the first one counts."""
 
 
 def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
-    """Raises SourceError: FILE_UNSUPPORTED when there is no parser, FILE_WITHOUT_TEXT when it has neither text nor
-    pages without text, and whatever the format's parser raises."""
-    info = inspect_file(path, name=name, media_type=media_type)
-    parser = _parser_of(info)
-    if parser is None:
-        raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail=f"no parser for {info.kind}")
-    return _require_pages(_parse(parser, path, info), name)
-
-
-def _parser_of(info: FileInfo) -> Parser | None:
-    if info.media_type == SITE_TYPE:
-        return crawled.parse
-    says = {info.ending, info.media_type}
-    declared = (parser for kind, names, parser in DECLARED if kind is info.kind and not says.isdisjoint(names.split()))
-    return next(declared, PARSERS.get(info.kind))
-
-
-def _parse(parser: Parser, path: Path, info: FileInfo) -> Document:
+    """Raises SourceError alone: FILE_UNSUPPORTED when there is no parser, FILE_WITHOUT_TEXT when it has neither text
+    nor pages without text (which may be pictures of text: `ingestion.reading.reader` decides), FILE_DAMAGED for
+    whatever else its parser raises."""
     try:
-        return parser(path, info)
-    except SourceError as error:
-        if "name" in error.params:
-            raise
-        raise SourceError(error.code, name=info.name, detail=error.detail) from error
-
-
-def _require_pages(document: Document, name: str) -> Document:
-    """Pages without text may be pictures of text: `ingestion.reading.reader` decides what to do with them."""
+        info = inspect_file(path, name=name, media_type=media_type)
+        says = {info.ending, info.media_type}
+        declared = (parser for kind, names, parser in DECLARED if kind is info.kind and says & set(names.split()))
+        parser = crawled.parse if media_type == SITE_TYPE else next(declared, PARSERS.get(info.kind))
+        if parser is None:
+            raise SourceError(FailureCode.FILE_UNSUPPORTED, detail=f"no parser for {info.kind}")
+        document = parser(path, info)
+    except Exception as error:
+        raise _refusal(error, name) from error
     if not document.blocks and not document.pages_without_text:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name)
     return document
+
+
+def _refusal(error: BaseException, name: str) -> SourceError:
+    """What to say of a file that could not be read: whatever its parser raised is its own fault."""
+    match error:
+        case SourceError():
+            return SourceError(error.code, detail=error.detail, **{"name": name, **error.params})
+        case MemoryError():
+            return SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail="memory limit")
+        case _CpuTimeSpent():
+            seconds = math.ceil(time.process_time())
+            return SourceError(FailureCode.FILE_TOO_SLOW, name=name, detail="processor time", seconds=seconds)
+        case _:
+            return SourceError(FailureCode.FILE_DAMAGED, name=name, detail=f"{type(error).__name__}: {error}"[:500])
 
 
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
@@ -136,20 +134,7 @@ def _answer(request: Request, connection: socket.socket, stream: BufferedReader)
     # The outermost handler of a process that meets files made to break parsers: any error is the file's fault.
     except (Exception, _CpuTimeSpent) as error:
         allow_reporting()
-        connection.sendall(_reason(error, request))
-
-
-def _reason(error: BaseException, request: Request) -> bytes:
-    match error:
-        case SourceError():
-            return codec.encode_failure(error)
-        case MemoryError():
-            return _failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")
-        case _CpuTimeSpent():
-            seconds = math.ceil(time.process_time())
-            return _failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=seconds)
-        case _:
-            return _failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])
+        connection.sendall(codec.encode_failure(_refusal(error, request.name)))
 
 
 def _parse_file(request: Request, _: BufferedReader) -> Iterator[bytes]:
@@ -218,13 +203,8 @@ def _within_limit(pieces: Iterable[bytes], request: Request) -> Iterator[bytes]:
     for piece in pieces:
         sent += len(piece)
         if sent > request.output_bytes:
-            yield _failure(FailureCode.FILE_TOO_HEAVY, request, detail=f"more than {request.output_bytes} bytes")
-            return
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"more than {request.output_bytes} bytes")
         yield piece
-
-
-def _failure(code: FailureCode, request: Request, *, detail: str, **params: JsonValue) -> bytes:
-    return codec.encode_failure(SourceError(code, name=request.name, detail=detail, **params))
 
 
 class _CpuTimeSpent(BaseException):

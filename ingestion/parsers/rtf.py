@@ -81,7 +81,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     reader = _Reader()
     open_groups = reader.read(path.read_bytes().lstrip())
     if open_groups > 1:  # some programs omit the last brace, which loses nothing
-        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=f"{open_groups} groups are not closed")
+        raise SourceError(FailureCode.FILE_DAMAGED, detail=f"{open_groups} groups are not closed")
     title, author = reader.taken("title"), reader.taken("author").strip()
     return reader.outline.document(info.name, title, author=author or None)
 

@@ -59,9 +59,9 @@ class _Book:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_TOO_HEAVY."""
-    with Package(path, name=info.name) as package:
+    with Package(path) as package:
         outline = Outline()
-        workbook = read_tree(package.read(WORKBOOK))
+        workbook = read_tree(package.part(WORKBOOK))
         relations = package.relations(WORKBOOK)
         book = _read_book(package, workbook)
         for sheet in workbook.iter("{*}sheet"):
@@ -84,7 +84,7 @@ def _read_book(package: Package, workbook: Element) -> _Book:
 def _read_shared(package: Package) -> "_SharedTexts":
     shared = _SharedTexts()
     if "xl/sharedStrings.xml" in package.names:
-        with package.open("xl/sharedStrings.xml") as stream:
+        with package.stream("xl/sharedStrings.xml") as stream:
             for item in stream_elements(stream, "{*}si"):
                 shared.append(_rich_text(item))
     return shared
@@ -134,9 +134,9 @@ def _read_formats(styles: Element | None) -> list[NumberFormat]:
 
 def _add_worksheet(outline: Outline, package: Package, part: str, *, name: str, book: _Book) -> None:
     outline.add_heading(name, 1)
-    with package.open(part) as stream:
+    with package.stream(part) as stream:
         spans = _merged_down(stream)
-    with package.open(part) as stream:
+    with package.stream(part) as stream:
         add_sheet(outline, _read_rows(stream, book, spans))
 
 
@@ -233,9 +233,9 @@ def _column(letters: str) -> int:
 
 
 def parse_binary(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError FILE_ENCRYPTED, FILE_DAMAGED."""
+    """Raises SourceError FILE_ENCRYPTED."""
     # Imported here: few files are of this kind.
-    from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
+    from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
 
     outline = Outline()
     try:
@@ -248,9 +248,7 @@ def parse_binary(path: Path, info: FileInfo) -> Document:
                 first_column = content.start[1] if content.start else 0
                 add_sheet(outline, _binary_rows(content.iter_rows(), first_column))
     except PasswordError as error:
-        raise SourceError(FailureCode.FILE_ENCRYPTED, name=info.name, detail=str(error)) from error
-    except CalamineError as error:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
+        raise SourceError(FailureCode.FILE_ENCRYPTED, detail=str(error)) from error
     return outline.document(info.name, is_sheets=True)
 
 

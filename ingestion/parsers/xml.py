@@ -10,13 +10,11 @@ length (10 MB). It knows no vocabulary.
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html.entities import html5
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 from urllib.parse import unquote
 
 from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
@@ -64,17 +62,18 @@ def _number(found: re.Match[bytes]) -> bytes:
     return "".join(f"&#{ord(character)};" for character in characters).encode()
 
 
-def stream_elements(stream: IO[bytes], tag: str) -> Iterator[Element]:
-    """Complete elements with this tag (`{*}row`: in any namespace); each is emptied when the next is requested.
-
-    Raises as `read_tree` does.
-    """
+def stream_elements(
+    stream: IO[bytes], *tags: str, is_whole: Callable[[Element], bool] = lambda _: True
+) -> Iterator[Element]:
+    """Complete elements with these tags (`{*}row`: in any namespace); each is emptied when the next is requested. Those
+    for which `is_whole` says no are left to the one around them. Raises as `read_tree` does."""
     try:
-        for _, element in etree.iterparse(stream, tag=tag, remove_comments=True, remove_pis=True, **SAFE):
-            yield element
-            element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+        for _, element in etree.iterparse(stream, tag=tags, remove_comments=True, remove_pis=True, **SAFE):
+            if is_whole(element):
+                yield element
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
     except etree.XMLSyntaxError as error:
         raise _explain(error) from error
 
@@ -124,45 +123,35 @@ class Relation:
     target: str  # the part's name
 
 
-class Package(AbstractContextManager["Package"]):
-    """An open archive."""
+class Package(zipfile.ZipFile):
+    """An open archive. Opening one raises zipfile.BadZipFile."""
 
-    def __init__(self, path: Path, *, name: str) -> None:
-        """`name` is used in errors. Raises zipfile.BadZipFile."""
-        self._name = name
-        self._archive = zipfile.ZipFile(path)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._left_bytes = LARGEST_PARTS_BYTES
-        self.names = frozenset(self._archive.namelist())
+        self.names = frozenset(self.namelist())
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._archive.close()
-
-    def read(self, part: str) -> bytes:
+    def part(self, name: str) -> bytes:
         """The whole part; empty when there is none. Raises SourceError FILE_TOO_HEAVY before it is inflated."""
-        if part not in self.names:
+        if name not in self.names:
             return b""
-        size = self._archive.getinfo(part).file_size  # as stated; zipfile never inflates beyond it
+        size = self.getinfo(name).file_size  # as stated; zipfile never inflates beyond it
         self._left_bytes -= size
         if self._left_bytes < 0:
-            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"inflates beyond {size} bytes")
-        return self._archive.read(part)
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"inflates beyond {size} bytes")
+        return self.read(name)
 
     def tree(self, part: str) -> Element | None:
         """The root of a part; None when there is no such part."""
-        data = self.read(part)
+        data = self.part(part)
         return read_tree(data) if data else None
 
-    def open(self, part: str) -> IO[bytes]:
-        """The part as a stream, for `stream_elements`. Raises KeyError, and SourceError FILE_TOO_HEAVY."""
-        size = self._archive.getinfo(part).file_size
-        if size > LARGEST_STREAM_BYTES:
-            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"{part} inflates to {size} bytes")
-        return self._archive.open(part)
+    def stream(self, part: str, *, most_bytes: int = LARGEST_STREAM_BYTES) -> IO[bytes]:
+        """The part for `stream_elements`. Raises KeyError, and SourceError FILE_TOO_HEAVY."""
+        size = self.getinfo(part).file_size
+        if size > most_bytes:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"{part} inflates to {size} bytes")
+        return self.open(part)
 
     def relations(self, part: str) -> Mapping[str, Relation]:
         """Relations of an Office part, by id; without those to outside the package."""
