@@ -69,11 +69,12 @@ def stream_elements(
     for which `is_whole` says no are left to the one around them. Raises as `read_tree` does."""
     try:
         for _, element in etree.iterparse(stream, tag=tags, remove_comments=True, remove_pis=True, **SAFE):
-            if is_whole(element):
-                yield element
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
+            if not is_whole(element):
+                continue
+            yield element
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
     except etree.XMLSyntaxError as error:
         raise _explain(error) from error
 
