@@ -1,16 +1,14 @@
 """Buttons and the data they carry.
 
-In: `Words`, modes and ids. Out: keyboards. The types below keep `callback_data` within 64 bytes: a short prefix with
-numbers, a UUID or a short text. It sends nothing.
+In: `Words`, modes and ids. Out: keyboards. The types below keep `callback_data` within Telegram's 64 bytes.
 """
 
 import hashlib
-import re
 from collections.abc import Sequence
 
 from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, KeyboardButton, ReplyKeyboardMarkup
-from pydantic import field_validator
+from pydantic import Field
 
 from bot.texts import LANGUAGES, Texts, Words
 from domain.documents import Choice
@@ -19,15 +17,16 @@ from domain.visible import visible
 from rag.words import Span, normalise
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
-_SOURCE_PLACE = re.compile(r"\d{1,19}(?:\.\d{1,7}-\d{1,7})*")
 BEFORE_BASE = " · "  # «📚 База · Работа»
+Shown = tuple[str, InlineKeyboardMarkup | None]  # HTML, and the buttons below it
 BUTTON_CHARACTERS = 24  # two labels of this length fit side by side on a phone
 
 
 class ShowSource(CallbackData, prefix="src"):
     """Show the passage behind a citation."""
 
-    place: str  # the passage's id, then the places of the words that carry the answer: `5`, `5.12-50.70-99`
+    # the passage's id, then the places of the words that carry the answer: `5`, `5.12-50.70-99`
+    place: str = Field(pattern=r"^\d{1,19}(\.\d{1,7}-\d{1,7})*$")
 
     @property
     def chunk(self) -> int:
@@ -39,16 +38,6 @@ class ShowSource(CallbackData, prefix="src"):
         """Where in its text the words stand."""
         pairs = (each.split("-") for each in self.place.split(".")[1:])
         return tuple(Span(start=int(start), end=int(end)) for start, end in pairs)
-
-    @field_validator("place")
-    @classmethod
-    def _has_form(cls, place: str) -> str:
-        if not _SOURCE_PLACE.fullmatch(place):
-            raise ValueError("it names no passage")
-        return place
-
-
-ADD_SEARCH = "add-search"
 
 
 class Rate(CallbackData, prefix="rate"):
@@ -196,32 +185,16 @@ class SendTable(CallbackData, prefix="xlsx"):
     table: int
 
 
-STOP = "enough"
-"""End the running turn and answer from the facts found so far."""
-
-EVERYWHERE = "everywhere"
-"""Search each document for what the last question asked."""
-
-MORE = "more"
-"""Show the rest of a list that the answer began."""
-
-KEEP = "keep"
-"""Put the message that this one replies to into the base."""
-
-ONLY_READ = "glance"
-"""The same, for one day only."""
-
-EVERYTHING = "everything"
-"""Ask of all documents again, not of one alone."""
-
-ANSWER = "answer"
-"""Answer the message that this one replies to."""
-
-DISMISS = "dismiss"
-"""Remove the documents that could not be read."""
-
-NEVER_MIND = "nevermind"
-"""Cancel what the bot asked for."""
+STOP = "enough"  # end the running turn, and answer from the facts found so far
+EVERYWHERE = "everywhere"  # search each document for what the last question asked
+MORE = "more"  # show the rest of a list that the answer began
+KEEP = "keep"  # put the message that this one replies to into the base
+ONLY_READ = "glance"  # the same, for one day only
+EVERYTHING = "everything"  # ask of all documents again, not of one alone
+ANSWER = "answer"  # answer the message that this one replies to
+DISMISS = "dismiss"  # remove the documents that could not be read
+NEVER_MIND = "nevermind"  # cancel what the bot asked for
+ADD_SEARCH = "add-search"  # download the model of search by meaning
 
 
 def question_key(text: str) -> str:
@@ -229,12 +202,15 @@ def question_key(text: str) -> str:
     return hashlib.sha256(normalise(text).encode(errors="replace")).hexdigest()[:8]
 
 
-_CHANGING = (TakeBack, DeleteDocument, CancelDocument, CancelBatch, KeepDocument, KeepBatch, ChooseVersion, AddSection)
+_CHANGING = (
+    TakeBack, DeleteDocument, CancelDocument, CancelBatch, KeepDocument, KeepBatch, ChooseVersion, AddSection, Refresh,
+    Rename,
+)  # fmt: skip
 
 
 def for_readers(markup: InlineKeyboardMarkup | None) -> InlineKeyboardMarkup | None:
     """The same keyboard without what changes a base."""
-    changing = tuple(f"{kind.__prefix__}:" for kind in (*_CHANGING, Refresh, Rename))
+    changing = tuple(f"{kind.__prefix__}:" for kind in _CHANGING)
     lines = markup.inline_keyboard if markup else []
     return rows(*([each for each in line if not (each.callback_data or "").startswith(changing)] for line in lines))
 
@@ -270,12 +246,6 @@ def mode_choice(words: Words, current: Mode | None, *, base: str | None = None) 
     return InlineKeyboardMarkup(inline_keyboard=[line])
 
 
-def mode_offer(words: Words, *, beside: Mode) -> InlineKeyboardMarkup:
-    """The other mode, for a message that was handled as in `beside` before a mode was chosen."""
-    line = [button(mode_label(words, mode, None), ModeFor(mode=mode)) for mode in MODE_BUTTONS if mode is not beside]
-    return InlineKeyboardMarkup(inline_keyboard=[line])
-
-
 def mode_keyboard(words: Words, current: Mode | None, *, base: str | None = None) -> ReplyKeyboardMarkup:
     """The keyboard that always shows which mode is on, and which base is open."""
     labels = [*(mode_label(words, mode, current, base) for mode in MODE_BUTTONS), words.plain("button-library")]
@@ -288,26 +258,12 @@ def mode_keyboard(words: Words, current: Mode | None, *, base: str | None = None
 
 
 def labelled_modes(texts: Texts) -> dict[str, Mode]:
-    """Every label of a mode button in every language, ticked or not, and the bare mode names: people whose keyboard is
-    folded away type «Чат»."""
-    labels = {
-        mode_label(texts.for_language(language), mode, current): mode
-        for language in LANGUAGES
-        for mode in MODE_BUTTONS
-        for current in (None, mode)
-    }
+    """Labels of the mode buttons in all languages, ticked or not, and bare: «Чат» is typed, too."""
+    every = ((texts.for_language(language), mode) for language in LANGUAGES for mode in MODE_BUTTONS)
+    labels = {mode_label(words, mode, current): mode for words, mode in every for current in (None, mode)}
     return labels | {bare(label): mode for label, mode in labels.items()}
 
 
 def bare(label: str) -> str:
     """`Чат` of `💬 Чат ✓`."""
     return label.split()[1]
-
-
-def language_choice(texts: Texts) -> InlineKeyboardMarkup:
-    """A button for each language, named in that language."""
-    line = [
-        button(texts.for_language(language).plain("language-name"), ChooseLanguage(language=language))
-        for language in LANGUAGES
-    ]
-    return InlineKeyboardMarkup(inline_keyboard=[line])

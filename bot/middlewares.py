@@ -51,7 +51,7 @@ _COMMAND = re.compile(r"/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s|$)")
 def words_for(event: Message | CallbackQuery, services: Services) -> Words:
     """Texts in the language that the chat has chosen, if it is known; else in that of the person's Telegram."""
     message = event.message if isinstance(event, CallbackQuery) else event
-    chosen = services.languages.of(ChatId(message.chat.id)) if message else None
+    chosen = services.languages.get(ChatId(message.chat.id)) if message else None
     code = event.from_user.language_code if event.from_user else None
     return services.texts.for_language(chosen or language_of(code, default=services.default_language))
 
@@ -277,7 +277,7 @@ class ReadState(BaseMiddleware):
                 place.chat, thread=place.thread, person=UserId(context.user.id), update=update.update_id
             ),
         )
-        self._services.languages.note(place.chat, state.language)
+        self._services.languages[place.chat] = state.language
         talk = Talk(
             event=event,
             bot=data["bot"],

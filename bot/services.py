@@ -1,9 +1,7 @@
 """The dependencies of handlers and middlewares, and who the bot is talking with.
 
 In: the composition root's parts; what the middlewares found out. Out: two frozen records, which handlers get under the
-names `services` and `talk`; with the first the language that each chat has chosen (for messages sent before its state
-is read, or when it cannot be) and how much a person may use models within 24 hours. They hold no message content, and
-build nothing.
+names `services` and `talk`. They hold no message content, and build nothing.
 """
 
 import asyncio
@@ -35,8 +33,6 @@ Room = tuple[UserId, ThreadId | None]
 """Where a dialogue is held: a person or a group, and the topic. Topics wait for no other."""
 
 DAY_S = 86_400.0
-STOP_AGAIN_S = 0.1
-CHATS = 10_000  # about 100 bytes each; the one noted least recently is evicted
 
 
 class Refusal(Exception):
@@ -108,6 +104,10 @@ class Talk:
         shown = self.message
         await edit(self.bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
 
+    async def show(self, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
+        """In place of the pressed button's message; after a message in one of its own."""
+        await (self.redraw if isinstance(self.event, CallbackQuery) else self.say)(html, keyboard)
+
     async def acknowledge(self, key: str | None = None, *, alert: bool = False, **values: Value) -> None:
         """Answer the press, with a text of the locale that is shown for a moment; with `alert` until it is closed. One
         that needs no text is answered after its handler (`bot.dispatcher`)."""
@@ -116,60 +116,32 @@ class Talk:
             await acknowledge(self.event, self.words.plain(key, **values) if key else None, alert=alert)
 
 
-class ChosenLanguages:
-    """Languages of private chats and groups; for unknown chats the caller decides."""
-
-    def __init__(self, *, limit: int = CHATS) -> None:
-        self._limit = limit
-        self._known: dict[ChatId, str] = {}
-
-    def note(self, chat: ChatId, language: str) -> None:
-        """Set the chat's language."""
-        self._known.pop(chat, None)
-        self._known[chat] = language
-        if len(self._known) > self._limit:
-            del self._known[next(iter(self._known))]
-
-    def of(self, chat: ChatId) -> str | None:
-        """None when the chat's state has not been read yet."""
-        return self._known.get(chat)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Running:
-    """A turn that can be stopped."""
-
-    asker: UserId
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Turns:
     """Serialises the turns of each dialogue, and remembers who was told what today."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[Room, asyncio.Lock] = WeakValueDictionary()
         self._told_at: dict[tuple[str, UserId], float] = {}
-        self._running: dict[Room, _Running] = {}
+        self._running: dict[Room, tuple[UserId, asyncio.Event]] = {}  # who asked, and what stops it
 
     @contextmanager
     def stoppable(self, room: Room, *, asker: UserId) -> Iterator[asyncio.Event]:
         """An event that `stop` sets while the context is open: the turn is to end with the facts found so far."""
-        turn = self._running[room] = _Running(asker=asker)
+        _, stop = self._running[room] = (asker, asyncio.Event())
         try:
-            yield turn.stop
+            yield stop
         finally:
             del self._running[room]
 
     def asker(self, room: Room) -> UserId | None:
         """Who asked what is being answered there; None when nothing is."""
-        return self._running[room].asker if room in self._running else None
+        return self._running[room][0] if room in self._running else None
 
     def stop(self, room: Room) -> bool:
         """Tell the running turn there to end; False when there is none."""
-        if room not in self._running:
-            return False
-        self._running[room].stop.set()
-        return True
+        if room in self._running:
+            self._running[room][1].set()
+        return room in self._running
 
     def order(self, room: Room) -> asyncio.Lock:
         """The lock that is held during a turn; waiters get it in the order in which they asked."""
@@ -182,7 +154,7 @@ class Turns:
         order = self.order(room)
         while order.locked():
             self.stop(room)
-            await asyncio.sleep(STOP_AGAIN_S)
+            await asyncio.sleep(0.1)
         async with order:
             yield
 
@@ -246,7 +218,7 @@ class Services:
     small_talk: SmallTalkRule
     wake: Callable[[], None]  # wakes the notice loop and this process's worker after something was enqueued
     measures: Measures = field(default_factory=Measures)
-    languages: ChosenLanguages = field(default_factory=ChosenLanguages)
+    languages: dict[ChatId, str] = field(default_factory=dict)  # that chats have chosen, as far as their state was read
     turns: Turns = field(default_factory=Turns)
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
     allowed_users: frozenset[int] = frozenset()  # empty: everybody

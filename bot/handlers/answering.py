@@ -1,10 +1,8 @@
 """Runs one turn: passes the question to the conversation and shows what comes back.
 
 In: a question's text. Out: messages with the answer, its sources and buttons, and a row of `turn_metrics`. Turns of
-one dialogue run one after the other, so that each knows the answer before it. After the first answer by quotes the
-owner of the installation is told what it has no model for; on the page of this machine with a button that brings search
-by meaning: a live message tells what `baza models add search` says, which runs as a process of its own. Whoever stops
-it goes on with the same button.
+one dialogue run one after the other. After the first answer by quotes the owner of the installation is told what it has
+no model for; on the page of this machine with a button that runs `baza models add search`.
 """
 
 import time
@@ -19,7 +17,7 @@ from aiogram.types import InlineKeyboardMarkup
 from adapters.local.layout import KNOWN, Task
 from bot.cli.output import CommandError
 from bot.handlers.filters import expect, has_message
-from bot.handlers.menu import Lack, lack_of
+from bot.handlers.menu import lack_of
 from bot.handlers.sources import answer_keyboard
 from bot.keyboards import ADD_SEARCH, STOP, button, question_key, rows
 from bot.replies.answers import finished_answer, growing_answer, in_words
@@ -47,6 +45,7 @@ log = structlog.get_logger()
 
 CLARIFIED = "clarified"  # what the next words answer after a question back, whatever the mode
 WHICH = "which"  # the same after one that asks which document is meant
+SHOWN_EVERY_S = 1.0  # Telegram allows a bot about one edit a second in a chat
 
 
 async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | None = None) -> None:
@@ -55,7 +54,6 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
     talk.release()
     services, turns = talk.services, talk.services.turns
     only = None if chosen else await _only(talk)
-    limits = (chosen.id,) if chosen else (only.id,) if only else ()
     question = Question(
         text=text,
         user_id=talk.state.user_id,
@@ -63,7 +61,7 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
         base_id=talk.base_id,
         language=talk.words.language,
         asker=talk.person,
-        only=limits,
+        only=tuple(each.id for each in (chosen or only,) if each),
         chosen=chosen.label if chosen else "",
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
@@ -84,12 +82,11 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
         await expect(talk, about=CLARIFIED)
     is_without_model = answer.kind is AnswerKind.QUOTES and not services.has_model
     if is_without_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
-        await tell_about_models(talk)
+        await _tell_about_models(talk)
 
 
 async def _only(talk: Talk) -> DocumentCard | None:
-    """The one document that is asked, if the person has set one. Where it is gone or replaced they are told that all
-    documents are asked again."""
+    """The one document that is asked, if the person has set one; they are told where it is gone or replaced."""
     if talk.state.only is None:
         return None
     card = await talk.stores.library.card(talk.base_id, talk.state.only)
@@ -98,26 +95,6 @@ async def _only(talk: Talk) -> DocumentCard | None:
     await talk.ask_only(None)
     await talk.tell("only-gone")
     return None
-
-
-async def _show(
-    talk: Talk, answer: Answer, shown: StreamedAnswer, *, asked: str, only: DocumentCard | None, spent: Reservation
-) -> None:
-    """Show the finished answer. Where the day is `spent` it begins with why no model was asked, except under small talk
-    that needs no model."""
-    spent_until = spent.until
-    if answer.small_talk:
-        answer = in_words(answer, talk.words, lack=await _lack(talk))
-        spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
-    answer = replace(answer, citations=await _on_their_pages(talk, answer.citations))
-    table = await _keep_table(talk, answer)
-    lack = None if answer.text or (only and answer.searched) else await _lack(talk)
-    if lack:
-        answer = replace(answer, misses_meaning=False)  # rewording would not help, nor another search
-    nothing = f"answer-nothing-{lack}" if lack else "answer-nothing-only" if only and answer.searched else None
-    reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
-    name = only.name if only else None
-    await shown.finish(reply, answer_keyboard(answer, talk.words, asked=asked, table=table, only=name))
 
 
 async def _follow(talk: Talk, events: AsyncIterator[TurnEvent], shown: StreamedAnswer) -> Answer:
@@ -132,42 +109,43 @@ async def _follow(talk: Talk, events: AsyncIterator[TurnEvent], shown: StreamedA
     raise RuntimeError("the conversation ended without an answer")
 
 
-async def _lack(talk: Talk) -> Lack | None:
-    """What the base lacks; None also when the database fails, so that the answer is still given."""
+async def _show(
+    talk: Talk, answer: Answer, shown: StreamedAnswer, *, asked: str, only: DocumentCard | None, spent: Reservation
+) -> None:
+    """Show the finished answer, also where the database fails meanwhile. Where the day is `spent` it begins with why no
+    model was asked, except under small talk that needs no model."""
+    lack, spent_until, table = None, spent.until, None
+    asks_of_one = only is not None and answer.searched
     try:
-        return await lack_of(talk)
+        if answer.small_talk or not (answer.text or asks_of_one):
+            lack = await lack_of(talk)
+        answer = replace(answer, citations=await _on_their_pages(talk, answer.citations))
+        if answer.table:
+            sourced = sourced_table(answer.table, talk.words)
+            table = await talk.stores.answer_tables.save_table(talk.state.user_id, talk.base_id, sourced)
     except DatabaseTrouble as trouble:
-        log.warning("query.base_not_looked_at", user=talk.person, reason=trouble.reason)
-        return None
+        log.warning("query.shown_without_base", user=talk.person, reason=trouble.reason)
+    if answer.small_talk:
+        answer = in_words(answer, talk.words, lack=lack)
+        spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
+    nothing = "answer-nothing-only" if asks_of_one else None
+    if lack and not answer.text:
+        nothing = f"answer-nothing-{lack}"
+        answer = replace(answer, misses_meaning=False)  # rewording would not help, nor another search
+    reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
+    name = only.name if only else None
+    await shown.finish(reply, answer_keyboard(answer, talk.words, asked=asked, table=table, only=name))
 
 
 async def _on_their_pages(talk: Talk, citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    """Of a passage that runs over several pages, the page on which the quote stands: «стр. 5» and not «стр. 4–6». Where
-    the database fails, or the quote runs over a page break itself, the pages stay."""
+    """Of a passage that runs over several pages, the page on which the quote stands: «стр. 5» and not «стр. 4–6»."""
     found: list[Citation] = []
     for citation in citations:
         if citation.locator.page_end is not None:
-            try:
-                blocks = await talk.stores.text.blocks(talk.base_id, citation.document_id)
-            except DatabaseTrouble as trouble:
-                log.warning("query.page_not_found", user=talk.person, reason=trouble.reason)
-            else:
-                citation = replace(citation, locator=page_of(citation.quote, citation.locator, blocks))
+            blocks = await talk.stores.text.blocks(talk.base_id, citation.document_id)
+            citation = replace(citation, locator=page_of(citation.quote, citation.locator, blocks))
         found.append(citation)
     return tuple(found)
-
-
-async def _keep_table(talk: Talk, answer: Answer) -> int | None:
-    """Store the answer's table; returns the number for its button. A failure only costs the button."""
-    if answer.table is None:
-        return None
-    try:
-        return await talk.stores.answer_tables.save_table(
-            talk.state.user_id, talk.base_id, sourced_table(answer.table, talk.words)
-        )
-    except DatabaseTrouble as trouble:
-        log.warning("query.table_not_kept", user=talk.person, reason=trouble.reason)
-        return None
 
 
 async def _note(talk: Talk, answer: Answer, reservation: Reservation) -> None:
@@ -202,17 +180,14 @@ async def _note(talk: Talk, answer: Answer, reservation: Reservation) -> None:
     )
 
 
-SHOWN_EVERY_S = 1.0  # Telegram allows a bot about one edit a second in a chat
-
-
 def build_router() -> Router:
-    """The button."""
+    """The button that brings search by meaning."""
     router = Router(name="models")
     router.callback_query.register(add_search, lambda query: query.data == ADD_SEARCH, has_message)
     return router
 
 
-async def tell_about_models(talk: Talk) -> None:
+async def _tell_about_models(talk: Talk) -> None:
     """That answers are quotes, and the two lines that change it; the button where it does something."""
     text = talk.words("answer-full-answers")
     if talk.services.add_search is None:
@@ -224,7 +199,7 @@ async def tell_about_models(talk: Talk) -> None:
 
 
 async def add_search(talk: Talk) -> None:
-    """Download the model, and move the bases to it; the chat goes on meanwhile."""
+    """Download the model and move the bases to it; the chat goes on meanwhile."""
     if talk.services.add_search is None or not talk.services.is_owner(talk):
         raise Refusal("search-model-is-there")
     talk.release()
@@ -232,16 +207,15 @@ async def add_search(talk: Talk) -> None:
     await talk.message.edit_reply_markup(reply_markup=None)  # a second press would wait for the first
     live = await talk.tell("search-model-going", told="")
     shown_at = time.monotonic()
+    end, keyboard = talk.words("search-model-added"), None
     try:
         async for told in talk.services.add_search():
             if time.monotonic() - shown_at >= SHOWN_EVERY_S:
                 shown_at = time.monotonic()
                 await edit(talk.bot, talk.place.chat, live, talk.words("search-model-going", told=told))
     except CommandError as error:
-        text, keyboard = talk.words("search-model-failed", reason=str(error)), _offer(talk.words.plain("button-go-on"))
-        await edit(talk.bot, talk.place.chat, live, text, keyboard)
-        return
-    await edit(talk.bot, talk.place.chat, live, talk.words("search-model-added"))
+        end, keyboard = talk.words("search-model-failed", reason=str(error)), _offer(talk.words.plain("button-go-on"))
+    await edit(talk.bot, talk.place.chat, live, end, keyboard)
 
 
 def _offer(label: str) -> InlineKeyboardMarkup | None:

@@ -1,7 +1,7 @@
 """The bases of a person or a group: the list, opening one, a new one, its name, deleting it, a file for another one.
 
-In: /bases and buttons. Out: one message that is edited into what was pressed. Sharing is in `sharing`. What somebody
-may do is decided in SQL: a button of an old message, or one that was made up, ends with BaseClosed or BaseReadOnly.
+In: /bases and buttons. Out: one message that is edited into what was pressed. What somebody may do is decided in SQL: a
+button that was made up ends with BaseClosed or BaseReadOnly. Sharing is in `sharing`.
 """
 
 from contextlib import suppress
@@ -9,20 +9,9 @@ from dataclasses import replace
 
 from aiogram import F, Router
 from aiogram.filters import Command
-from aiogram.types import InlineKeyboardMarkup
 
 from bot.handlers.base import take
-from bot.handlers.filters import (
-    answers,
-    ask,
-    changeable,
-    document_of,
-    has_message,
-    is_in_group,
-    may_change,
-    may_tidy,
-    own_words,
-)
+from bot.handlers.filters import answers, ask, changeable, has_message, is_in_group, may_tidy, own_words
 from bot.handlers.menu import mode_sign
 from bot.handlers.received import original_of, receive
 from bot.keyboards import ListPage, SendOver, button, rows
@@ -35,8 +24,7 @@ from bot.replies.bases import (
     SendTo,
     base_html,
     base_keyboard,
-    list_html,
-    list_keyboard,
+    list_of_bases,
     name_of_base,
     send_keyboard,
     short_id,
@@ -45,7 +33,6 @@ from bot.replies.bases import (
 from bot.replies.sending import send, take_away
 from bot.services import Refusal, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
-from domain.documents import DocumentCard
 from domain.errors import BaseClosed, NoRoom
 from domain.ids import BaseId
 from ingestion.errors import IngestionError
@@ -60,33 +47,35 @@ def build_router() -> Router:
     router.message.register(show_list, Command("bases"))
     router.message.register(make, answers(NAME_NEW))
     router.message.register(rename, answers(NAME_AGAIN))
-    router.callback_query.register(list_again, F.data == BASES, has_message)
-    router.callback_query.register(ask_for_new, F.data == NEW_BASE)
+    router.callback_query.register(show_list, F.data == BASES, has_message)
+    router.callback_query.register(ask_for_name, F.data == NEW_BASE)
     router.callback_query.register(open_base, OpenBase.filter(), has_message)
     router.callback_query.register(add_to, AddTo.filter(), has_message)
     router.callback_query.register(ask_where, SendOver.filter(), has_message)
     router.callback_query.register(send_over, SendTo.filter(), has_message)
     router.callback_query.register(ask_for_name, BaseAction.filter(F.what == "rename"))
-    router.callback_query.register(ask_before_deleting, BaseAction.filter(F.what == "delete"), has_message)
-    router.callback_query.register(delete, BaseAction.filter(F.what == "erase"), has_message)
+    router.callback_query.register(delete, BaseAction.filter(F.what.in_({"delete", "erase"})), has_message)
     return router
 
 
 async def show_list(talk: Talk) -> None:
-    """/bases."""
-    await talk.say(*await _list(talk))
-
-
-async def list_again(talk: Talk) -> None:
-    """Back to the list."""
-    await talk.redraw(*await _list(talk))
+    """/bases, and back to the list."""
+    bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
+    await talk.show(*list_of_bases(bases, talk.words))
 
 
 async def open_base(talk: Talk, callback_data: OpenBase) -> None:
-    """A number of the list: open the base in this chat or topic, and show it. In a group administrators may."""
+    """A number of the list: open the base in this chat or topic, and show it. In a group administrators may. A group's
+    is open in a private chat while Telegram says that they are in the group."""
     base = await _listed(talk, BaseId(callback_data.base))
-    if base is None or not await _is_theirs(talk, base):
+    if base is None:
         raise BaseClosed
+    if base.group and talk.place.is_private:
+        if not await is_in_group(talk.bot, base.group, talk.person):
+            await talk.stores.bases.leave_group(base.group, talk.person)
+            raise BaseClosed
+        if not await talk.stores.bases.confirm_member(talk.person, base.id):
+            raise BaseClosed
     if not await may_tidy(talk):
         raise Refusal("only-administrators-choose")
     await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
@@ -106,9 +95,10 @@ async def say_open(talk: Talk, base: ListedBase) -> None:
     await send(talk.bot, replace(talk.place, reply_to=None), text, mode_sign(now, state.mode))
 
 
-async def ask_for_new(talk: Talk) -> None:
-    """«➕ Новая»."""
-    await ask(talk, talk.words("base-name-question"), about=NAME_NEW)
+async def ask_for_name(talk: Talk, callback_data: BaseAction | None = None) -> None:
+    """«➕ Новая», or «Переименовать» on a base."""
+    about, base = (NAME_AGAIN, callback_data.base) if callback_data else (NAME_NEW, "")
+    await ask(talk, talk.words("base-name-question"), about=about, subject=base)
 
 
 async def make(talk: Talk) -> None:
@@ -125,13 +115,8 @@ async def make(talk: Talk) -> None:
     await say_open(talk, ListedBase(id=made, name=name, role=Role.OWNER))
 
 
-async def ask_for_name(talk: Talk, callback_data: BaseAction) -> None:
-    """«Переименовать»."""
-    await ask(talk, talk.words("base-name-question"), about=NAME_AGAIN, subject=callback_data.base)
-
-
 async def rename(talk: Talk, subject: str) -> None:
-    """The answer to it."""
+    """Another name of a base."""
     name = _name(talk)
     if not name:
         await talk.tell("base-unnamed")
@@ -143,22 +128,19 @@ async def rename(talk: Talk, subject: str) -> None:
         await talk.say(text, base_keyboard(base, talk.words, is_private=talk.place.is_private))
 
 
-async def ask_before_deleting(talk: Talk, callback_data: BaseAction) -> None:
-    """«Удалить»: what would be gone."""
-    base = await base_of(talk, callback_data.base)
-    text = talk.words("base-delete-sure", name=name_of_base(base, talk.words), count=base.documents, others=base.others)
-    await talk.redraw(text, sure_keyboard(base.id, "erase", talk.words))
-
-
 async def delete(talk: Talk, callback_data: BaseAction) -> None:
-    """«Удалить» once more."""
-    base = await talk.stores.bases.show(BaseId(callback_data.base))
-    gone = await talk.stores.bases.delete(BaseId(callback_data.base))
+    """«Удалить»: what would be gone is told first."""
+    base = await base_of(talk, callback_data.base)
+    name = name_of_base(base, talk.words)
+    if callback_data.what == "delete":
+        text = talk.words("base-delete-sure", name=name, count=base.documents, others=base.others)
+        await talk.redraw(text, sure_keyboard(base.id, "erase", talk.words))
+        return
+    gone = await talk.stores.bases.delete(base.id)
     talk.services.wake()  # live messages of documents that were being read show their removal
-    if base is None or gone is None:
+    if gone is None:
         raise Refusal("base-first-stays")
-    text = talk.words("base-deleted", name=name_of_base(base, talk.words), count=gone)
-    await talk.redraw(text, rows([]))
+    await talk.redraw(talk.words("base-deleted", name=name, count=gone))
     await go_home(talk, base.id)
 
 
@@ -184,34 +166,20 @@ async def ask_where(talk: Talk, callback_data: SendOver) -> None:
 async def send_over(talk: Talk, callback_data: SendTo) -> None:
     """A base for the document: it is there as it was read, nothing is read again."""
     bases = [each for each in await _writable(talk) if short_id(each.id) == callback_data.base]
-    card = await document_of(talk, callback_data.document)
-    if not bases or not await may_change(talk, card):
+    card = await changeable(talk, callback_data.document)
+    if not bases:
         raise Refusal("document-gone")
-    name = name_of_base(bases[0], talk.words)
+    to, name = bases[0].id, name_of_base(bases[0], talk.words)
     try:
-        await _copy_file(talk, card, bases[0].id)
-        sent = await talk.stores.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
+        if card.kept_file and (copy := await talk.stores.bases.keep_copy(card.base_id, card.id, to)):
+            with suppress(IngestionError):  # without its original the text goes there alone
+                await talk.services.kept_files.copy(card.base_id, card.kept_file, to, copy)
+        sent = await talk.stores.bases.send(talk.base_id, card.id, to, move=callback_data.move)
     except NoRoom as full:
         raise Refusal("send-no-room", name=name) from full
     key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
     text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
     await talk.redraw(text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
-
-
-async def _copy_file(talk: Talk, card: DocumentCard, to: BaseId) -> None:
-    """Its original for another base, where Baza keeps it. Without it the text goes there alone."""
-    copy = await talk.stores.bases.keep_copy(card.base_id, card.id, to) if card.kept_file else None
-    if card.kept_file and copy:
-        with suppress(IngestionError):
-            await talk.services.kept_files.copy(card.base_id, card.kept_file, to, copy)
-
-
-_Shown = tuple[str, InlineKeyboardMarkup | None]
-
-
-async def _list(talk: Talk) -> _Shown:
-    bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
-    return list_html(bases, talk.words), list_keyboard(bases, talk.words)
 
 
 async def _writable(talk: Talk) -> list[ListedBase]:
@@ -237,16 +205,6 @@ async def go_home(talk: Talk, left: BaseId) -> None:
 async def _listed(talk: Talk, base: BaseId) -> ListedBase | None:
     bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
     return next((each for each in bases if each.id == base), None)
-
-
-async def _is_theirs(talk: Talk, base: ListedBase) -> bool:
-    """Whether it is open to them: a group's, in a private chat, while Telegram says that they are in the group."""
-    if base.group is None or not talk.place.is_private:
-        return True
-    if not await is_in_group(talk.bot, base.group, talk.person):
-        await talk.stores.bases.leave_group(base.group, talk.person)
-        return False
-    return await talk.stores.bases.confirm_member(talk.person, base.id)
 
 
 def _name(talk: Talk) -> str:

@@ -13,7 +13,7 @@ from bot.handlers.base import refusal_of, take
 from bot.handlers.filters import has_message, in_mode
 from bot.handlers.menu import switch_mode
 from bot.handlers.received import Received, original_of, receive
-from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_keyboard, mode_offer, rows
+from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_keyboard, mode_label, rows
 from bot.replies.names import shortened
 from bot.replies.sending import take_away
 from bot.services import Refusal, Talk
@@ -21,7 +21,6 @@ from domain.documents import SourceType
 from domain.people import Mode
 from ingestion.errors import ServiceError, SourceError
 
-UNDERSTOOD_CHARACTERS = 1000  # of a spoken question, shown before its answer
 log = structlog.get_logger()
 
 _NO_QUESTIONS = frozenset({SourceType.FILE, SourceType.LINK})
@@ -49,7 +48,10 @@ async def _ask(talk: Talk, received: Received) -> None:
         return
     if (sources or message.caption) and (refusal := refusal_of(talk, received)):
         await talk.say(refusal)
-        await _ask_by_caption(talk, received)
+        if message.caption and received.has_own_words:  # a question about the file that cannot be read
+            await answer_question(talk, message.caption)
+        elif message.caption:
+            await _ask_back(talk, received)
         return
     if sources and (not message.text or all(source.type in _NO_QUESTIONS for source in sources)):
         await _ask_back(talk, received)
@@ -58,8 +60,7 @@ async def _ask(talk: Talk, received: Received) -> None:
         await talk.tell("question-is-not-text")
         return
     if note := talk.services.small_talk.to_remember(received.own_text):
-        noted = message.model_copy(update={"text": note, "entities": None})
-        await take(talk, receive(noted, talk.words))
+        await take(talk, receive(message.model_copy(update={"text": note, "entities": None}), talk.words))
         return
     await answer_question(talk, message.text)
 
@@ -70,29 +71,16 @@ async def answer_original(talk: Talk) -> None:
     if not original.text:
         raise Refusal("original-gone")
     await talk.acknowledge()
-    if not await take_away(talk.message):
-        return  # pressed twice: the first press is being answered
-    await answer_question(talk, original.text)
-
-
-async def _ask_by_caption(talk: Talk, received: Received) -> None:
-    """The file cannot be read, but its caption may still be a question, or a link to read."""
-    caption = received.message.caption
-    if not caption:
-        return
-    if not received.has_own_words:
-        await _ask_back(talk, received)
-        return
-    await answer_question(talk, caption)
+    if await take_away(talk.message):  # else pressed twice: the first press is being answered
+        await answer_question(talk, original.text)
 
 
 async def _ask_back(talk: Talk, received: Received) -> None:
     """Ask what to do with a link or a file. Words beside a link may be a question, so a button offers to answer it."""
-    keep_it = button(talk.words.plain("button-keep"), KEEP)
+    buttons = {"answer": ANSWER, "keep": KEEP, "only-read": ONLY_READ}
+    answer, keep, only_read = (button(talk.words.plain(f"button-{what}"), data) for what, data in buttons.items())
     is_question = received.message.text and received.has_own_words
-    answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if is_question else []
-    only_read = button(talk.words.plain("button-only-read"), ONLY_READ)
-    keyboard = rows([*answer_it, keep_it], [only_read])
+    keyboard = rows([answer, keep] if is_question else [keep], [only_read])
     await talk.reply(talk.words("question-or-document"), keyboard, to=received.message)
 
 
@@ -105,35 +93,28 @@ async def _ask_spoken(talk: Talk, message: Message, file_id: str) -> None:
     await talk.bot.send_chat_action(talk.place.chat, ChatAction.TYPING, message_thread_id=talk.place.thread)
     try:
         question = await talk.services.hear(file_id)
-    except ServiceError as error:
+    except (ServiceError, SourceError) as error:
         log.warning("chat.not_heard", reason=error.code)
-        await talk.reply(talk.words("voice-away"), to=message)
+        key = "voice-away" if isinstance(error, ServiceError) else "voice-without-speech"
+        await talk.reply(talk.words(key), to=message)
         return
-    except SourceError as error:
-        log.info("chat.not_understood", reason=error.code)
-        await talk.reply(talk.words("voice-without-speech"), to=message)
-        return
-    understood = talk.words("voice-understood", question=shortened(question, UNDERSTOOD_CHARACTERS))
-    await talk.reply(understood, to=message)
+    await talk.reply(talk.words("voice-understood", question=shortened(question, 1000)), to=message)
     await answer_question(talk, question)
 
 
 async def keep_or_answer(talk: Talk) -> None:
     """No mode was chosen yet: the message chooses (DESIGN, section 6). What was sent for keeping is kept, a question is
     answered; once a day a line says so, and offers the other."""
-    message = talk.message
-    received = receive(message, talk.words)
-    asks = bool(received.own_text) and any(source.type is SourceType.NOTE for source in received.sources)
-    is_spoken = bool((message.voice or message.video_note) and talk.services.hear)
-    mode = Mode.CHAT if asks or (is_spoken and not message.forward_origin) else Mode.DOCUMENTS
-    if mode is Mode.CHAT:
-        await _ask(talk, received)
-    else:
-        await take(talk, received)
+    message, words = talk.message, talk.words
+    received = receive(message, words)
+    asks = received.own_text and any(source.type is SourceType.NOTE for source in received.sources)
+    is_spoken = (message.voice or message.video_note) and talk.services.hear and not message.forward_origin
+    mode, other = (Mode.CHAT, Mode.DOCUMENTS) if asks or is_spoken else (Mode.DOCUMENTS, Mode.CHAT)
+    await (_ask if mode is Mode.CHAT else take)(talk, received)
     if talk.services.turns.may_tell(f"no-mode-{mode.value}", talk.state.user_id):
         has_panel = mode is Mode.DOCUMENTS and talk.place.is_private  # a kept file need not be handled in Чат as well
-        keyboard = mode_keyboard(talk.words, None) if has_panel else mode_offer(talk.words, beside=mode)
-        await talk.reply(talk.words(f"no-mode-{mode.value}"), keyboard)
+        offer = rows([button(mode_label(words, other, None), ModeFor(mode=other))])
+        await talk.reply(words(f"no-mode-{mode.value}"), mode_keyboard(words, None) if has_panel else offer)
 
 
 async def choose_mode_for(talk: Talk, callback_data: ModeFor) -> None:

@@ -7,10 +7,10 @@ erased no mode is chosen, and it also shows the menu «Выберите режи
 
 from aiogram import Router
 from aiogram.filters import Command
-from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
+from aiogram.types import InlineKeyboardButton
 
 from bot.handlers.filters import has_message, may_tidy, own_words
-from bot.keyboards import Clean, button, mode_choice, rows
+from bot.keyboards import Clean, Shown, button, mode_choice, rows
 from bot.replies.bases import open_name
 from bot.services import Refusal, Talk
 from bot.texts import Words
@@ -38,68 +38,56 @@ async def offer(talk: Talk) -> None:
 
 async def clean(talk: Talk, callback_data: Clean) -> None:
     """Confirm, clear and report, all in the same message."""
-    if callback_data.what != NOTHING and not await may_tidy(talk):
+    what = callback_data.what
+    if what != NOTHING and not await may_tidy(talk):
         raise Refusal("only-administrators")
-    steps = {CHAT: (_ask_chat, _do_chat), BASE: (_ask_base, _do_base)}
+    steps = {CHAT: _erase_chat, BASE: _empty_base}
     if talk.place.is_private:
-        steps[ALL] = (_ask_all, _do_all)
-    step = steps.get(callback_data.what, (_leave, _leave))[callback_data.sure]
-    html, keyboard = await step(talk)
-    await talk.redraw(html, keyboard)
+        steps[ALL] = _forget
+    if what not in steps:
+        await talk.redraw(talk.words("clean-cancelled"))
+    elif callback_data.sure:
+        await talk.redraw(*await steps[what](talk))
+        talk.services.wake()  # live messages of documents that were being read show their removal
+    elif question := await _question(talk, what):
+        sure = button(talk.words.plain(f"button-clean-{what}-sure"), Clean(what=what, sure=True))
+        await talk.redraw(question, rows([sure, _no(talk.words)]))
+    else:
+        await talk.redraw(talk.words("clean-base-empty"))
 
 
-_Shown = tuple[str, InlineKeyboardMarkup | None]
+async def _question(talk: Talk, what: str) -> str:
+    """What would be gone; empty where a base holds nothing."""
+    if what == CHAT:
+        return talk.words("clean-chat-sure")
+    if what == ALL:
+        own = [each for each in await talk.stores.bases.all(talk.person) if each.role is Role.OWNER]
+        documents, others = sum(each.documents for each in own), sum(each.others for each in own)
+        return talk.words("clean-all-sure", bases=len(own), documents=documents, others=others)
+    held = await talk.stores.library.count(talk.base_id)
+    if not (held.documents or held.others):
+        return ""
+    sure = talk.words("clean-base-sure", count=held.documents or held.others)
+    return f"{sure} {talk.words('clean-base-others', count=held.others)}" if held.documents and held.others else sure
 
 
-async def _ask_chat(talk: Talk) -> _Shown:
-    return talk.words("clean-chat-sure"), _sure_or_no(CHAT, talk.words)
-
-
-async def _do_chat(talk: Talk) -> _Shown:
-    """Erase the conversation. A running turn is ended first: its answer would be remembered afterwards."""
-    async with talk.services.turns.at_rest(talk.room):
+async def _erase_chat(talk: Talk) -> Shown:
+    async with talk.services.turns.at_rest(talk.room):  # the answer of a running turn would be remembered afterwards
         removed = await talk.stores.people.clean_chat(talk.state.user_id, base=talk.base_id)
         await talk.stores.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
     report = talk.words("clean-chat-done", messages=removed.messages)
     return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None, base=open_name(talk.state))
 
 
-async def _ask_base(talk: Talk) -> _Shown:
-    held = await talk.stores.library.count(talk.base_id)
-    others = held.others
-    if not (held.documents or others):
-        return talk.words("clean-base-empty"), None
-    sure = talk.words("clean-base-sure", count=held.documents or others)
-    unread = f" {talk.words('clean-base-others', count=others)}" if held.documents and others else ""
-    return f"{sure}{unread}", _sure_or_no(BASE, talk.words)
-
-
-async def _do_base(talk: Talk) -> _Shown:
+async def _empty_base(talk: Talk) -> Shown:
     removed = await talk.stores.library.clean_base(talk.base_id)
-    talk.services.wake()  # live messages of documents that were being read show their removal
     return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
 
 
-async def _ask_all(talk: Talk) -> _Shown:
-    own = [each for each in await talk.stores.bases.all(talk.person) if each.role is Role.OWNER]
-    documents, others = sum(each.documents for each in own), sum(each.others for each in own)
-    sure = talk.words("clean-all-sure", bases=len(own), documents=documents, others=others)
-    return sure, _sure_or_no(ALL, talk.words)
-
-
-async def _do_all(talk: Talk) -> _Shown:
+async def _forget(talk: Talk) -> Shown:
     async with talk.services.turns.at_rest(talk.room):
         bases, documents = await talk.stores.people.forget(talk.person)
-    talk.services.wake()
     return talk.words("clean-all-done", bases=bases, documents=documents), None
-
-
-async def _leave(talk: Talk) -> _Shown:
-    return talk.words("clean-cancelled"), None
-
-
-def _sure_or_no(what: str, words: Words) -> InlineKeyboardMarkup | None:
-    return rows([button(words.plain(f"button-clean-{what}-sure"), Clean(what=what, sure=True)), _no(words)])
 
 
 def _no(words: Words) -> InlineKeyboardButton:

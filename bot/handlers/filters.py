@@ -4,19 +4,14 @@ In: events, the state that the middlewares read, a document. Out: yes or no, and
 In a private chat everything is the person's own; what a group has collected, whoever sent it and administrators change.
 
 Questions of the bot that the person's next message answers (a new name, a part of a name to search for) have a kind
-(`about`) and a subject. A handler of a new kind takes three lines:
-
-    await ask(talk, talk.words("rename-question"), about="name", subject=card.id)  # a button's handler
-    router.message.register(rename, answers("name"))  # its router comes before those of the modes in `bot.dispatcher`
-    async def rename(talk: Talk, subject: str, ...) -> None: ...  # gets the words, and what they are about
-
-The question is stored for some minutes per chat and person, so it survives a restart, a dismissed reply panel and
-clients that know none. The person's next update takes it (`bot.middlewares`): words answer it; a command, a
-button, a file or a forwarded message cancels it and does what it does anyway. The keyboard with the modes stays where
-it is: only a group, where nobody is heard without a reply, gets Telegram's reply panel.
+(`about`) and a subject: `ask` puts one, `answers` is the filter of its handler. The question is stored for some minutes
+per chat and person. The person's next update takes it (`bot.middlewares`): words answer it; a command, a button, a file
+or a forwarded message cancels it and does what it does anyway. The keyboard with the modes stays where it is: only a
+group, where nobody is heard without a reply, gets Telegram's reply panel.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from aiogram import Bot, F, Router
 from aiogram.enums import ChatMemberStatus, ContentType
@@ -30,6 +25,7 @@ from domain.documents import DocumentCard
 from domain.ids import ChatId, DocumentId, UserId
 from domain.people import Mode, PendingQuestion
 
+# Content that people send. All else («Анна закрепила сообщение») is a service message and is not answered.
 SENT_BY_PEOPLE = frozenset({
     ContentType.TEXT, ContentType.DOCUMENT, ContentType.PHOTO, ContentType.VIDEO, ContentType.VIDEO_NOTE,
     ContentType.ANIMATION, ContentType.AUDIO, ContentType.VOICE, ContentType.STICKER, ContentType.LOCATION,
@@ -37,7 +33,6 @@ SENT_BY_PEOPLE = frozenset({
     ContentType.PAID_MEDIA, ContentType.CHECKLIST, ContentType.LIVE_PHOTO, ContentType.RICH_MESSAGE, ContentType.GAME,
     ContentType.GIVEAWAY,
 })  # fmt: skip
-"""Content that people send. All else («Анна закрепила сообщение») is a service message and is not answered."""
 
 
 def in_mode(mode: Mode | None) -> Callable[[Message, Talk], bool]:
@@ -76,39 +71,29 @@ def has_message(query: CallbackQuery) -> bool:
     return isinstance(query.message, Message)
 
 
-_OUTSIDE = frozenset({ChatMemberStatus.LEFT, ChatMemberStatus.KICKED})
-_TIDY = frozenset({ChatMemberStatus.CREATOR, ChatMemberStatus.ADMINISTRATOR})
-
-
 async def may_tidy(talk: Talk) -> bool:
-    """Whether the person is an administrator of the group; False when Telegram does not answer, as deleting cannot be
-    undone."""
-    if talk.place.is_private:
-        return True
-    return await is_administrator(talk.bot, talk.place.chat, talk.person)
+    """Whether everything there is the person's own, or they are an administrator of the group."""
+    return talk.place.is_private or await is_administrator(talk.bot, talk.place.chat, talk.person)
 
 
 async def is_administrator(bot: Bot, group: ChatId, person: UserId) -> bool:
-    """Of a group; False when Telegram does not answer."""
-    try:
+    """Of a group; False when Telegram does not answer, as deleting cannot be undone."""
+    with suppress(TelegramAPIError):
         member = await bot.get_chat_member(group, person)
-    except TelegramAPIError:
-        return False
-    return member.status in _TIDY
+        return member.status in (ChatMemberStatus.CREATOR, ChatMemberStatus.ADMINISTRATOR)
+    return False
 
 
 async def is_in_group(bot: Bot, group: ChatId, person: UserId) -> bool:
     """Whether the person is in a group; False when Telegram does not answer, or the bot was taken out of it."""
-    try:
-        member = await bot.get_chat_member(group, person)
-    except TelegramAPIError:
-        return False
-    return is_inside(member)
+    with suppress(TelegramAPIError):
+        return is_inside(await bot.get_chat_member(group, person))
+    return False
 
 
 def is_inside(member: ResultChatMemberUnion) -> bool:
     """Whether somebody is in a group, as Telegram tells it; who is restricted may have left."""
-    return member.status not in _OUTSIDE and getattr(member, "is_member", True)
+    return member.status not in (ChatMemberStatus.LEFT, ChatMemberStatus.KICKED) and getattr(member, "is_member", True)
 
 
 async def may_change(talk: Talk, card: DocumentCard) -> bool:
@@ -132,10 +117,6 @@ async def changeable(talk: Talk, document: str) -> DocumentCard:
     return card
 
 
-WAITS_S = 15 * 60
-_MARK = "\u2060"  # takes no room in the text
-
-
 def build_router() -> Router:
     """«Отмена» under a question of the bot."""
     router = Router(name="asking")
@@ -146,7 +127,7 @@ def build_router() -> Router:
 async def ask(talk: Talk, html: str, *, about: str, subject: str = "") -> None:
     """Ask the person for a text; the handler registered with `answers(about)` gets it together with `subject`."""
     await expect(talk, about=about, subject=subject)
-    person = f'<a href="tg://user?id={talk.person}">{_MARK}</a>'  # the panel opens for them alone (`selective`)
+    person = f'<a href="tg://user?id={talk.person}">\u2060</a>'  # the panel opens for them alone (`selective`)
     panel = ForceReply(selective=True, input_field_placeholder=talk.words.plain("write-here"))
     await talk.bot.send_message(
         talk.place.chat,
@@ -159,9 +140,9 @@ async def ask(talk: Talk, html: str, *, about: str, subject: str = "") -> None:
 
 async def expect(talk: Talk, *, about: str, subject: str = "") -> None:
     """Take the person's next words as the answer to a question that is shown already."""
-    question = PendingQuestion(about=about, subject=subject)
+    question, place = PendingQuestion(about=about, subject=subject), talk.place
     await talk.stores.people.put_question(
-        talk.place.chat, thread=talk.place.thread, person=talk.person, question=question, seconds=WAITS_S
+        place.chat, thread=place.thread, person=talk.person, question=question, seconds=15 * 60
     )
 
 
@@ -169,9 +150,8 @@ def answers(about: str) -> Callable[[Message, Talk], bool | dict[str, str]]:
     """A filter for answers to questions about `about`; the handler gets the question's subject as `subject`."""
 
     def matches(message: Message, talk: Talk) -> bool | dict[str, str]:
-        if talk.asked is None or talk.asked.about != about:
-            return False
-        return {"subject": talk.asked.subject} if own_words(message) and not is_command(message) else False
+        is_answer = talk.asked and talk.asked.about == about and own_words(message) and not is_command(message)
+        return {"subject": talk.asked.subject} if talk.asked and is_answer else False
 
     return matches
 

@@ -5,19 +5,13 @@ table as a file; a resumed dialogue.
 """
 
 import asyncio
-import contextlib
+from contextlib import suppress
 
 from aiogram import F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
-from aiogram.types import (
-    BufferedInputFile,
-    CallbackQuery,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
-    MessageGenerationStopped,
-)
+from aiogram.types import BufferedInputFile, CallbackQuery, MessageGenerationStopped
 
 from adapters.spreadsheet import file_name, spreadsheet
 from bot import keyboards as press
@@ -31,9 +25,7 @@ from rag.dialogue import KEPT_MESSAGES
 from rag.records import DocumentChoice
 
 LISTED = 8  # dialogues: a screen of a phone
-TITLE_CHARACTERS = 60
-ASKED_BY = {MORE: "ask-more", EVERYWHERE: "button-everywhere"}
-"""Button -> the key of the question that it asks."""
+ASKED_BY = {MORE: "ask-more", EVERYWHERE: "button-everywhere"}  # button -> the key of the question that it asks
 
 
 def build_router() -> Router:
@@ -56,11 +48,12 @@ def build_router() -> Router:
 
 async def pick_choice(talk: Talk, callback_data: press.PickChoice) -> None:
     """The pressed choice is the person's answer to a clarifying question."""
-    label = _label(talk.message.reply_markup, callback_data)
+    label = _label(talk, callback_data)
     await talk.acknowledge()
     if label is None:
         return
-    await _take_buttons_away(talk)
+    with suppress(TelegramBadRequest):  # pressed twice, or the message is gone
+        await talk.message.edit_reply_markup(reply_markup=None)
     await answer_question(talk, label)
 
 
@@ -75,12 +68,11 @@ async def clarify(talk: Talk, subject: str) -> None:
 
 async def pick_document(talk: Talk, callback_data: press.PickDocument) -> None:
     """The same question once more, answered from the document on the button. The buttons stay: another may be next."""
-    label, question = _label(talk.message.reply_markup, callback_data), await _asked(talk, callback_data.asked)
+    label, question = _label(talk, callback_data), await _asked(talk, callback_data.asked)
     if label is None or question is None:
         raise Refusal("question-gone")
     await talk.acknowledge()
-    chosen = DocumentChoice(id=DocumentId(callback_data.document), label=label)
-    await answer_question(talk, question, chosen=chosen)
+    await answer_question(talk, question, chosen=DocumentChoice(id=DocumentId(callback_data.document), label=label))
 
 
 async def ask_again(talk: Talk) -> None:
@@ -95,10 +87,9 @@ async def ask_of_everything(talk: Talk) -> None:
     await talk.ask_only(None)
     await talk.acknowledge("only-ended")
     keyboard = talk.message.reply_markup.inline_keyboard if talk.message.reply_markup else []
-    with contextlib.suppress(TelegramBadRequest):  # pressed twice
-        await talk.message.edit_reply_markup(
-            reply_markup=rows(*([each for each in line if each.callback_data != EVERYTHING] for line in keyboard))
-        )
+    others = rows(*([each for each in line if each.callback_data != EVERYTHING] for line in keyboard))
+    with suppress(TelegramBadRequest):  # pressed twice
+        await talk.message.edit_reply_markup(reply_markup=others)
 
 
 async def stop_turn(talk: Talk) -> None:
@@ -107,13 +98,12 @@ async def stop_turn(talk: Talk) -> None:
     turns = talk.services.turns
     if turns.asker(talk.room) not in (None, talk.person) and not await may_tidy(talk):
         raise Refusal("only-asker-or-administrators")
-    stopped = turns.stop(talk.room)
-    await talk.acknowledge("enough-heard" if stopped else "enough-too-late")
+    await talk.acknowledge("enough-heard" if turns.stop(talk.room) else "enough-too-late")
 
 
 async def stop_draft(event: MessageGenerationStopped, services: Services) -> None:
-    """Telegram's own stop button on a draft. The event names no sender, but drafts exist only in private chats, whose
-    id is the person's. It can only stop that person's own turn, so no access check is needed."""
+    """Telegram's own stop button on a draft. Drafts exist only in private chats, whose id is the person's, so it can
+    only stop that person's own turn."""
     thread = event.message_thread_id
     services.turns.stop((UserId(event.chat.id), ThreadId(thread) if thread else None))
 
@@ -129,15 +119,12 @@ async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
 
 async def list_dialogues(talk: Talk) -> None:
     """/dialogs: list earlier dialogues by their first questions, the latest first."""
-    past = await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
-    others = [each for each in past if each.id != talk.state.session_id]
-    if not others:
-        await talk.tell("dialogs-none")
-        return
     lines = [
-        [button(shortened(each.title, BUTTON_CHARACTERS * 2), press.ResumeDialogue(session=each.id))] for each in others
+        [button(shortened(each.title, BUTTON_CHARACTERS * 2), press.ResumeDialogue(session=each.id))]
+        for each in await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
+        if each.id != talk.state.session_id
     ]
-    await talk.tell("dialogs-choose", rows(*lines))
+    await talk.tell("dialogs-choose" if lines else "dialogs-none", rows(*lines))
 
 
 async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> None:
@@ -147,8 +134,7 @@ async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> No
     title = next((each.title for each in past if each.id == session), "")
     if not await talk.stores.dialogue.resume(talk.state.user_id, session, thread=talk.state.thread):
         raise Refusal("dialog-gone")
-    text = talk.words("dialog-resumed", title=shortened(title, TITLE_CHARACTERS))
-    await talk.redraw(text)
+    await talk.redraw(talk.words("dialog-resumed", title=shortened(title, 60)))
 
 
 async def _asked(talk: Talk, key: str) -> str | None:
@@ -159,13 +145,7 @@ async def _asked(talk: Talk, key: str) -> str | None:
     return next((each.question for each in reversed(said.window) if question_key(each.question) == key), None)
 
 
-def _label(markup: InlineKeyboardMarkup | None, pressed: CallbackData) -> str | None:
+def _label(talk: Talk, pressed: CallbackData) -> str | None:
     """The label of the pressed button; the press itself brings only its data."""
-    buttons: list[InlineKeyboardButton] = [each for line in (markup.inline_keyboard if markup else []) for each in line]
-    return next((each.text for each in buttons if each.callback_data == pressed.pack()), None)
-
-
-async def _take_buttons_away(talk: Talk) -> None:
-    """Remove the buttons: a choice is made only once."""
-    with contextlib.suppress(TelegramBadRequest):  # pressed twice, or the message is gone
-        await talk.message.edit_reply_markup(reply_markup=None)
+    lines = talk.message.reply_markup.inline_keyboard if talk.message.reply_markup else []
+    return next((each.text for line in lines for each in line if each.callback_data == pressed.pack()), None)

@@ -6,7 +6,6 @@ document are in `document`.
 
 from aiogram import F, Router
 from aiogram.filters import Command, CommandObject
-from aiogram.types import InlineKeyboardMarkup
 
 from bot import keyboards as press
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, own_words
@@ -40,8 +39,7 @@ def build_router(texts: Texts) -> Router:
 
 async def show_list(talk: Talk, command: CommandObject | None = None) -> None:
     """Show the first page; `/docs договор` lists the documents with that word in their names."""
-    html, keyboard = await _page(talk, 0, name=_wanted(command.args if command else None))
-    await talk.say(html, keyboard)
+    await _show_page(talk, 0, name=_wanted(command.args if command else None))
 
 
 async def ask_for_name(talk: Talk) -> None:
@@ -51,14 +49,12 @@ async def ask_for_name(talk: Talk) -> None:
 
 async def show_found(talk: Talk) -> None:
     """List what the answer to 🔍 searches for."""
-    html, keyboard = await _page(talk, 0, name=_wanted(talk.message.text))
-    await talk.say(html, keyboard)
+    await _show_page(talk, 0, name=_wanted(talk.message.text))
 
 
 async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
     """‹ and ›."""
-    html, keyboard = await _page(talk, callback_data.page, name=callback_data.name or None)
-    await talk.redraw(html, keyboard)
+    await _show_page(talk, callback_data.page, name=callback_data.name or None)
 
 
 async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
@@ -93,8 +89,7 @@ async def dismiss(talk: Talk) -> None:
     for card in failed:
         await talk.stores.library.delete(talk.base_id, card.id)
     talk.services.wake()
-    html, keyboard = await _page(talk, 0, name=None)
-    await talk.redraw(html, keyboard)
+    await _show_page(talk, 0, name=None)
     await talk.acknowledge("taken-back" if failed else "only-sender-or-administrators")
 
 
@@ -106,7 +101,7 @@ def _wanted(text: str | None) -> str | None:
     return wanted.strip() or None
 
 
-async def _page(talk: Talk, page: int, *, name: str | None) -> tuple[str, InlineKeyboardMarkup | None]:
+async def _show_page(talk: Talk, page: int, *, name: str | None) -> None:
     held = await talk.stores.library.count(talk.base_id, name_contains=name)
     total = held.documents + held.others
     page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last document of the last page may have been deleted
@@ -114,4 +109,4 @@ async def _page(talk: Talk, page: int, *, name: str | None) -> tuple[str, Inline
         talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name
     )
     shown = LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")
-    return page_html(shown, talk.words), page_keyboard(shown, talk.words)
+    await talk.show(page_html(shown, talk.words), page_keyboard(shown, talk.words))

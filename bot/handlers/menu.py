@@ -4,14 +4,14 @@ In: commands, mode buttons (inline and of the reply keyboard). Out: the menu; th
 which depends on whether the base has anything to answer from, and the keyboard that shows which mode is on.
 """
 
-from enum import StrEnum
+from typing import Literal
 
 from aiogram import F, Router
 from aiogram.filters import Command, CommandObject, CommandStart
 from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
 
 from bot.handlers.filters import names_mode, own_words
-from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice, mode_keyboard
+from bot.keyboards import ChooseLanguage, button, labelled_modes, mode_choice, mode_keyboard, rows
 from bot.replies.bases import open_name
 from bot.services import Refusal, Talk
 from bot.texts import LANGUAGES, Texts, Words
@@ -19,8 +19,7 @@ from domain.people import Mode
 
 _COMMANDS = {"chat": Mode.CHAT, "base": Mode.DOCUMENTS}
 _DEEP_LINKS = {**_COMMANDS, "documents": Mode.DOCUMENTS}  # t.me/<bot>?start=base
-
-NEWEST = 8  # how many of the newest documents are checked for one that is still being read
+Lack = Literal["empty", "reading"]  # the first documents have come, and none of them can be searched yet
 
 
 def build_router(texts: Texts) -> Router:
@@ -30,9 +29,8 @@ def build_router(texts: Texts) -> Router:
     router.message.register(start, CommandStart())
     router.message.register(greet, F.text == "")
     router.message.register(switch_by_command, Command(*_COMMANDS))
-    router.message.register(switch_by_label, names_mode(labelled_modes(texts)))
-    router.message.register(help_, Command("help"))
-    router.message.register(say_what_is_stored, Command("privacy"))
+    router.message.register(switch_mode, names_mode(labelled_modes(texts)))
+    router.message.register(help_, Command("help", "privacy"))
     router.message.register(begin_dialogue, Command("new"))
     router.message.register(offer_languages, Command("language"))
     router.callback_query.register(switch_by_button, names_mode({mode.value: mode for mode in Mode}))
@@ -44,8 +42,8 @@ async def start(talk: Talk, command: CommandObject) -> None:
     """Greet and ask for a mode; a deep link may name the mode already."""
     if mode := _DEEP_LINKS.get(command.args or ""):
         await switch_mode(talk, mode)
-        return
-    await greet(talk)
+    else:
+        await greet(talk)
 
 
 async def greet(talk: Talk) -> None:
@@ -59,25 +57,18 @@ async def switch_by_command(talk: Talk, command: CommandObject) -> None:
     await switch_mode(talk, _COMMANDS[command.command])
 
 
-async def switch_by_label(talk: Talk, mode: Mode) -> None:
-    """The mode buttons of the reply keyboard."""
-    await switch_mode(talk, mode)
-
-
 async def switch_by_button(talk: Talk, mode: Mode) -> None:
     """The two buttons of «Выберите режим работы:»."""
     await talk.acknowledge(f"mode-set-{mode.value}")
     await switch_mode(talk, mode)
 
 
-async def help_(talk: Talk) -> None:
-    """/help: what works on this installation."""
-    await talk.tell("help", hears=talk.services.hears)
-
-
-async def say_what_is_stored(talk: Talk) -> None:
-    """/privacy."""
-    await talk.tell("privacy")
+async def help_(talk: Talk, command: CommandObject) -> None:
+    """What works on this installation; /privacy: what is stored."""
+    if command.command == "help":
+        await talk.tell("help", hears=talk.services.hears)
+    else:
+        await talk.tell("privacy")
 
 
 async def begin_dialogue(talk: Talk) -> None:
@@ -88,8 +79,10 @@ async def begin_dialogue(talk: Talk) -> None:
 
 
 async def offer_languages(talk: Talk) -> None:
-    """/language."""
-    await talk.tell("language-choose", language_choice(talk.services.texts))
+    """/language: a button for each, named in that language."""
+    names = {each: talk.services.texts.for_language(each).plain("language-name") for each in LANGUAGES}
+    line = [button(name, ChooseLanguage(language=language)) for language, name in names.items()]
+    await talk.tell("language-choose", rows(line))
 
 
 async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
@@ -97,7 +90,7 @@ async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
     if callback_data.language not in LANGUAGES:
         raise Refusal("unknown-button")
     await talk.stores.people.set_language(talk.state.user_id, callback_data.language)
-    talk.services.languages.note(talk.place.chat, callback_data.language)
+    talk.services.languages[talk.place.chat] = callback_data.language
     chosen = talk.services.texts.for_language(callback_data.language)
     await talk.say(chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
 
@@ -122,23 +115,14 @@ async def _hint(talk: Talk, mode: Mode) -> str:
     if mode is Mode.DOCUMENTS:
         return f"documents-hint{suffix}"
     lack = await lack_of(talk)
-    if lack is None:
-        return f"chat-hint{suffix}"
-    if lack is Lack.READING:
-        return "chat-hint-reading"
-    return "chat-hint-empty" if talk.services.answers_generally else "chat-hint-empty-strict"
-
-
-class Lack(StrEnum):
-    """Why nothing can be found in a base."""
-
-    EMPTY = "empty"
-    READING = "reading"  # the first documents have come, and none of them can be searched yet
+    if lack == "empty" and not talk.services.answers_generally:
+        return "chat-hint-empty-strict"
+    return f"chat-hint-{lack}" if lack else f"chat-hint{suffix}"
 
 
 async def lack_of(talk: Talk) -> Lack | None:
-    """None when the base has searchable documents. Raises DatabaseAway."""
+    """Why nothing can be found in a base; None when it has searchable documents. Raises DatabaseAway."""
     if await talk.stores.search.holds_documents(talk.base_id):
         return None
-    newest = await talk.stores.library.documents(talk.base_id, limit=NEWEST)
-    return Lack.EMPTY if all(card.status.is_final for card in newest) else Lack.READING
+    newest = await talk.stores.library.documents(talk.base_id, limit=8)
+    return "empty" if all(card.status.is_final for card in newest) else "reading"

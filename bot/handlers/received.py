@@ -1,29 +1,20 @@
 """A Telegram message, read once at the door.
 
-In: aiogram's `Message`. Out: `Received`: its sources, what could be asked in it, and why it cannot be kept;
-and the `Batch` of its sources. Polls, contacts, venues, checklists and rich messages are read as what they say. It
-downloads nothing; which kinds of sources a text holds is decided by `ingestion.intake`.
+In: aiogram's `Message`. Out: `Received`, and the `Batch` of its sources. Polls, contacts, venues, checklists and rich
+messages are read as what they say. It downloads nothing; what sources a text holds is decided by `ingestion.intake`.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import (
     Audio,
-    Checklist,
-    Contact,
     Message,
     MessageOriginChannel,
     MessageOriginChat,
     MessageOriginHiddenUser,
     MessageOriginUser,
-    PhotoSize,
-    Poll,
-    RichMessage,
-    Venue,
 )
 
 from bot.middlewares import without_mention
@@ -33,11 +24,9 @@ from domain.ids import MessageId
 from ingestion.intake import AttachedFile, IncomingMessage, MessageLink, one_line, sources_of, words_of
 from ingestion.records import Batch, Source
 
-FIELDS = ("animation", "document", "voice", "audio", "video", "video_note")
-"""In order: a GIF has `document`, too, so `animation` comes first."""
-RECORDINGS = frozenset({"animation", "voice", "audio", "video", "video_note"})
+FIELDS = ("animation", "document", "voice", "audio", "video", "video_note")  # a GIF has `document`, too
+# field of a message -> its kind in the locale text `unsupported`
 UNSUPPORTED = {"sticker": "sticker", "dice": "sticker", "story": "other", "paid_media": "other"}
-"""Field of a message -> its kind in the locale text `unsupported`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +56,9 @@ def receive(message: Message, words: Words) -> Received:
         forwarded=origin is not None,
         author=_author(message),
         published_at=origin.date if origin else None,
-        origin=_address(origin),
+        origin=f"https://t.me/{origin.chat.username}/{origin.message_id}"
+        if isinstance(origin, MessageOriginChannel) and origin.chat.username
+        else None,
         unsupported=unsupported,
     )
     return Received(
@@ -118,19 +109,19 @@ def _links(message: Message) -> tuple[MessageLink, ...]:
     )
 
 
-MessageOrigin = MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel
-
-_ORIGINS: Mapping[type, Callable[..., str | None]] = {
-    MessageOriginUser: lambda origin: origin.sender_user.full_name,
-    MessageOriginHiddenUser: lambda origin: origin.sender_user_name,
-    MessageOriginChat: lambda origin: _signed(origin.sender_chat.title, origin.author_signature),
-    MessageOriginChannel: lambda origin: _signed(origin.chat.title, origin.author_signature),
-}
-
-
 def _author(message: Message) -> str | None:
-    origin = message.forward_origin
-    return one_line(_ORIGINS[type(origin)](origin)) or None if origin else None
+    """Of a forwarded message; of a post in a channel the channel, and who signed it there."""
+    match message.forward_origin:
+        case MessageOriginUser(sender_user=user):
+            return one_line(user.full_name) or None
+        case MessageOriginHiddenUser(sender_user_name=name):
+            return one_line(name) or None
+        case (
+            MessageOriginChat(sender_chat=chat, author_signature=by)
+            | MessageOriginChannel(chat=chat, author_signature=by)
+        ):
+            return one_line(", ".join(filter(None, (chat.title, by)))) or None
+    return None
 
 
 def _sender(message: Message) -> str | None:
@@ -141,34 +132,41 @@ def _sender(message: Message) -> str | None:
     return speaker.full_name if speaker else None
 
 
-def _signed(title: str | None, signature: str | None) -> str | None:
-    """A channel, and who signed the post there."""
-    return f"{title}, {signature}" if title and signature else title or signature
-
-
-def _address(origin: MessageOrigin | None) -> str | None:
-    """The address of a post in a public channel; other originals have none."""
-    if not isinstance(origin, MessageOriginChannel) or not origin.chat.username:
-        return None
-    return f"https://t.me/{origin.chat.username}/{origin.message_id}"
-
-
 def _attached(message: Message, words: Words) -> AttachedFile | None:
-    """The message's file; of a photo its largest size."""
+    """The message's file; of a photo its largest size. A file without a name is named by its kind and the day of the
+    original message: a voice message forwarded today may be from last year."""
+    found = ((field, getattr(message, field)) for field in FIELDS)
+    field, file = next(((field, file) for field, file in found if file is not None), ("photo", None))
     if message.photo:
-        return _photo(message.photo, message, words)
-    for field in FIELDS:
-        if (file := getattr(message, field)) is not None:
-            return _file(field, file, message, words)
-    return None
+        file = max(message.photo, key=lambda size: size.width * size.height)
+    if file is None:
+        return None
+    own_name, known = one_line(getattr(file, "file_name", None)), "video" if field == "animation" else field
+    day = message.forward_origin.date if message.forward_origin else message.date
+    title = None if own_name else words.plain(f"name-{known.replace('_', '-')}", day=day)
+    if isinstance(file, Audio) and (file.performer or file.title):
+        title = " – ".join(filter(None, (one_line(file.performer), one_line(file.title)))) or title
+    return AttachedFile(
+        file_id=file.file_id,
+        name=own_name or f"{field}-{message.message_id}",
+        title=title,
+        size_bytes=file.file_size,
+        media_type="image/jpeg" if field == "photo" else getattr(file, "mime_type", None),
+        is_recording=field not in ("document", "photo"),
+    )
 
 
 def _spoken(message: Message) -> str:
     """What a poll, a contact, a venue, a checklist or a rich message says; empty for other messages."""
-    for field, say in _SAYINGS.items():
-        if (said := getattr(message, field)) is not None:
-            return say(said)
-    return ""
+    if poll := message.poll:
+        return "\n".join([poll.question, *(f"- {option.text}: {option.voter_count}" for option in poll.options)])
+    if contact := message.contact:
+        return f"{contact.first_name} {contact.last_name or ''}".strip() + f"\n{contact.phone_number}"
+    if venue := message.venue:
+        return f"{venue.title}\n{venue.address}"
+    if checklist := message.checklist:
+        return "\n".join([checklist.title, *(f"- {task.text}" for task in checklist.tasks)])
+    return "\n\n".join(filter(None, map(_block, message.rich_message.blocks))) if message.rich_message else ""
 
 
 def _unsupported(message: Message) -> str | None:
@@ -182,88 +180,17 @@ def _unsupported(message: Message) -> str | None:
     return None if has_content or any(getattr(message, field) for field in FIELDS) else "other"
 
 
-def _file(field: str, file: Any, message: Message, words: Words) -> AttachedFile:
-    """`file` is one of six aiogram types without a common base; some have no name, some no media type."""
-    own_name = one_line(getattr(file, "file_name", None))
-    title = None if own_name else _title(field, message, words)
-    return AttachedFile(
-        file_id=file.file_id,
-        name=own_name or f"{field}-{message.message_id}",
-        title=_performance(file) if isinstance(file, Audio) and _performance(file) else title,
-        size_bytes=file.file_size,
-        media_type=getattr(file, "mime_type", None),
-        is_recording=field in RECORDINGS,
-    )
-
-
-def _title(field: str, message: Message, words: Words) -> str:
-    """A title for a file without a name."""
-    known = "video" if field == "animation" else field
-    return words.plain(f"name-{known.replace('_', '-')}", day=_day(message))
-
-
-def _day(message: Message) -> datetime:
-    """The day of the original message: a voice message forwarded today may be from last year."""
-    return message.forward_origin.date if message.forward_origin else message.date
-
-
-def _performance(audio: Audio) -> str:
-    return " – ".join(filter(None, (one_line(audio.performer), one_line(audio.title))))
-
-
-def _photo(sizes: list[PhotoSize], message: Message, words: Words) -> AttachedFile:
-    largest = max(sizes, key=lambda size: size.width * size.height)
-    return AttachedFile(
-        file_id=largest.file_id,
-        name=f"photo-{message.message_id}",
-        title=words.plain("name-photo", day=_day(message)),
-        size_bytes=largest.file_size,
-        media_type="image/jpeg",
-    )
-
-
-def _poll(poll: Poll) -> str:
-    return "\n".join([poll.question, *(f"- {option.text}: {option.voter_count}" for option in poll.options)])
-
-
-def _contact(contact: Contact) -> str:
-    name = " ".join(part for part in (contact.first_name, contact.last_name) if part)
-    return f"{name}\n{contact.phone_number}"
-
-
-def _checklist(checklist: Checklist) -> str:
-    return "\n".join([checklist.title, *(f"- {task.text}" for task in checklist.tasks)])
-
-
-def _venue(venue: Venue) -> str:
-    return f"{venue.title}\n{venue.address}"
-
-
-_OWN = ("summary", "text", "expression")
-_BELOW = ("caption", "credit")
-_SPOKEN = ("text", "expression", "alternative_text")
-
-
-def _rich_words(message: RichMessage) -> str:
-    """The message's blocks, separated by empty lines."""
-    return "\n\n".join(filter(None, map(_block, message.blocks)))
-
-
 def _block(block: Any) -> str:
-    """`block` is one of twenty types, which keep their text in a few common fields."""
+    """`block` is one of twenty types of a rich message, which keep their text in a few common fields."""
     if block.type == "thinking":
         return ""
-    own = [_inline(getattr(block, field, None)) for field in _OWN]
+    own = [_inline(getattr(block, field, None)) for field in ("summary", "text", "expression")]
     inner = [_block(each) for each in getattr(block, "blocks", None) or ()]
-    items = [_item(item) for item in getattr(block, "items", None) or ()]
+    listed = ((item.label, "\n".join(map(_block, item.blocks))) for item in getattr(block, "items", None) or ())
+    items = [" ".join(filter(None, item)) for item in listed]  # the label is «1.» or a bullet
     lines = [" | ".join(_inline(cell.text) for cell in row) for row in getattr(block, "cells", None) or ()]
-    below = [_inline(getattr(block, field, None)) for field in _BELOW]
+    below = [_inline(getattr(block, field, None)) for field in ("caption", "credit")]
     return "\n".join(filter(None, (*own, *inner, *items, *lines, *below)))
-
-
-def _item(item: Any) -> str:
-    """A list item; its label is «1.» or a bullet."""
-    return " ".join(filter(None, (item.label, "\n".join(map(_block, item.blocks)))))
 
 
 def _inline(text: Any) -> str:
@@ -272,14 +199,6 @@ def _inline(text: Any) -> str:
         return text or ""
     if isinstance(text, list):
         return "".join(map(_inline, text))
-    said = next((found for field in _SPOKEN if (found := getattr(text, field, None)) is not None), None)
+    fields = ("text", "expression", "alternative_text")
+    said = next((found for field in fields if (found := getattr(text, field, None)) is not None), None)
     return " ".join(filter(None, (_inline(said), _inline(getattr(text, "credit", None)))))
-
-
-_SAYINGS: Mapping[str, Callable[..., str]] = {
-    "poll": _poll,
-    "contact": _contact,
-    "venue": _venue,
-    "checklist": _checklist,
-    "rich_message": _rich_words,
-}

@@ -20,10 +20,9 @@ from bot.replies.bases import (
     RevokeLink,
     ShareBase,
     TakeOff,
-    made_html,
-    members_html,
-    members_keyboard,
+    members_shown,
     name_of_base,
+    said_of_link,
     share_keyboard,
     short_id,
     sure_keyboard,
@@ -45,13 +44,12 @@ def build_router() -> Router:
     router.chat_member.register(member_changed)  # told to administrators only; in large groups nobody else is told
     router.my_chat_member.register(member_changed, F.chat.type != ChatType.PRIVATE)
     router.message.register(join, CommandStart(deep_link=True, magic=F.args.startswith(JOIN)))
-    router.callback_query.register(begin_sharing, BaseAction.filter(F.what == "share"), has_message)
+    router.callback_query.register(share, BaseAction.filter(F.what == "share"), has_message)
     router.callback_query.register(share, ShareBase.filter(), has_message)
     router.callback_query.register(revoke, RevokeLink.filter(), has_message)
     router.callback_query.register(show_members, BaseAction.filter(F.what == "members"), has_message)
-    router.callback_query.register(take_off, TakeOff.filter(), has_message)
-    router.callback_query.register(ask_before_leaving, BaseAction.filter(F.what == "leave"), has_message)
-    router.callback_query.register(leave, BaseAction.filter(F.what == "quit"), has_message)
+    router.callback_query.register(show_members, TakeOff.filter(), has_message)
+    router.callback_query.register(leave, BaseAction.filter(F.what.in_({"leave", "quit"})), has_message)
     router.callback_query.register(show_groups, BaseAction.filter(F.what == "groups"), has_message)
     router.callback_query.register(bind, BindBase.filter(), has_message)
     return router
@@ -69,23 +67,18 @@ async def join(talk: Talk, command: CommandObject) -> None:
     await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     name = name_of_base(base, talk.words)
     if joined.role is Role.OWNER:
-        text = talk.words("share-own", name=name)
+        await talk.tell("share-own", name=name)
     else:
-        text = talk.words(f"share-joined-{joined.role}", name=name, owner=joined.owner_name or "")
-    leave_it = button(talk.words.plain("button-leave-base"), BaseAction(base=base.id, what="leave"))
-    await talk.say(text, rows([] if joined.role is Role.OWNER else [leave_it]))
+        leave_it = button(talk.words.plain("button-leave-base"), BaseAction(base=base.id, what="leave"))
+        await talk.tell(f"share-joined-{joined.role}", rows([leave_it]), name=name, owner=joined.owner_name or "")
     await say_open(talk, base)
 
 
-async def begin_sharing(talk: Talk, callback_data: BaseAction) -> None:
-    """«Поделиться»: what the link is to allow."""
-    await _show_choice(talk, ShareBase(base=callback_data.base))
-
-
-async def share(talk: Talk, callback_data: ShareBase) -> None:
-    """A choice, or «Создать ссылку»."""
-    if not callback_data.make:
-        await _show_choice(talk, callback_data)
+async def share(talk: Talk, callback_data: ShareBase | BaseAction) -> None:
+    """«Поделиться»: what the link is to allow; a choice of it, or «Создать ссылку»."""
+    if isinstance(callback_data, BaseAction) or not callback_data.make:
+        chosen = ShareBase(base=callback_data.base) if isinstance(callback_data, BaseAction) else callback_data
+        await _show_choice(talk, chosen)
         return
     base, secret = await base_of(talk, callback_data.base), new_secret()
     link = await talk.stores.bases.invite(
@@ -96,7 +89,8 @@ async def share(talk: Talk, callback_data: ShareBase) -> None:
         days=callback_data.days or None,
     )
     address = f"https://t.me/{(await talk.bot.me()).username}?start={JOIN}{secret}"
-    text = made_html(address, link, base, talk.words)
+    what, name = said_of_link(link, talk.words), name_of_base(base, talk.words)
+    text = talk.words("share-made", name=name, address=address, what=what)
     revoke_it = button(talk.words.plain("button-revoke-this"), RevokeLink(base=base.id, link=link.id))
     await talk.redraw(text, rows([revoke_it], [button(talk.words.plain("button-back"), OpenBase(base=base.id))]))
 
@@ -108,30 +102,24 @@ async def revoke(talk: Talk, callback_data: RevokeLink) -> None:
     await _show_choice(talk, ShareBase(base=callback_data.base))
 
 
-async def show_members(talk: Talk, callback_data: BaseAction) -> None:
-    """«Участники»."""
-    await _show_members(talk, callback_data.base)
-
-
-async def take_off(talk: Talk, callback_data: TakeOff) -> None:
-    """«Исключить»: from now on they see nothing of it."""
-    await talk.stores.bases.remove_member(BaseId(callback_data.base), UserId(callback_data.member))
-    await talk.acknowledge("member-gone")
-    await _show_members(talk, callback_data.base)
-
-
-async def ask_before_leaving(talk: Talk, callback_data: BaseAction) -> None:
-    """«Выйти из базы»."""
-    base = await base_of(talk, callback_data.base)
-    text = talk.words("base-leave-sure", name=name_of_base(base, talk.words))
-    await talk.redraw(text, sure_keyboard(base.id, "quit", talk.words))
+async def show_members(talk: Talk, callback_data: BaseAction | TakeOff) -> None:
+    """«Участники»; «Исключить» takes one off first, who from now on sees nothing of the base."""
+    base = BaseId(callback_data.base)
+    if isinstance(callback_data, TakeOff):
+        await talk.stores.bases.remove_member(base, UserId(callback_data.member))
+        await talk.acknowledge("member-gone")
+    await talk.redraw(*members_shown(base, await talk.stores.bases.members(base), talk.words))
 
 
 async def leave(talk: Talk, callback_data: BaseAction) -> None:
-    """The same once more."""
+    """«Выйти из базы»: asked for once more."""
     base = await base_of(talk, callback_data.base)
+    name = name_of_base(base, talk.words)
+    if callback_data.what == "leave":
+        await talk.redraw(talk.words("base-leave-sure", name=name), sure_keyboard(base.id, "quit", talk.words))
+        return
     await talk.stores.bases.remove_member(base.id, talk.state.user_id)
-    await talk.redraw(talk.words("base-quit", name=name_of_base(base, talk.words)))
+    await talk.redraw(talk.words("base-quit", name=name))
     await go_home(talk, base.id)
 
 
@@ -192,8 +180,3 @@ async def _show_choice(talk: Talk, chosen: ShareBase) -> None:
     base, links = await base_of(talk, chosen.base), await talk.stores.bases.invitations(BaseId(chosen.base))
     text = talk.words("share-choose", name=name_of_base(base, talk.words))
     await talk.redraw(text, share_keyboard(chosen, links, talk.words))
-
-
-async def _show_members(talk: Talk, base: str) -> None:
-    members = await talk.stores.bases.members(BaseId(base))
-    await talk.redraw(members_html(members, talk.words), members_keyboard(base, members, talk.words))

@@ -7,17 +7,13 @@ stored; a token may do no more than the person who made it.
 from aiogram import F, Router
 from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
-from aiogram.types import InlineKeyboardMarkup
 
 from bot.handlers.filters import has_message, own_words
 from bot.keyboards import button, rows
 from bot.services import Refusal, Talk
-from bot.texts import Words
 from domain.bases import Role
 from domain.ids import UserId
-from domain.people import Token, new_token, token_hash
-
-MOST_TOKENS = 20
+from domain.people import new_token, token_hash
 
 
 class NewToken(CallbackData, prefix="token"):
@@ -44,19 +40,19 @@ def build_router() -> Router:
 
 async def show(talk: Talk) -> None:
     """/api."""
-    if not talk.place.is_private:
+    if talk.place.is_private:
+        await _show_list(talk)
+    else:
         await talk.tell("tokens-private")
-        return
-    await talk.say(*await _list(talk))
 
 
 async def make(talk: Talk, callback_data: NewToken) -> None:
     """A new token, in a message of its own, which the person may delete."""
-    if len(await talk.stores.tokens.all(None)) >= MOST_TOKENS:
+    if len(await talk.stores.tokens.all(None)) >= 20:
         raise Refusal("tokens-too-many")
     token, base = new_token(), None if callback_data.everything else talk.base_id
     await talk.stores.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
-    await talk.redraw(*await _list(talk))
+    await _show_list(talk)
     await talk.tell("token-made", token=token)
 
 
@@ -64,13 +60,18 @@ async def revoke(talk: Talk, callback_data: RevokeToken) -> None:
     """«Отозвать»."""
     await talk.stores.tokens.revoke(None, UserId(callback_data.token))
     await talk.acknowledge("token-revoked")
-    await talk.redraw(*await _list(talk))
+    await _show_list(talk)
 
 
-async def _list(talk: Talk) -> tuple[str, InlineKeyboardMarkup | None]:
-    words, tokens = talk.words, await talk.stores.tokens.all(None)
-    lines = [words("token-line", number=at, what=_what(each, words)) for at, each in enumerate(tokens, start=1)]
-    may_write = talk.state.role is not Role.READER
+async def _show_list(talk: Talk) -> None:
+    words, may_write = talk.words, talk.state.role is not Role.READER
+    lines, off = [words("tokens-title")], []
+    for at, each in enumerate(await talk.stores.tokens.all(None), start=1):
+        where = words.plain("token-all") if each.base is None else each.base_name or words.plain("base-own")
+        way = words.plain("role-reader" if each.is_read_only else "role-writer")
+        used = [words.plain("token-used", day=each.used_at)] if each.used_at else []
+        lines.append(words("token-line", number=at, what=" · ".join([where, way, *used])))
+        off.append([button(words.plain("button-token-revoke", number=at), RevokeToken(token=each.id))])
     new = [
         [
             button(words.plain(f"button-token-{what}-{way}"), NewToken(everything=what == "all", writes=way == "write"))
@@ -78,15 +79,4 @@ async def _list(talk: Talk) -> tuple[str, InlineKeyboardMarkup | None]:
         ]
         for what in ("base", "all")
     ]
-    off = [
-        [button(words.plain("button-token-revoke", number=at), RevokeToken(token=each.id))]
-        for at, each in enumerate(tokens, start=1)
-    ]
-    return "\n".join([words("tokens-title"), *lines]), rows(*new, *off)
-
-
-def _what(token: Token, words: Words) -> str:
-    where = words.plain("token-all") if token.base is None else token.base_name or words.plain("base-own")
-    way = words.plain("role-reader" if token.is_read_only else "role-writer")
-    used = [words.plain("token-used", day=token.used_at)] if token.used_at else []
-    return " · ".join([where, way, *used])
+    await talk.show("\n".join(lines), rows(*new, *off))

@@ -1,7 +1,6 @@
 """Bases on the screen: the list, one base with what can be done with it, links, members.
 
-In: records of `domain.bases`. Out: HTML and buttons. The types below keep `callback_data` within 64 bytes. It sends
-nothing.
+In: records of `domain.bases`. Out: HTML and buttons. The types below keep `callback_data` within 64 bytes.
 """
 
 from collections.abc import Sequence
@@ -9,22 +8,16 @@ from collections.abc import Sequence
 from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.keyboards import OpenDocument, button, in_rows, rows
+from bot.keyboards import OpenDocument, Shown, button, in_rows, rows
 from bot.replies.names import shortened
 from bot.texts import Words
 from domain.bases import Invitation, ListedBase, Member, Role
 from domain.ids import ChatId
 from domain.people import UserState
 
-BASES = "bases"
-"""Show the list."""
-
-NEW_BASE = "newbase"
-"""Ask for the name of a new base."""
-
+BASES = "bases"  # show the list
+NEW_BASE = "newbase"  # ask for the name of a new base
 NAME_CHARACTERS = 40
-PER_ROW = 5
-DAYS = (0, 7, 30)  # of a link; 0: it does not end
 
 
 class OpenBase(CallbackData, prefix="open"):
@@ -100,16 +93,12 @@ def open_name(state: UserState) -> str | None:
     return None if is_own_group else shortened(state.base_name or state.base_owner or "", NAME_CHARACTERS // 2)
 
 
-def list_html(bases: Sequence[ListedBase], words: Words) -> str:
-    """A line for each."""
+def list_of_bases(bases: Sequence[ListedBase], words: Words) -> Shown:
+    """A line and a number for each, and a new one."""
     lines = [words("base-line", number=at, **_facts(base, words)) for at, base in enumerate(bases, start=1)]
-    return "\n".join([words("bases-title"), *lines])
-
-
-def list_keyboard(bases: Sequence[ListedBase], words: Words) -> InlineKeyboardMarkup | None:
-    """A number for each, and a new one."""
     numbers = [button(str(at), OpenBase(base=base.id)) for at, base in enumerate(bases, start=1)]
-    return rows(*in_rows(numbers, PER_ROW), [button(words.plain("button-new-base"), NEW_BASE)])
+    keyboard = rows(*in_rows(numbers, 5), [button(words.plain("button-new-base"), NEW_BASE)])
+    return "\n".join([words("bases-title"), *lines]), keyboard
 
 
 def base_html(base: ListedBase, words: Words) -> str:
@@ -148,44 +137,33 @@ def share_keyboard(chosen: ShareBase, links: Sequence[Invitation], words: Words)
         return button(words.plain("button-chosen", mode=label) if is_on else label, chosen.model_copy(update=change))
 
     revoke = [
-        [button(words.plain("button-revoke", link=_link(link, words)), RevokeLink(base=chosen.base, link=link.id))]
-        for link in links
+        [
+            button(
+                words.plain("button-revoke", link=said_of_link(each, words)), RevokeLink(base=chosen.base, link=each.id)
+            )
+        ]
+        for each in links
     ]
     return rows(
         [option("share-read", not chosen.writes, writes=False), option("share-write", chosen.writes, writes=True)],
         [option("share-many", not chosen.once, once=False), option("share-once", chosen.once, once=True)],
-        [option(f"share-days-{days}", chosen.days == days, days=days) for days in DAYS],
+        [option(f"share-days-{days}", chosen.days == days, days=days) for days in (0, 7, 30)],
         [button(words.plain("button-make-link"), chosen.model_copy(update={"make": True}))],
         *revoke,
         [button(words.plain("button-back"), OpenBase(base=chosen.base))],
     )
 
 
-def made_html(address: str, link: Invitation, base: ListedBase, words: Words) -> str:
-    """The link itself, with what it allows."""
-    return words("share-made", name=name_of_base(base, words), address=address, what=_link(link, words))
-
-
-def members_html(members: Sequence[Member], words: Words) -> str:
-    """A line for each member."""
-    if not members:
-        return words("members-none")
-    lines = [words("member-line", number=at, **_member(each, words)) for at, each in enumerate(members, start=1)]
-    return "\n".join([words("members-title"), *lines])
-
-
-def members_keyboard(base: str, members: Sequence[Member], words: Words) -> InlineKeyboardMarkup | None:
-    """A button for each, to take them off."""
-    off = [
-        [
-            button(
-                words.plain("button-take-off", name=shortened(_name(each), NAME_CHARACTERS)),
-                TakeOff(base=base, member=each.id),
-            )
-        ]
-        for each in members[:50]
-    ]
-    return rows(*off, [button(words.plain("button-back"), OpenBase(base=base))])
+def members_shown(base: str, members: Sequence[Member], words: Words) -> Shown:
+    """A line for each member, and a button to take them off."""
+    lines, off = [words("members-title" if members else "members-none")], []
+    for at, each in enumerate(members, start=1):
+        name, until = each.name or str(each.id), words.plain("base-until", day=each.until) if each.until else ""
+        facts = " · ".join(filter(None, [words.plain(f"role-{each.role}"), until]))
+        lines.append(words("member-line", number=at, name=name, facts=facts))
+        label = words.plain("button-take-off", name=shortened(name, NAME_CHARACTERS))
+        off.append([button(label, TakeOff(base=base, member=each.id))])
+    return "\n".join(lines), rows(*off[:50], [button(words.plain("button-back"), OpenBase(base=base))])
 
 
 def send_keyboard(
@@ -211,17 +189,8 @@ def short_id(base: str) -> str:
     return base[-12:]
 
 
-def _name(member: Member) -> str:
-    return member.name or str(member.id)
-
-
-def _member(member: Member, words: Words) -> dict[str, str]:
-    until = words.plain("base-until", day=member.until) if member.until else ""
-    role = words.plain(f"role-{member.role}")
-    return {"name": _name(member), "facts": " · ".join(filter(None, [role, until]))}
-
-
-def _link(link: Invitation, words: Words) -> str:
+def said_of_link(link: Invitation, words: Words) -> str:
+    """What it allows, and how long."""
     parts = [words.plain("share-write" if link.role is Role.WRITER else "share-read")]
     parts += [words.plain("share-once")] if link.once else []
     parts += [words.plain("base-until", day=link.until)] if link.until else []

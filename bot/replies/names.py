@@ -1,8 +1,7 @@
 """The name by which the bot refers to a document, and why it was not read, as a sentence.
 
 In: a document, or text of any length; an error code and parameters, as the database keeps them. Out: the name that the
-person knows it by, names that fit a line, and HTML from `locales/*/errors.ftl`. Parameters that an older row lacks are
-filled, so that a sentence can always be shown. The rule for the name itself is in `domain`.
+person knows it by, names that fit a line, and HTML from `locales/*/errors.ftl`. The rule for the name is in `domain`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -53,16 +52,13 @@ def shortened(text: str, characters: int) -> str:
 
 
 NAME_CHARACTERS = 80
-SEARCH_SERVICES = frozenset({"jina", "embedder"})  # their names mean nothing to people
 
 
 def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = False) -> str:
-    """The sentence for the document's error, or the one for INTERNAL when this version does not know the code.
-
-    As HTML, or `plain` for a terminal.
-    """
-    code = document.error_code if document.error_code in _CODES else FailureCode.INTERNAL.value
-    key = f"error-{code}"
+    """The sentence for the document's error, or the one for INTERNAL when this version does not know the code; as HTML,
+    or `plain` for a terminal."""
+    key = f"error-{document.error_code}"
+    key = key if key in words.keys else f"error-{FailureCode.INTERNAL.value}"
     fill = words.plain if plain else words
     return fill(key, **{name: _value(name, document, words) for name in words.variables(key)})
 
@@ -70,37 +66,25 @@ def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = Fals
 def service_name(params: Mapping[str, JsonValue], words: Words) -> str:
     """The service that is away, in the person's words."""
     name = params.get("service")
-    if not isinstance(name, str) or name.lower() in SEARCH_SERVICES:
+    if not isinstance(name, str) or name.lower() in ("jina", "embedder"):  # these mean nothing to people
         return words.plain("service-search")
     return words.plain("service-named", name=name)
 
 
-_CODES = frozenset(code.value for code in FailureCode)
-
-
 def _value(name: str, document: DocumentCard, words: Words) -> Value:
-    given = document.error_params.get(name)
+    """A parameter of the sentence. Its title is that of the document that was there first, as its own messages show it;
+    a voice message has no name of its own."""
+    told = document.error_params
+    given = told.get(name)
     if name == "service":
-        return service_name(document.error_params, words)
+        return service_name(told, words)
     if name == "created_at":
         return moment_of(given) or document.created_at
-    if name == "title":
-        return _shown(_title(document))
     if isinstance(given, int | float):
         return given
-    if given is None or given in ("", document.source_identifier):  # a voice message has no name of its own
-        return _shown(document.name)
-    return _shown(str(given))
-
-
-def _title(document: DocumentCard) -> str:
-    """The name of the document that was there first, as its own messages show it. Rows of earlier versions of Baza have
-    only its title."""
-    first = document.error_params
-    title, identifier = str(first.get("title") or ""), first.get("source_identifier")
-    if isinstance(identifier, str):
-        title = known_as(SourceType(str(first["source_type"])), title, identifier)
-    return title or document.name
+    if name == "title" and isinstance(identifier := told.get("source_identifier"), str):
+        given = known_as(SourceType(str(told["source_type"])), str(given or ""), identifier)
+    return shortened(document.name if given in (None, "", document.source_identifier) else str(given), NAME_CHARACTERS)
 
 
 def moment_of(value: JsonValue) -> datetime | None:
@@ -109,7 +93,3 @@ def moment_of(value: JsonValue) -> datetime | None:
         return datetime.fromisoformat(str(value))
     except ValueError:
         return None
-
-
-def _shown(text: str) -> str:
-    return shortened(text, NAME_CHARACTERS)

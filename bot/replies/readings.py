@@ -8,51 +8,61 @@ from datetime import datetime, timedelta
 
 from bot.replies.names import failure_sentence, moment_of, service_name, shortened
 from bot.texts import Value, Words
-from domain.documents import DocumentCard, DocumentStatus, SourceType, UnreadPart
+from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.visible import readable_address
 from ingestion.errors import FailureCode
 
 TITLE_CHARACTERS = 80
 PAGES_NAMED = 8  # pages without text that are listed; the others are counted
 PARTS_NAMED = 4  # unread parts that are listed; the others are counted
-PART_CHARACTERS = 50
 _SIGNS_OF_ENDS = {DocumentStatus.FAILED: "⚠️", DocumentStatus.DUPLICATE: "✅"}  # in a list, as visual guides
-_OWN_SIGNS = "🔒"  # signs with which a sentence may begin already
+_COUNTED = {
+    DocumentStatus.FETCHING: "pages",
+    DocumentStatus.PARSING: "pages",
+    DocumentStatus.RECOGNISING: "pages",
+    DocumentStatus.LISTENING: "time",
+    DocumentStatus.EMBEDDING: "passages",
+}
+"""What the progress of a stage is counted in: `progress-parsing`, `progress-parsing-pages`."""
 
 
 def describe(document: DocumentCard, words: Words) -> str:
     """The state of a document in full."""
-    return _TEXTS[document.status](document, words)
+    return _TEXTS.get(document.status, _progress)(document, words)
 
 
 def describe_in_line(document: DocumentCard, words: Words) -> str:
-    """The same as one line of a list."""
+    """The same as one line of a list. What could not be read, and why, is on the document's card."""
     if document.status is DocumentStatus.READY:
-        line = words("receipt-line", title=_title(document), size=size_of(document, words))
-        until = words.until(document.expires_at) if document.expires_at else ""
-        return " · ".join(filter(None, [line, _unread_in_line(document, words), until]))
+        parts = [words("receipt-line", title=_title(document), size=size_of(document, words))]
+        if document.unread:
+            is_whole = [part.name for part in document.unread] == [document.source_identifier]
+            parts.append(words("receipt-only-words" if is_whole else "receipt-not-all"))
+        if document.expires_at:
+            parts.append(words.until(document.expires_at))
+        return " · ".join(parts)
     text = describe(document, words).split("\n", 1)[0]
     sign = _SIGNS_OF_ENDS.get(document.status, "")
-    return f"{sign} {text}" if sign and text[0] not in _OWN_SIGNS else text
+    return f"{sign} {text}" if sign and text[0] != "🔒" else text
 
 
 def size_of(document: DocumentCard, words: Words) -> str:
     """Duration, pages or parts if the document has any, else passages."""
-    if document.duration_s:
-        return words.plain("receipt-duration", length=timedelta(seconds=document.duration_s))
-    if document.pages:
-        return words.plain("receipt-pages", count=document.pages)
-    if document.parts:
-        return words.plain(_parts_key(document), count=document.parts)
-    return words.plain("receipt-passages", count=document.chunks)
+    return next(filter(None, _sizes(document, words)), words.plain("receipt-passages", count=document.chunks))
+
+
+def _sizes(document: DocumentCard, words: Words) -> list[str]:
+    parts = "receipt-site-pages" if document.source_type is SourceType.SITE else "receipt-files"
+    length = timedelta(seconds=document.duration_s or 0)
+    return [
+        words.plain("receipt-duration", length=length) if document.duration_s else "",
+        words.plain("receipt-pages", count=document.pages) if document.pages else "",
+        words.plain(parts, count=document.parts) if document.parts else "",
+    ]
 
 
 def _title(document: DocumentCard) -> str:
     return shortened(document.name, TITLE_CHARACTERS)
-
-
-def _parts_key(document: DocumentCard) -> str:
-    return "receipt-site-pages" if document.source_type is SourceType.SITE else "receipt-files"
 
 
 def _queued(document: DocumentCard, words: Words) -> str:
@@ -66,45 +76,38 @@ def _queued(document: DocumentCard, words: Words) -> str:
     return words("progress-queued", title=_title(document))
 
 
-def _progress(
-    key: str, counted_key: str, *, unit: Callable[[int], Value] = int
-) -> Callable[[DocumentCard, Words], str]:
-    def tell(document: DocumentCard, words: Words) -> str:
-        if document.progress_total <= 1:
-            text = words(key, title=_title(document))
-        else:
-            counted = {"done": unit(document.progress_done), "total": unit(document.progress_total)}
-            text = words(counted_key, title=_title(document), **counted)
-        return "\n".join(filter(None, [text, _searchable(document, words)]))
-
-    return tell
-
-
-def _fetching(document: DocumentCard, words: Words) -> str:
-    """Progress of a download: counted pages for a site; otherwise a percentage, as bytes mean little to people."""
-    if document.source_type is SourceType.SITE or document.progress_total <= 1:
-        return _progress("progress-fetching", "progress-fetching-pages")(document, words)
-    percent = min(100, 100 * document.progress_done // document.progress_total)
-    return words("progress-fetching-percent", title=_title(document), percent=percent)
-
-
-def _searchable(document: DocumentCard, words: Words) -> str:
-    """How much of a document can be searched before its reading ends; empty when nothing can."""
-    if not document.searchable or document.progress_total <= document.searchable:
-        return ""
-    return words("progress-searchable", percent=100 * document.searchable // document.progress_total)
+def _progress(document: DocumentCard, words: Words) -> str:
+    """How far a stage is, and how much can be searched before it ends. Of a download a percentage, as bytes mean little
+    to people, but of a site its pages."""
+    title, done, total = _title(document), document.progress_done, document.progress_total
+    key, counted = f"progress-{document.status.value}", _COUNTED[document.status]
+    if total <= 1:
+        return words(key, title=title)
+    if document.status is DocumentStatus.FETCHING and document.source_type is not SourceType.SITE:
+        return words("progress-fetching-percent", title=title, percent=min(100, 100 * done // total))
+    unit: Callable[[int], Value] = (lambda seconds: timedelta(seconds=seconds)) if counted == "time" else int
+    text = words(f"{key}-{counted}", title=title, done=unit(done), total=unit(total))
+    if not document.searchable or total <= document.searchable:
+        return text
+    return f"{text}\n{words('progress-searchable', percent=100 * document.searchable // total)}"
 
 
 def _ready(document: DocumentCard, words: Words) -> str:
+    if document.error_params.get("captioned"):
+        key = "receipt-captioned"
+    elif document.version > 1:
+        key = "receipt-replaced"
+    else:
+        key = "receipt-read" if document.expires_at else "receipt-ready"
+    seconds = document.seconds  # shown whole; in tenths under a second
+    took = None if seconds is None else round(seconds) if seconds >= 1 else max(round(seconds, 1), 0.1)
     facts = [
-        words("receipt-duration", length=timedelta(seconds=document.duration_s)) if document.duration_s else "",
-        words("receipt-pages", count=document.pages) if document.pages else "",
-        words(_parts_key(document), count=document.parts) if document.parts else "",
+        *_sizes(document, words),
         words("receipt-passages", count=document.chunks),
         words("receipt-language", code=document.language) if document.language else "",
-        words("receipt-seconds", count=_seconds(document.seconds)) if document.seconds is not None else "",
+        words("receipt-seconds", count=took) if took is not None else "",
     ]
-    lines = [words(_ready_key(document), title=_title(document)), " · ".join(filter(None, facts))]
+    lines = [words(key, title=_title(document)), " · ".join(filter(None, facts))]
     if document.pages_without_text:
         lines.append(_without_text(document.pages_without_text, words))
     if document.unread:
@@ -112,19 +115,6 @@ def _ready(document: DocumentCard, words: Words) -> str:
     if document.expires_at:
         lines.append(words("receipt-leaves", until=words.until(document.expires_at)))
     return "\n".join(lines)
-
-
-def _ready_key(document: DocumentCard) -> str:
-    if document.error_params.get("captioned"):
-        return "receipt-captioned"
-    if document.version > 1:
-        return "receipt-replaced"
-    return "receipt-read" if document.expires_at else "receipt-ready"
-
-
-def _seconds(seconds: float) -> float:
-    """Rounded to whole seconds; to tenths (at least 0.1) under a second."""
-    return round(seconds) if seconds >= 1 else max(round(seconds, 1), 0.1)
 
 
 def _without_text(pages: Sequence[int], words: Words) -> str:
@@ -138,52 +128,30 @@ def _without_text(pages: Sequence[int], words: Words) -> str:
     return words("receipt-without-text", count=len(pages), pages=listed)
 
 
-def _unread_in_line(document: DocumentCard, words: Words) -> str:
-    """That parts could not be read; the document's card says which and why."""
-    if not document.unread:
-        return ""
-    is_whole = [part.name for part in document.unread] == [document.source_identifier]
-    return words("receipt-only-words" if is_whole else "receipt-not-all")
-
-
 def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
-    """Values for `receipt-unread`: how many parts could not be read, which ones and why."""
-    parts = document.unread
-    named = ", ".join(
-        words.plain("unread-part", name=_part_name(part, document), code=part.code or "")
-        for part in parts[:PARTS_NAMED]
-    )
+    """Values for `receipt-unread`: how many parts could not be read, which ones and why. The file name of a captioned
+    photo is a number, so the document's name stands for it."""
+    parts, said = document.unread, []
+    for part in parts[:PARTS_NAMED]:
+        name = document.name if part.name == document.source_identifier else readable_address(part.name)
+        said.append(words.plain("unread-part", name=shortened(name, 50), code=part.code or ""))
+    named = ", ".join(said)
     if len(parts) > PARTS_NAMED:
         named = words.plain("list-more", first=named, count=len(parts) - PARTS_NAMED)
     return {"count": len(parts), "parts": named}
 
 
-def _part_name(part: UnreadPart, document: DocumentCard) -> str:
-    """The part's file name or address. When the part is the document's own file (a captioned photo, whose file name is
-    a number), the document's name."""
-    name = document.name if part.name == document.source_identifier else readable_address(part.name)
-    return shortened(name, PART_CHARACTERS)
-
-
 def _duplicate(document: DocumentCard, words: Words) -> str:
-    """A duplicate. A refreshed link without changes, and a file sent again while its question is still open, have texts
-    of their own."""
-    if "stays_until" in document.error_params:
-        return _read_before(document, words)
-    if document.error_params.get("unchanged"):
-        return words("receipt-unchanged", title=_title(document))
-    if document.error_params.get("asked"):
-        return words("receipt-asked", title=_title(document))
+    """The base has it. Where it was there temporarily, it stays for good now, or its day has begun again; a refreshed
+    link without changes, and a file sent again while its question is open, have texts of their own."""
+    told, title = document.error_params, _title(document)
+    if "stays_until" in told:
+        if not isinstance(until := told["stays_until"], str):
+            return words("receipt-stays", title=title)
+        return words("receipt-read-before", title=title, until=words.until(datetime.fromisoformat(until)))
+    if told.get("unchanged") or told.get("asked"):
+        return words("receipt-unchanged" if told.get("unchanged") else "receipt-asked", title=title)
     return failure_sentence(document, words)
-
-
-def _read_before(document: DocumentCard, words: Words) -> str:
-    """The same document was in the base temporarily: now it stays for good, or its day has begun again."""
-    until = document.error_params["stays_until"]
-    if not isinstance(until, str):
-        return words("receipt-stays", title=_title(document))
-    moment = datetime.fromisoformat(until)
-    return words("receipt-read-before", title=_title(document), until=words.until(moment))
 
 
 def _cancelled(document: DocumentCard, words: Words) -> str:
@@ -193,18 +161,9 @@ def _cancelled(document: DocumentCard, words: Words) -> str:
     return words("receipt-cancelled", title=_title(document))
 
 
-def _length(seconds: int) -> Value:
-    return timedelta(seconds=seconds)
-
-
 _TEXTS: Mapping[DocumentStatus, Callable[[DocumentCard, Words], str]] = {
     DocumentStatus.QUEUED: _queued,
     DocumentStatus.CHOOSING: lambda document, words: words("choice-question", title=_title(document)),
-    DocumentStatus.FETCHING: _fetching,
-    DocumentStatus.PARSING: _progress("progress-parsing", "progress-parsing-pages"),
-    DocumentStatus.RECOGNISING: _progress("progress-recognising", "progress-recognising-pages"),
-    DocumentStatus.LISTENING: _progress("progress-listening", "progress-listening-time", unit=_length),
-    DocumentStatus.EMBEDDING: _progress("progress-embedding", "progress-embedding-passages"),
     DocumentStatus.READY: _ready,
     DocumentStatus.FAILED: failure_sentence,
     DocumentStatus.DUPLICATE: _duplicate,

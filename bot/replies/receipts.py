@@ -1,7 +1,7 @@
 """The live message of a batch: progress while it is read, then the receipt.
 
-In: the documents of a `Notice`, and what a new version changed. Out: HTML of at most 4096 characters and buttons. It
-sends nothing. The text for a single document comes from `readings`; the wording is in `locales/*/base.ftl`.
+In: the documents of a `Notice`, and what a new version changed. Out: HTML of at most 4096 characters and buttons. The
+text for a single document comes from `readings`; the wording is in `locales/*/base.ftl`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,7 @@ HEADING_CHARACTERS = 40
 QUESTIONS = 4  # documents of a batch that ask their question at once; the next ask when these are answered
 CANCEL_BUTTONS = 4
 TAKEN_BACK = 4  # documents of a batch; of more, /docs shows each
-ChangeLines = Mapping[DocumentId, str]
-"""What a new version changed, as a sentence in HTML."""
+ChangeLines = Mapping[DocumentId, str]  # what a new version changed, as a sentence in HTML
 
 
 def changes_line(changes: Changes, words: Words) -> str:
@@ -43,9 +42,8 @@ def changes_line(changes: Changes, words: Words) -> str:
 
 def _edit(edit: Edit, words: Words) -> str:
     """«в п. 3.2 теперь «120 000 рублей» вместо «100 000 рублей»»"""
-    kind, name = next(
-        ((kind, name) for kind in ("clause", "row", "section") if (name := getattr(edit, kind))), ("nowhere", "")
-    )
+    kind = next((kind for kind in ("clause", "row", "section") if getattr(edit, kind)), "nowhere")
+    name = getattr(edit, kind, "")
     return words.plain(
         "changes-edit",
         kind=kind,
@@ -82,28 +80,18 @@ def live_message(
         return LiveMessage(html=words("receipt-removed", count=removed), keyboard=None, is_final=is_final)
     too = words("receipt-removed-too", count=removed) if removed else ""
     if len(documents) == 1:
-        lines = [describe(documents[0], words), (changes or {}).get(documents[0].id, ""), too]
+        said = [describe(documents[0], words), (changes or {}).get(documents[0].id, ""), too]
         keyboard = rows(*_buttons(documents[0], words))
-        return LiveMessage(html="\n".join(filter(None, lines)), keyboard=keyboard, is_final=is_final)
-    return LiveMessage(
-        html=_list(documents, changes or {}, too, words), keyboard=_batch_buttons(documents, words), is_final=is_final
-    )
-
-
-def _list(documents: Sequence[DocumentCard], changes: ChangeLines, too: str, words: Words) -> str:
-    """As many lines as fit into a message, and the total."""
-    told = ((describe_in_line(document, words), changes.get(document.id, "")) for document in documents)
-    lines = ["\n".join(filter(None, pair)) for pair in told]
+        return LiveMessage(html="\n".join(filter(None, said)), keyboard=keyboard, is_final=is_final)
+    told = ((describe_in_line(each, words), (changes or {}).get(each.id, "")) for each in documents)
+    lines = ["\n".join(filter(None, parts)) for parts in told]
     total = "\n".join(filter(None, [_total(documents, words), too]))
-    shown = len(lines)
-    while shown and utf16_length(text := _joined(lines, shown, total, words)) > MESSAGE_LIMIT:
+    shown, html = len(lines), "\n".join(lines) + f"\n\n{total}"
+    while shown and utf16_length(html) > MESSAGE_LIMIT:
         shown -= 1
-    return text
-
-
-def _joined(lines: Sequence[str], shown: int, total: str, words: Words) -> str:
-    hidden = [words("receipt-hidden", count=len(lines) - shown)] if shown < len(lines) else []
-    return "\n".join([*lines[:shown], *hidden]) + f"\n\n{total}"
+        hidden = words("receipt-hidden", count=len(lines) - shown)
+        html = "\n".join([*lines[:shown], hidden]) + f"\n\n{total}"
+    return LiveMessage(html=html, keyboard=_batch_buttons(documents, words), is_final=is_final)
 
 
 def _total(documents: Sequence[DocumentCard], words: Words) -> str:
@@ -115,39 +103,32 @@ def _total(documents: Sequence[DocumentCard], words: Words) -> str:
 
 
 def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardButton]]:
-    """The buttons of a document that is alone in its message."""
+    """The buttons of a document that is alone in its message. «Добавить весь раздел» is for web pages only: a recording
+    or a file behind a link has no pages below it."""
+
+    def offered(key: str, data: press.OfDocument, *, is_offered: bool = True) -> list[InlineKeyboardButton]:
+        return [button(words.plain(f"button-{key}"), data)] if is_offered else []
+
+    number, original = document.id, document.error_params.get("document_id")
     if document.status is DocumentStatus.CHOOSING:
         return choice_buttons(document, words)
     if not document.status.is_final:
-        return [[button(words.plain("button-cancel"), press.CancelDocument(document=document.id))]]
+        return [offered("cancel", press.CancelDocument(document=number))]
     if document.status is DocumentStatus.READY:
-        first = [*_ask(document, words), _take_back(document, words)]
-        return [first, _stay(document, words), _section(document, words)]
-    original = document.error_params.get("document_id")
+        is_page = document.source_type is SourceType.LINK and document.pages is None and document.duration_s is None
+        return [
+            [*offered("ask", press.AskAbout(document=number)), _take_back(document, words)],
+            offered("stay", press.KeepDocument(document=number), is_offered=document.expires_at is not None),
+            offered("section", press.AddSection(document=number), is_offered=is_page),
+        ]
     if document.status is DocumentStatus.DUPLICATE and isinstance(original, str):
-        return [[button(words.plain("button-show"), press.OpenDocument(document=original))]]
+        return [offered("show", press.OpenDocument(document=original))]
     return []
 
 
-def _ask(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
-    return [button(words.plain("button-ask"), press.AskAbout(document=document.id))]
-
-
 def _take_back(document: DocumentCard, words: Words, *, named: bool = False) -> InlineKeyboardButton:
-    label = words.plain("button-take-back")
     name = f": {shortened(document.name, BUTTON_CHARACTERS)}" if named else ""
-    return button(label + name, press.TakeBack(document=document.id))
-
-
-def _stay(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
-    label = words.plain("button-stay")
-    return [button(label, press.KeepDocument(document=document.id))] if document.expires_at else []
-
-
-def _section(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
-    """«Добавить весь раздел», for web pages only: a recording or a file behind a link has no pages below it."""
-    is_page = document.source_type is SourceType.LINK and document.pages is None and document.duration_s is None
-    return [button(words.plain("button-section"), press.AddSection(document=document.id))] if is_page else []
+    return button(words.plain("button-take-back") + name, press.TakeBack(document=document.id))
 
 
 def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False) -> list[list[InlineKeyboardButton]]:
@@ -164,27 +145,22 @@ def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False)
 
 
 def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
-    """Questions first; then buttons to cancel unfinished documents, one by one or all at once."""
+    """Questions first; then buttons to cancel unfinished documents, one by one or all at once; once all are read, to
+    keep temporary ones and to take back each."""
     asking = [document for document in documents if document.status is DocumentStatus.CHOOSING]
     if asking:
         return rows(*(line for document in asking[:QUESTIONS] for line in choice_buttons(document, words, named=True)))
-    working = [document for document in documents if not document.status.is_final]
-    single = [[_cancel_button(document, words)] for document in working[:CANCEL_BUTTONS]]
-    batch = working[0].batch_id if len(working) > 1 else None
-    whole = [button(words.plain("button-cancel-all"), press.CancelBatch(batch=batch))] if batch else []
-    if working:
-        return rows(*single, whole)
+    if working := [document for document in documents if not document.status.is_final]:
+        names = {each.id: shortened(each.name, BUTTON_CHARACTERS) for each in working[:CANCEL_BUTTONS]}
+        lines = [
+            [button(words.plain("button-cancel-one", title=name), press.CancelDocument(document=document))]
+            for document, name in names.items()
+        ]
+        if len(working) > 1 and (batch := working[0].batch_id):
+            lines.append([button(words.plain("button-cancel-all"), press.CancelBatch(batch=batch))])
+        return rows(*lines)
     ready = [document for document in documents if document.status is DocumentStatus.READY]
-    taken_back = [[_take_back(document, words, named=True)] for document in ready] if len(ready) <= TAKEN_BACK else []
-    return rows(_stay_all(ready, words), *taken_back)
-
-
-def _stay_all(ready: Sequence[DocumentCard], words: Words) -> list[InlineKeyboardButton]:
-    """«Оставить в базе» for the temporary documents of a batch, once all are read."""
     batch = next((document.batch_id for document in ready if document.expires_at), None)
-    return [button(words.plain("button-stay"), press.KeepBatch(batch=batch))] if batch else []
-
-
-def _cancel_button(document: DocumentCard, words: Words) -> InlineKeyboardButton:
-    label = words.plain("button-cancel-one", title=shortened(document.name, BUTTON_CHARACTERS))
-    return button(label, press.CancelDocument(document=document.id))
+    stay = [button(words.plain("button-stay"), press.KeepBatch(batch=batch))] if batch else []
+    taken_back = [[_take_back(document, words, named=True)] for document in ready] if len(ready) <= TAKEN_BACK else []
+    return rows(stay, *taken_back)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from bot.replies.answers import finished_answer
-from bot.services import Bounds, ChosenLanguages
-from domain.ids import ChatId, UserId
+from bot.services import Bounds
+from domain.ids import UserId
 from domain.people import Mode
 from domain.statistics import Spending
 from rag.metering import Usage
@@ -14,24 +14,8 @@ from rag.records import Answered, AnswerKind, SmallTalk
 from tests.fakes.bot import GROUP, PERSON, Person, plain_answer, texts
 from tests.fakes.stores import FakeLibrary
 
-ONE, TWO, THREE = map(ChatId, (1, 2, 3))
 TWO_A_DAY = Bounds(questions=2)
 BORIS = 999
-
-
-def test_the_last_choice_counts() -> None:
-    languages = ChosenLanguages()
-    assert languages.of(ONE) is None
-    languages.note(ONE, "ru")
-    languages.note(ONE, "en")
-    assert languages.of(ONE) == "en"
-
-
-def test_the_chat_that_was_quiet_longest_is_forgotten() -> None:
-    languages = ChosenLanguages(limit=2)
-    for chat in (ONE, TWO, ONE, THREE):
-        languages.note(chat, "en")
-    assert [languages.of(chat) for chat in (ONE, TWO, THREE)] == ["en", None, "en"]
 
 
 async def bounded(bounds: Bounds, **given: Any) -> Person:

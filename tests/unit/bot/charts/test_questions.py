@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from bot.charts import HEIGHT, KINDS, OTHER, PAINTS, WIDTH, questions_chart
+from bot.charts import HEIGHT, KINDS, PAINTS, WIDTH, questions_chart
 from domain.statistics import TurnsOfDay
 from rag.records import AnswerKind
 from tests.unit.bot.charts.pixels import colours_of, opened
@@ -31,10 +31,6 @@ def test_a_kind_takes_as_much_of_the_picture_as_it_has_turns() -> None:
     base, general, quotes = (seen[PAINTS[KINDS[kind]]] for kind in ("from_base", "general", "quotes"))
     assert abs(base - 2 * general) < 100
     assert abs(general - quotes) < 100
-
-
-def test_a_kind_of_a_later_version_is_drawn_in_grey() -> None:
-    assert colours(turns("foretold", 3))[OTHER] > 100
 
 
 def test_a_single_turn_is_seen_beside_thousands() -> None:
