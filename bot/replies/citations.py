@@ -1,9 +1,8 @@
 """The sources of an answer, and places in a document, in the person's language.
 
 In: locators; citations in the order of use. Out: `стр. 7, 12–13`, `слайд 3`, `строки 12–15 листа «Смета»`, `3:20–3:45`,
-`раздел «Сроки»`, preceded by the file's name inside an archive, empty when nothing is known; the block below an answer,
-with one line per document and all its pages; a passage that is shown on demand. It does not decide what was used:
-`rag.answering` does.
+`раздел «Сроки»`, preceded by the file's name inside an archive; the block below an answer, a line per document; a
+passage that is shown on demand. What was used is decided by `rag.answering`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,65 +27,43 @@ Range = tuple[int, int]
 
 
 def places(locators: Iterable[Locator], words: Words, *, title: str) -> str:
-    """The most exact place known for these locators.
-
-    A section with the document's own name (`title`) says nothing new and is left out.
-    """
+    """The most exact place known for these locators. A section with the document's own name (`title`) says nothing new
+    and is left out."""
     known = list(locators)
-    place = exact_place(known, words) or _sections(known, words, title)
-    return ", ".join(filter(None, [_member(known, words), place]))
+    place, sections = exact_place(known, words), {section(each, title) for each in known}
+    if not place and len(sections) == 1 and (name := sections.pop()):
+        place = words.plain("place-section", section=shortened(name, NAME_CHARACTERS))
+    members = {each.member for each in known if each.member}
+    member = words.plain("place-member", file=shortened(members.pop(), NAME_CHARACTERS)) if len(members) == 1 else ""
+    return ", ".join(filter(None, [member, place]))
 
 
 def exact_place(known: Sequence[Locator], words: Words) -> str:
-    """Pages, slides, rows or moments; empty where only sections are known."""
-    return _pages(known, words) or _slides(known, words) or _rows(known, words) or _moments(known, words)
-
-
-def _pages(known: Sequence[Locator], words: Words) -> str:
-    pages = stretches((each.page, each.page_end) for each in known)
-    return words.plain("place-pages", pages=", ".join(pages)) if pages else ""
-
-
-def _slides(known: Sequence[Locator], words: Words) -> str:
-    slides = stretches((each.slide, None) for each in known)
-    return words.plain("place-slides", slides=", ".join(slides)) if slides else ""
+    """Pages, slides, rows or moments; empty where only sections are known. Of moments start and end of a single
+    stretch, for several only the start of the first."""
+    if pages := stretches((each.page, each.page_end) for each in known):
+        return words.plain("place-pages", pages=", ".join(pages))
+    if slides := stretches((each.slide, None) for each in known):
+        return words.plain("place-slides", slides=", ".join(slides))
+    if rows := _rows(known, words):
+        return rows
+    timed = sorted((each.start_s, each.end_s or 0.0) for each in known if each.start_s is not None)
+    if not timed:
+        return ""
+    start, end = (timedelta(seconds=seconds) for seconds in timed[0])
+    if end and len(timed) == 1:
+        return words.plain("place-stretch", start=start, end=end)
+    return words.plain("place-moment", start=start)
 
 
 def _rows(known: Sequence[Locator], words: Words) -> str:
     """Row numbers of the first sheet; rows of different sheets cannot be listed together."""
-    sheets = dict.fromkeys(each.headings[-1] if each.headings else "" for each in known if each.row is not None)
-    if not sheets:
-        return ""
-    sheet = next(iter(sheets))
-    of_sheet = [each for each in known if (each.headings[-1] if each.headings else "") == sheet]
-    rows = ", ".join(stretches((each.row, each.row_end) for each in of_sheet))
-    if not sheet:
-        return words.plain("place-rows", rows=rows)
+    named = [("".join(each.headings[-1:]), each) for each in known]
+    sheet = next((name for name, each in named if each.row is not None), "")
+    rows = ", ".join(stretches((each.row, each.row_end) for name, each in named if name == sheet))
+    if not sheet or not rows:
+        return words.plain("place-rows", rows=rows) if rows else ""
     return words.plain("place-rows-of", rows=rows, sheet=shortened(sheet, NAME_CHARACTERS))
-
-
-def _moments(known: Sequence[Locator], words: Words) -> str:
-    """Start and end of a single stretch; for several only the start of the first."""
-    timed = [each for each in known if each.start_s is not None]
-    if not timed:
-        return ""
-    start = timedelta(seconds=min(each.start_s or 0.0 for each in timed))
-    end_s = timed[0].end_s
-    if len(timed) == 1 and end_s is not None:
-        return words.plain("place-stretch", start=start, end=timedelta(seconds=end_s))
-    return words.plain("place-moment", start=start)
-
-
-def _sections(known: Sequence[Locator], words: Words, title: str) -> str:
-    sections = dict.fromkeys(section(each, title) for each in known)
-    name = next(iter(sections)) if len(sections) == 1 else ""
-    return words.plain("place-section", section=shortened(name, NAME_CHARACTERS)) if name else ""
-
-
-def _member(known: Sequence[Locator], words: Words) -> str:
-    members = dict.fromkeys(each.member for each in known if each.member)
-    name = next(iter(members)) if len(members) == 1 else ""
-    return words.plain("place-member", file=shortened(name, NAME_CHARACTERS)) if name else ""
 
 
 def section(locator: Locator, title: str) -> str:
@@ -99,13 +76,10 @@ def page_of(quote: str, locator: Locator, blocks: Iterable[Block]) -> Locator:
     """The locator narrowed to the page of the block that holds the quote's first words; unchanged where none does."""
     words = " ".join(quote.split())[:QUOTE_CHARACTERS]
     within = range(locator.page or 0, (locator.page_end or locator.page or 0) + 1)
-    holding = (
-        block.locator
-        for block in blocks
-        if block.locator.page in within and words and words in " ".join(block.text.split())
-    )
-    place = next(holding, None)
-    return replace(locator, page=place.page, page_end=place.page_end) if place else locator
+    for block in blocks:
+        if block.locator.page in within and words and words in " ".join(block.text.split()):
+            return replace(locator, page=block.locator.page, page_end=block.locator.page_end)
+    return locator
 
 
 def stretches(numbers: Iterable[tuple[int | None, int | None]]) -> list[str]:
@@ -121,8 +95,7 @@ def stretches(numbers: Iterable[tuple[int | None, int | None]]) -> list[str]:
 
 
 def sourced_table(table: FactTable, words: Words) -> SourcedTable:
-    """The table with its columns about values, in the language of `words`. The column of disagreements and that of
-    replaced values are there only where they have something to say; that of sources is always the last."""
+    """The table with its columns about values: disagreements and replaced values where there are any, and sources."""
     columns: dict[str, list[str]] = {
         words.plain("table-disputed"): [_notes(row, table.columns, words, replaced=False) for row in table.rows],
         words.plain("table-formerly"): [_notes(row, table.columns, words, replaced=True) for row in table.rows],
@@ -159,9 +132,7 @@ def _sources(row: TableRow, columns: Sequence[str], words: Words) -> str:
 
 
 def _source(passage: Passage, words: Words) -> str:
-    name = passage.name
-    place = places([passage.locator], words, title=passage.title)
-    return f"{name}, {place}" if place else name
+    return ", ".join(filter(None, [passage.name, places([passage.locator], words, title=passage.title)]))
 
 
 _ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
@@ -170,10 +141,15 @@ TITLE_CHARACTERS = 80  # of a source in the block
 
 def source_block(citations: Sequence[Citation], words: Words) -> RichText:
     """«Информация взята из:» and a line for each document; empty without citations."""
-    if not citations:
-        return RichText()
-    lines = [_line(group, words) for group in _by_document(citations)]
-    return rich(words.plain("answer-sources-label"), BOLD) + rich("\n" + "\n".join(lines))
+    groups: dict[str, list[Citation]] = {}
+    for citation in citations:
+        groups.setdefault(citation.document_id, []).append(citation)
+    text = rich(words.plain("answer-sources-label"), BOLD) if groups else RichText()
+    for first, *others in groups.values():
+        title = source_title(first.source_type, first.title, first.source_identifier, first.locator)
+        place = places((each.locator for each in (first, *others)), words, title=first.title)
+        text += rich(f"\n{title}, {place}" if place else f"\n{title}")
+    return text
 
 
 def source_label(citation: Citation, words: Words, *, names: Iterable[str], characters: int) -> str:
@@ -205,20 +181,6 @@ def source_title(source_type: SourceType, title: str, identifier: str, locator: 
 def _sign(source_type: SourceType, locator: Locator) -> str:
     """The source's sign; a locator with a time belongs to a recording, whatever the source type."""
     return SIGNS[source_type] if locator.start_s is None else MEDIA_SIGNS[Medium.AUDIO]
-
-
-def _by_document(citations: Iterable[Citation]) -> list[list[Citation]]:
-    groups: dict[str, list[Citation]] = {}
-    for citation in citations:
-        groups.setdefault(citation.document_id, []).append(citation)
-    return list(groups.values())
-
-
-def _line(group: Sequence[Citation], words: Words) -> str:
-    first = group[0]
-    title = source_title(first.source_type, first.title, first.source_identifier, first.locator)
-    place = places((citation.locator for citation in group), words, title=first.title)
-    return f"{title}, {place}" if place else title
 
 
 def passage_quote(passage: Passage, words: Words, *, bold: Sequence[Span] = ()) -> RichText:

@@ -1,13 +1,12 @@
 """Renders a model's Markdown as rich text, whatever it contains.
 
 In: Markdown, complete or still growing. Out: `RichText`. Raw HTML is shown as text, images become links, headings bold
-lines; `bot.replies.markdown` renders tables. Only addresses that Telegram does not link are lost.
+lines, tables aligned monospace or grouped lines. Only addresses that Telegram does not link are lost.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -28,79 +27,41 @@ _LEFT_OUT = ["lheading", "code", "reference"]
 _Node = SyntaxTreeNode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """Cells by row; the first row is the heading. `align` is left, center or right for each column."""
-
-    rows: tuple[tuple[RichText, ...], ...]
-    align: tuple[str, ...]
-
-
-def render_table(table: Table) -> RichText:
-    """The table as rich text; empty for an empty table."""
-    if not table.rows or not table.rows[0]:
+def _table(node: _Node) -> RichText:
+    """Aligned where a phone shows it in one line, else a group of lines for each row."""
+    rows = [[_inlines(cell) for cell in row.children] for part in node.children for row in part.children]
+    if not rows or not rows[0]:
         return RichText()
-    widths = _widths(table)
-    if sum(widths) + len(_GAP) * (len(widths) - 1) <= NARROW_COLUMNS:
-        return rich(_aligned(table, widths), Style(Kind.PRE))
-    return _grouped(table)
-
-
-def _widths(table: Table) -> list[int]:
-    columns = range(len(table.rows[0]))
-    return [max(_columns(_line(row[column])) for row in table.rows) for column in columns]
-
-
-def _aligned(table: Table, widths: Sequence[int]) -> str:
-    lines = [
-        _GAP.join(
-            _padded(_line(cell), width, align) for cell, width, align in zip(row, widths, table.align, strict=True)
-        ).rstrip()
-        for row in table.rows
-    ]
-    rule = _GAP.join("─" * width for width in widths)
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
-def _grouped(table: Table) -> RichText:
-    heading, *rows = table.rows
-    if not rows:
-        return join((cell.wrapped(BOLD) for cell in heading), " · ")
-    return join((_group(heading, row) for row in rows), "\n\n")
+    said = [[" ".join(cell.text.split()) for cell in row] for row in rows]
+    widths = [max(map(_columns, column)) for column in zip(*said, strict=True)]
+    if sum(widths) + len(_GAP) * (len(widths) - 1) > NARROW_COLUMNS:
+        heading, *others = rows
+        titles = (cell.wrapped(BOLD) for cell in heading)
+        return join((_group(heading, row) for row in others), "\n\n") if others else join(titles, " · ")
+    styles = (str(cell.attrs.get("style", "")) for cell in node.children[0].children[0].children)
+    align = [style.removeprefix("text-align:") for style in styles]
+    lines = [_GAP.join(map(_padded, row, widths, align)).rstrip() for row in said]
+    lines.insert(1, _GAP.join("─" * width for width in widths))
+    return rich("\n".join(lines), Style(Kind.PRE))
 
 
 def _group(heading: Sequence[RichText], row: Sequence[RichText]) -> RichText:
     """«column: value» for each filled cell; the first one is the title."""
-    first, *others = (_labelled(name, value) for name, value in zip(heading, row, strict=True))
+    cells = zip(heading, row, strict=True)
+    first, *others = (name + rich(": ") + value if name and value else value for name, value in cells)
     return join([first.wrapped(BOLD), *(rich("• ") + other for other in others if other)], "\n")
 
 
-def _labelled(name: RichText, value: RichText) -> RichText:
-    return name + rich(": ") + value if name and value else value
-
-
-def _line(cell: RichText) -> str:
-    return " ".join(cell.text.split())
-
-
 def _padded(text: str, width: int, align: str) -> str:
-    spare = " " * (width - _columns(text))
-    if align == "right":
-        return spare + text
-    if align == "center":
-        return spare[: len(spare) // 2] + text + spare[len(spare) // 2 :]
-    return text + spare
+    spare = width - _columns(text)
+    before = {"right": spare, "center": spare // 2}.get(align, 0)
+    return " " * before + text + " " * (spare - before)
 
 
 def _columns(text: str) -> int:
     """Width in a monospace font: East Asian and emoji characters take two columns, combining marks none."""
-    return sum(_character_columns(character) for character in text)
-
-
-def _character_columns(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 def render_markdown(text: str) -> RichText:
@@ -123,27 +84,16 @@ def _blocks(nodes: Iterable[_Node], separator: str, *, depth: int = 0) -> RichTe
 
 
 def _block(node: _Node, depth: int) -> RichText:
-    if node.type in ("bullet_list", "ordered_list"):
-        return _list(node, depth)
     if node.type == "blockquote":
         return _blocks(node.children, "\n", depth=depth).wrapped(QUOTE)
-    return _BLOCKS.get(node.type, _inlines)(node)
-
-
-def _list(node: _Node, depth: int) -> RichText:
-    first = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
-    items = (_item(item, _marker(first, number, depth), depth) for number, item in enumerate(node.children))
+    if node.type not in ("bullet_list", "ordered_list"):
+        return _BLOCKS.get(node.type, _inlines)(node)
+    items = []
+    for number, item in enumerate(node.children, start=int(node.attrs.get("start", 1))):
+        marker = f"{number}. " if node.type == "ordered_list" else f"{BULLETS[min(depth, len(BULLETS) - 1)]} "
+        runs = _blocks(item.children, "\n", depth=depth + 1).runs
+        items.append(rich(marker) + RichText(tuple(map(_indented, runs, (*runs[1:], Run(""))))))
     return join(items, "\n")
-
-
-def _marker(first: int | None, number: int, depth: int) -> str:
-    return f"{first + number}. " if first is not None else f"{BULLETS[min(depth, len(BULLETS) - 1)]} "
-
-
-def _item(node: _Node, marker: str, depth: int) -> RichText:
-    runs = _blocks(node.children, "\n", depth=depth + 1).runs
-    followers = (*runs[1:], Run(""))
-    return rich(marker) + RichText(tuple(map(_indented, runs, followers)))
 
 
 def _indented(run: Run, follower: Run) -> Run:
@@ -158,17 +108,6 @@ def _fence(node: _Node) -> RichText:
     language = re.match(r"[\w+#.-]*", node.info.strip())
     style = Style(Kind.PRE, language.group() if language else "")
     return rich(node.content.rstrip("\n"), style)
-
-
-def _table(node: _Node) -> RichText:
-    rows = [row for part in node.children for row in part.children]
-    align = tuple(_align(cell) for cell in rows[0].children) if rows else ()
-    cells = tuple(tuple(_inlines(cell) for cell in row.children) for row in rows)
-    return render_table(Table(rows=cells, align=align))
-
-
-def _align(cell: _Node) -> str:
-    return str(cell.attrs.get("style", "")).removeprefix("text-align:") or "left"
 
 
 def _inlines(node: _Node) -> RichText:
@@ -190,14 +129,8 @@ def _inner(node: _Node) -> RichText:
 
 
 def _link(node: _Node) -> RichText:
-    return _linked(_inner(node), str(node.attrs.get("href", "")))
-
-
-def _image(node: _Node) -> RichText:
-    return _linked(_inner(node), str(node.attrs.get("src", "")))
-
-
-def _linked(label: RichText, address: str) -> RichText:
+    """A link or an image."""
+    label, address = _inner(node), str(node.attrs.get("href" if node.type == "link" else "src", ""))
     shown = label if label.text.strip() else rich(address)
     return shown.wrapped(Style(Kind.LINK, address)) if LINKED.fullmatch(address) else shown
 
@@ -217,5 +150,5 @@ _INLINES: Mapping[str, Callable[[_Node], RichText]] = {
     "em": _wrapping(ITALIC),
     "s": _wrapping(STRIKE),
     "link": _link,
-    "image": _image,
+    "image": _link,
 }

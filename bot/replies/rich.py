@@ -2,20 +2,19 @@
 
 In: pieces of text. Out: `RichText`, a frozen value that can be joined, wrapped, cut and measured without breaking a
 tag; HTML in the grammar of https://core.telegram.org/bots/api#html-style, always balanced; pieces of at most 4096
-UTF-16 units, cut where a reader would pause (formatting that is open at a cut is opened again in the next piece). It
-knows Telegram's nesting rules, but no Markdown.
+UTF-16 units, cut where a reader would pause.
 """
 
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
 from domain.visible import visible
 
-_Tags = tuple[str, str]
 MESSAGE_LIMIT = 4096  # UTF-16 units after entities are parsed, as sendMessage counts
 
 
@@ -91,11 +90,16 @@ class RichText:
 
     def folded(self) -> "RichText":
         """The same with its quotes folded: clients show three lines of them until they are opened."""
-        return RichText(tuple(Run(run.text, tuple(map(_folded, run.styles))) for run in self.runs))
+        folded = {QUOTE: FOLDED_QUOTE}
+        return RichText(tuple(Run(run.text, tuple(folded.get(each, each) for each in run.styles)) for run in self.runs))
 
     def cut(self, start: int, end: int) -> "RichText":
         """Characters [start, end), with their formatting."""
-        return RichText(tuple(_merged(_slice(self.runs, start, end))))
+        runs, position = [], 0
+        for run in self.runs:
+            runs.append(Run(run.text[max(start - position, 0) : max(end - position, 0)], run.styles))
+            position += len(run.text)
+        return RichText(tuple(_merged(runs)))
 
     def stripped(self) -> "RichText":
         """Without blank lines before it and white space after it, which Telegram would drop anyway."""
@@ -112,22 +116,14 @@ def rich(text: str, *styles: Style) -> RichText:
 def join(parts: Iterable[RichText], separator: str) -> RichText:
     """The parts that are not empty, with plain `separator` between them."""
     runs: list[Run] = []
-    for part in parts:
-        if not part:
-            continue
-        if runs:
-            runs.append(Run(separator))
-        runs.extend(part.runs)
+    for part in filter(None, parts):
+        runs += [Run(separator), *part.runs] if runs else part.runs
     return RichText(tuple(_merged(runs)))
 
 
 def utf16_length(text: str) -> int:
     """Length as Telegram counts it, in UTF-16 code units."""
     return len(text) + sum(character > "\uffff" for character in text)
-
-
-def _folded(style: Style) -> Style:
-    return FOLDED_QUOTE if style == QUOTE else style
 
 
 def _wrap(run: Run, style: Style) -> Run:
@@ -138,15 +134,6 @@ def _wrap(run: Run, style: Style) -> Run:
     if style.kind is Kind.LINK and Kind.PRE not in run.kinds:
         return Run(run.text, (style, *(inner for inner in run.styles if inner.kind is not Kind.CODE)))
     return run if run.is_literal else Run(run.text, (style, *run.styles))
-
-
-def _slice(runs: Iterable[Run], start: int, end: int) -> Iterator[Run]:
-    position = 0
-    for run in runs:
-        first, last = max(start - position, 0), min(end - position, len(run.text))
-        if first < last:
-            yield Run(run.text[first:last], run.styles)
-        position += len(run.text)
 
 
 def _merged(runs: Iterable[Run]) -> list[Run]:
@@ -161,66 +148,44 @@ def _merged(runs: Iterable[Run]) -> list[Run]:
     return merged
 
 
-def _pre(language: str) -> _Tags:
-    if not language:
-        return "<pre>", "</pre>"
-    return f'<pre><code class="language-{html.escape(language)}">', "</code></pre>"
-
-
-_TAGS: Mapping[Kind, Callable[[str], _Tags]] = {
-    Kind.BOLD: lambda _: ("<b>", "</b>"),
-    Kind.ITALIC: lambda _: ("<i>", "</i>"),
-    Kind.STRIKE: lambda _: ("<s>", "</s>"),
-    Kind.CODE: lambda _: ("<code>", "</code>"),
-    Kind.PRE: _pre,
-    Kind.LINK: lambda address: (f'<a href="{html.escape(address)}">', "</a>"),
-    Kind.QUOTE: lambda _: ("<blockquote>", "</blockquote>"),
-    Kind.FOLDED_QUOTE: lambda _: ("<blockquote expandable>", "</blockquote>"),
+_TAGS: Mapping[Kind, tuple[str, str]] = {
+    Kind.BOLD: ("<b>", "</b>"),
+    Kind.ITALIC: ("<i>", "</i>"),
+    Kind.STRIKE: ("<s>", "</s>"),
+    Kind.CODE: ("<code>", "</code>"),
+    Kind.PRE: ("<pre>", "</pre>"),
+    Kind.LINK: ('<a href="{value}">', "</a>"),
+    Kind.QUOTE: ("<blockquote>", "</blockquote>"),
+    Kind.FOLDED_QUOTE: ("<blockquote expandable>", "</blockquote>"),
 }
+_CODE_IN_LANGUAGE = ('<pre><code class="language-{value}">', "</code></pre>")
 
 
 def to_html(text: RichText) -> str:
     """Tags stay open over runs that share them, so nested formatting comes out nested."""
     parts: list[str] = []
     open_styles: tuple[Style, ...] = ()
-    for run in text.runs:
-        shared = _shared_length(open_styles, run.styles)
-        parts.extend(_closing(open_styles[shared:]))
-        parts.extend(_tags(style)[0] for style in run.styles[shared:])
+    for run in (*text.runs, Run("")):
+        pairs = zip(open_styles, run.styles, strict=False)
+        shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+        parts.extend(_tag(style, 1) for style in reversed(open_styles[shared:]))
+        parts.extend(_tag(style, 0) for style in run.styles[shared:])
         parts.append(html.escape(visible(run.text), quote=False))
         open_styles = run.styles
-    parts.extend(_closing(open_styles))
     return "".join(parts)
 
 
-def _tags(style: Style) -> _Tags:
-    return _TAGS[style.kind](style.value)
+def _tag(style: Style, which: int) -> str:
+    tags = _CODE_IN_LANGUAGE if style.kind is Kind.PRE and style.value else _TAGS[style.kind]
+    return tags[which].format(value=html.escape(style.value))
 
 
-def _closing(styles: tuple[Style, ...]) -> list[str]:
-    return [_tags(style)[1] for style in reversed(styles)]
-
-
-def _shared_length(before: tuple[Style, ...], after: tuple[Style, ...]) -> int:
-    length = 0
-    for left, right in zip(before, after, strict=False):
-        if left != right:
-            break
-        length += 1
-    return length
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Border:
-    ends: re.Pattern[str]  # a match ends where the piece may end
-    at_least: float  # share of the limit that a piece must fill, or the next kind of border is tried
-
-
+# Where a piece may end, and the share of the limit that it must fill, or the next kind of border is tried.
 _BORDERS = (
-    _Border(ends=re.compile(r"\n[ \t]*\n"), at_least=0.5),
-    _Border(ends=re.compile(r"\n"), at_least=0.5),
-    _Border(ends=re.compile(r"[.!?…]+[»”\")\]]*\s"), at_least=0.3),
-    _Border(ends=re.compile(r"\s"), at_least=0.0),
+    (re.compile(r"\n[ \t]*\n"), 0.5),
+    (re.compile(r"\n"), 0.5),
+    (re.compile(r"[.!?…]+[»”\")\]]*\s"), 0.3),
+    (re.compile(r"\s"), 0.0),
 )
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e")
 _GRAPHEME_CHARACTERS = 16  # a letter with its marks, or an emoji with its joiners, is rarely longer
@@ -241,27 +206,19 @@ def split_rich(text: RichText, limit: int = MESSAGE_LIMIT) -> list[RichText]:
 
 
 def _piece_end(text: str, start: int, limit: int) -> int:
-    fits = _last_that_fits(text, start, limit)
+    """At a border; else inside a word, but not between a letter and its accent or inside a joined emoji."""
+    fits = min(len(text), start + limit)
+    while (excess := utf16_length(text[start:fits]) - limit) > 0:
+        fits -= (excess + 1) // 2  # a character is two units at the most
+    fits = max(fits, start + 1)
     if fits == len(text):
         return fits
-    for border in _BORDERS:
-        ends = [match.end() for match in border.ends.finditer(text, start, fits)]
-        if ends and ends[-1] - start >= limit * border.at_least:
+    for border, at_least in _BORDERS:
+        ends = [match.end() for match in border.finditer(text, start, fits)]
+        if ends and ends[-1] - start >= limit * at_least:
             return ends[-1]
-    return _before_mark(text, start, fits)
-
-
-def _last_that_fits(text: str, start: int, limit: int) -> int:
-    end = min(len(text), start + limit)
-    while (excess := utf16_length(text[start:end]) - limit) > 0:
-        end -= (excess + 1) // 2  # a character is two units at the most
-    return max(end, start + 1)
-
-
-def _before_mark(text: str, start: int, end: int) -> int:
-    """A cut inside a word, but not between a letter and its accent or inside a joined emoji."""
-    for position in range(end, max(end - _GRAPHEME_CHARACTERS, start + 1), -1):
+    for position in range(fits, max(fits - _GRAPHEME_CHARACTERS, start + 1), -1):
         after, before = text[position], text[position - 1]
         if not (unicodedata.combining(after) or after in _JOINERS or before in _JOINERS):
             return position
-    return end
+    return fits

@@ -23,8 +23,6 @@ SIGNS = {
     StepState.STOPPED: "⏹",
     StepState.SKIPPED: "▫️",
 }
-EMPTY_SIGN = SIGNS[StepState.SHORT]
-ABOUT_CHARACTERS = 60
 LISTED = 8  # steps shown in the list: one phone screen
 ACTIONS = {
     "rag_db_query": "step-search",
@@ -38,39 +36,31 @@ ACTIONS = {
 
 
 def steps_text(steps: Sequence[StepShown], words: Words) -> RichText:
-    """The live list, without skipped steps."""
-    kept = [step for step in steps if step.state is not StepState.SKIPPED]
-    lines = [rich(_line(step, words)) for step in kept[-LISTED:]]
-    return join([rich(words.plain("steps-title")), *lines], "\n")
+    """The live list, without skipped steps; one that found nothing says so."""
+    lines = [rich(words.plain("steps-title"))]
+    for step in [step for step in steps if step.state is not StepState.SKIPPED][-LISTED:]:
+        sign, said = SIGNS[step.state], _step(step, words)
+        if step.is_empty:
+            nothing = "step-no-conclusion" if step.action == "analyze" else "step-nothing"
+            sign, said = SIGNS[StepState.SHORT], words.plain(nothing, step=said)
+        elif step.state is StepState.STOPPED:
+            said = words.plain("step-stopped", step=said)
+        lines.append(rich(f"{sign} {said}"))
+    return join(lines, "\n")
 
 
 def work_done(answer: Answer, words: Words) -> list[str]:
     """How much was read, why the work ended early, what failed or was not done: a line each."""
-    lines = _reading_done(answer.documents, words) if answer.documents else []
+    read = answer.documents
+    lines = _reading_done(read, words) if read else []
     if answer.spent and not (answer.stopped and answer.spent == Spent.STOPPED):  # the answer itself says that already
         lines.append(words.plain(f"answer-spent-{answer.spent.replace('_', '-')}"))
-    if answer.spent and (left := _left(answer.documents)):
+    if answer.spent and read and (left := read.total - read.read - read.problems):  # not read, or not to their end
         lines.append(words.plain("answer-documents-left", count=left))
     failed = [_step(step, words) for step in answer.steps if step.state is StepState.FAILED]
     if failed:
         lines.append(words.plain("answer-steps-failed", steps="; ".join(failed)))
     return lines
-
-
-def _line(step: StepShown, words: Words) -> str:
-    """A step of the live list; one that found nothing says so."""
-    said = _step(step, words)
-    if step.is_empty:
-        nothing = "step-no-conclusion" if step.action == "analyze" else "step-nothing"
-        return f"{EMPTY_SIGN} {words.plain(nothing, step=said)}"
-    if step.state is StepState.STOPPED:
-        said = words.plain("step-stopped", step=said)
-    return f"{SIGNS[step.state]} {said}"
-
-
-def _left(read: DocumentsRead | None) -> int:
-    """How many documents were not read, or not to their end."""
-    return read.total - read.read - read.problems if read else 0
 
 
 def _reading_done(read: DocumentsRead, words: Words) -> list[str]:
@@ -90,7 +80,7 @@ def _reading_done(read: DocumentsRead, words: Words) -> list[str]:
 def _step(step: StepShown, words: Words) -> str:
     key = ACTIONS.get(step.action, "step-other")
     about = defanged(step.about, frozenset())  # a model's words: it may have obeyed a document
-    told = {"about": shortened(about, ABOUT_CHARACTERS)} if "about" in words.variables(key) else {}
+    told = {"about": shortened(about, 60)} if "about" in words.variables(key) else {}
     action = words.plain(key, **told)
     counted = step.total and step.state is StepState.RUNNING
     return f"{action}: {words.plain('step-progress', done=step.done, total=step.total)}" if counted else action

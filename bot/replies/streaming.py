@@ -2,15 +2,13 @@
 
 In: the answer so far and the steps, as often as they change. Out: a growing draft (private chats) or an edited message,
 with a button that stops the answer, and in the end the messages that stay; one message with the list of steps and a
-button that stops them, deleted when the answer comes. Nobody waits for Telegram: each update shows the newest text, at
-Telegram's rate limits.
+button that stops them, deleted when the answer comes. Each update shows the newest text, at Telegram's rate limits.
 """
 
 import asyncio
-import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
 import structlog
@@ -69,11 +67,6 @@ class StreamedAnswer:
         self._draft = ""  # the draft's current HTML
         self._draft_id = secrets.randbelow(2**31 - 1) + 1
 
-    @property
-    def is_visible(self) -> bool:
-        """Whether the person sees anything of it yet."""
-        return bool(self._sent or self._draft)
-
     def grow(self, text: Callable[[], RichText]) -> None:
         """Set the answer so far; it is shown as soon as Telegram allows. `text` is called only then: most of the small
         pieces that a model adds are never shown by themselves."""
@@ -93,12 +86,17 @@ class StreamedAnswer:
 
     async def leave(self) -> None:
         """Clean up when `finish` was never called: what was shown stays, without the stop button."""
-        if self._finishing.is_set() or not self._sent:
-            return
-        last = self._sent[-1]
-        if last.keyboard:
-            with contextlib.suppress(TelegramAPIError):
+        if not self._finishing.is_set() and self._sent and (last := self._sent[-1]).keyboard:
+            with suppress(TelegramAPIError):
                 await edit(self._bot, self._place.chat, last.id, last.html)
+
+    async def keep_typing(self, pause_s: float) -> None:
+        """Show «печатает…» until the person sees anything of the answer."""
+        while not (self._sent or self._draft):
+            with suppress(TelegramAPIError):
+                place = self._place
+                await self._bot.send_chat_action(place.chat, ChatAction.TYPING, message_thread_id=place.thread)
+            await asyncio.sleep(pause_s)
 
     async def paint(self) -> None:
         """Show each newest text until the answer is finished."""
@@ -116,18 +114,14 @@ class StreamedAnswer:
         try:
             for number, piece in enumerate(pieces[:-1]):
                 await self._settle(number, piece, None)
-            if pieces:
-                await self._show_last(len(pieces) - 1, pieces[-1])
+            if pieces and self._drafts:
+                await self._show_draft(pieces[-1])
+            if pieces and not self._drafts:
+                await self._settle(len(pieces) - 1, pieces[-1], self._stop)
         except TelegramRetryAfter as error:
             await _pause(self._finishing, error.retry_after)
         except TelegramNetworkError as error:
             log.info("answer.paint_failed", chat=self._place.chat, error=type(error).__name__)
-
-    async def _show_last(self, number: int, html: str) -> None:
-        if self._drafts:
-            await self._show_draft(html)
-        if not self._drafts:
-            await self._settle(number, html, self._stop)
 
     async def _show_draft(self, html: str) -> None:
         if html == self._draft:
@@ -165,7 +159,7 @@ class StreamedAnswer:
     async def _drop_from(self, number: int) -> None:
         """Delete the messages from `number` on: the answer has become shorter, or they are sent again."""
         for sent in self._sent[number:]:
-            with contextlib.suppress(TelegramBadRequest):
+            with suppress(TelegramBadRequest):
                 await self._bot.delete_message(self._place.chat, sent.id)
         del self._sent[number:]
 
@@ -183,10 +177,7 @@ async def streamed_answer(
     """Shows «печатает…» until some text is visible, and then the growing answer. Both tasks end with the context.
     `stop` is the keyboard of a growing message; a draft has Telegram's own button instead."""
     answer = StreamedAnswer(bot, place, stop=stop, draft_pause_s=draft_pause_s, edit_pause_s=edit_pause_s)
-    tasks = [
-        asyncio.create_task(answer.paint()),
-        asyncio.create_task(_keep_typing(bot, place, answer, typing_pause_s)),
-    ]
+    tasks = [asyncio.create_task(work) for work in (answer.paint(), answer.keep_typing(typing_pause_s))]
     try:
         yield answer
     finally:
@@ -194,16 +185,9 @@ async def streamed_answer(
         await answer.leave()
 
 
-async def _keep_typing(bot: Bot, place: Place, answer: StreamedAnswer, pause_s: float) -> None:
-    while not answer.is_visible:
-        with contextlib.suppress(TelegramAPIError):
-            await bot.send_chat_action(place.chat, ChatAction.TYPING, message_thread_id=place.thread)
-        await asyncio.sleep(pause_s)
-
-
 async def _pause(until: asyncio.Event, seconds: float) -> None:
     """Wait `seconds`, or less when the answer is finished first."""
-    with contextlib.suppress(TimeoutError):
+    with suppress(TimeoutError):
         await asyncio.wait_for(until.wait(), seconds)
 
 
@@ -214,6 +198,7 @@ class LiveSteps:
         self._bot = bot
         self._place = place
         self._words = words
+        self._keyboard = rows([button(words.plain("button-enough"), STOP)])
         self._pause_s = pause_s
         self._newest: tuple[StepShown, ...] = ()
         self._changed = asyncio.Event()
@@ -239,14 +224,13 @@ class LiveSteps:
     async def remove(self) -> None:
         """Delete the list."""
         if self._message:
-            with contextlib.suppress(TelegramAPIError):
+            with suppress(TelegramAPIError):
                 await self._bot.delete_message(self._place.chat, self._message)
 
     async def _paint_once(self) -> None:
-        html = to_html(steps_text(self._newest, self._words))
+        html, keyboard = to_html(steps_text(self._newest, self._words)), self._keyboard
         if html == self._said:
             return
-        keyboard = rows([button(self._words.plain("button-enough"), STOP)])
         if self._message is None:
             self._message = await send(self._bot, self._place, html, keyboard)
         else:

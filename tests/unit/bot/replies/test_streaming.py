@@ -85,7 +85,7 @@ async def test_only_the_newest_text_is_shown() -> None:
     async with streaming(bot, PRIVATE) as answer:
         for length in range(1, 200):
             answer.grow(partial(rich, "а" * length))
-        await until(lambda: answer.is_visible)
+        await until(lambda: bool(bot.session.named("sendMessageDraft")))
         await asyncio.sleep(SOON_S)
     assert [len(call.text) for call in bot.session.named("sendMessageDraft")] == [199]
 
