@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from math import ceil
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -28,10 +28,7 @@ _bearer = HTTPBearer(auto_error=False, description="A token of `baza token add`.
 
 def services_of(request: Request) -> ApiServices:
     """The services that the app was built with."""
-    services = request.app.state.services
-    if not isinstance(services, ApiServices):
-        raise TypeError("the app was built without services")
-    return services
+    return cast("ApiServices", request.app.state.services)
 
 
 Services = Annotated[ApiServices, Depends(services_of)]
@@ -82,12 +79,6 @@ async def writer_of(caller: Reader) -> Caller:
 Writer = Annotated[Caller, Depends(writer_of)]
 
 
-async def require_means(caller: Caller, services: ApiServices) -> None:
-    """Raises Problem 429 while the token has used up API_DAILY_COST. What runs at that moment still ends."""
-    if until := await services.token_spent_until(caller):
-        raise _spent(until)
-
-
 async def reservation_for(caller: Caller, services: ApiServices) -> Reservation:
     """What a question of the caller may spend. Raises Problem 429 while the token has used up API_DAILY_COST, or
     answers that are being written may take what is left of a bound."""
@@ -98,13 +89,14 @@ async def reservation_for(caller: Caller, services: ApiServices) -> Reservation:
         caller.token, caller.payer, bounds=bounds, lease_s=LEASE_S
     )
     if reservation.refused is Refused.TOKEN_SPENT and reservation.until:
-        raise _spent(reservation.until)
+        raise spent(reservation.until)
     if reservation.refused is Refused.BUSY:
         raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="busy", retry_s=BUSY_S)
     return reservation
 
 
-def _spent(until: datetime) -> Problem:
+def spent(until: datetime) -> Problem:
+    """The token has used up API_DAILY_COST."""
     wait_s = ceil((until - datetime.now(UTC)).total_seconds())
     return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="spent", retry_s=max(1, wait_s))
 

@@ -55,8 +55,12 @@ class BoundedBodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises HTTPException 413 in whoever reads on."""
-        most = self._form_bytes if _is_upload(scope) else JSON_BYTES
-        seen, said = 0, _said_length(scope)
+        headers = dict(scope.get("headers", ()))
+        # Only uploads are written to disk as they come; of other requests the whole body is in memory.
+        is_form = headers.get(b"content-type", b"").lower().startswith(MULTIPART.encode())
+        most = self._form_bytes if is_form and _TAKES_FILES.fullmatch(scope.get("path", "")) else JSON_BYTES
+        length = headers.get(b"content-length", b"0")
+        seen, said = 0, int(length) if length.isdigit() else 0
 
         async def bounded() -> Message:
             nonlocal seen
@@ -67,18 +71,6 @@ class BoundedBodies:
             return message
 
         await self._app(scope, bounded if scope["type"] == "http" else receive, send)
-
-
-def _said_length(scope: Scope) -> int:
-    """How long the body says it is; 0 where it does not."""
-    said = dict(scope.get("headers", ())).get(b"content-length", b"0")
-    return int(said) if said.isdigit() else 0
-
-
-def _is_upload(scope: Scope) -> bool:
-    """Only these requests are written to disk as they come; of others the whole body is in memory."""
-    sent = dict(scope.get("headers", ())).get(b"content-type", b"").lower()
-    return sent.startswith(MULTIPART.encode()) and _TAKES_FILES.fullmatch(scope.get("path", "")) is not None
 
 
 class _Server(uvicorn.Server):

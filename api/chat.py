@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from weakref import WeakValueDictionary
 
 import structlog
@@ -33,7 +33,7 @@ from domain.people import Caller, acting_for
 from rag.addresses import defanged
 from rag.metering import Pace, TurnMetrics
 from rag.metering import Usage as ModelUsage
-from rag.records import Answer, Answered, AnswerKind, Citation, Question, StepsChanged, TextGrew, TurnEvent
+from rag.records import Answer, Answered, AnswerKind, Question, StepsChanged, TextGrew, TurnEvent
 from rag.reservations import Reservation, holding
 
 MOST_MESSAGES = 200
@@ -71,7 +71,10 @@ class Turns:
             ):
                 async for event in events:
                     is_noted = isinstance(event, Answered)
-                    yield await self._noted(caller, event, reservation)
+                    if isinstance(event, Answered):
+                        self.services.turn_ended(event.answer.metrics())
+                        await self._note(caller, event.answer.metrics(), reservation)
+                    yield event
         except BaseException as broken:
             if not is_noted:
                 has_left = not isinstance(broken, Exception)
@@ -97,14 +100,6 @@ class Turns:
             log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
             return None
         return last[-1].id if last else None
-
-    async def _noted(self, caller: Caller, event: TurnEvent, reservation: Reservation) -> TurnEvent:
-        """The event; what a finished turn has cost is noted."""
-        if isinstance(event, Answered):
-            turn = event.answer.metrics()
-            self.services.turn_ended(turn)
-            await self._note(caller, turn, reservation)
-        return event
 
     async def _note(self, caller: Caller, turn: TurnMetrics, reservation: Reservation) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""
@@ -146,10 +141,7 @@ def showable(event: TextGrew) -> str:
 
 def turns_of(request: Request) -> Turns:
     """The turns of the app."""
-    turns = request.app.state.turns
-    if not isinstance(turns, Turns):
-        raise TypeError("the app was built without turns")
-    return turns
+    return cast("Turns", request.app.state.turns)
 
 
 TurnsOfApp = Annotated[Turns, Depends(turns_of)]
@@ -276,21 +268,19 @@ def reply(services: ApiServices, answer: Answer, question: Question, message_id:
 
 def sources_of(answer: Answer) -> list[Source]:
     """The sources of an answer, numbered."""
-    return [_source(number, citation) for number, citation in enumerate(answer.citations, start=1)]
-
-
-def _source(number: int, citation: Citation) -> Source:
-    identifier = citation.source_identifier
-    is_address = identifier.startswith(("http://", "https://"))
-    return Source(
-        number=number,
-        document_id=citation.document_id,
-        title=citation.title,
-        type=citation.source_type.value,
-        locator=citation.locator.to_json(),
-        quote=citation.quote,
-        url=citation.locator.url or (identifier if is_address else None),
-    )
+    return [
+        Source(
+            number=number,
+            document_id=citation.document_id,
+            title=citation.title,
+            type=citation.source_type.value,
+            locator=citation.locator.to_json(),
+            quote=citation.quote,
+            url=citation.locator.url or (address if address.startswith(("http://", "https://")) else None),
+        )
+        for number, citation in enumerate(answer.citations, start=1)
+        for address in [citation.source_identifier]
+    ]
 
 
 async def _server_sent(

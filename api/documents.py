@@ -18,7 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from api.access import Language, Reader, Services, Writer, require_means
+from api.access import Language, Reader, Services, Writer, spent
 from api.bases import LARGEST, Strict
 from api.problems import Problem
 from api.services import ApiServices
@@ -193,7 +193,13 @@ async def show_original(document: uuid.UUID, caller: Reader, services: Services)
         "Content-Length": str(card.size_bytes),
         "X-Content-Type-Options": "nosniff",
     }
-    return StreamingResponse(_whole(first, pieces), media_type="application/octet-stream", headers=headers)
+
+    async def whole() -> AsyncIterator[bytes]:
+        yield first
+        async for piece in pieces:
+            yield piece
+
+    return StreamingResponse(whole(), media_type="application/octet-stream", headers=headers)
 
 
 @router.post("/{document}/choice", status_code=HTTPStatus.NO_CONTENT)
@@ -222,7 +228,8 @@ async def added(
 ) -> DocumentCard:
     """The document that a worker will read. Raises Problem 404, 409, or 429 when too many of the caller's wait, or the
     token has used up its day."""
-    await require_means(caller, services)
+    if until := await services.token_spent_until(caller):  # what runs at that moment still ends
+        raise spent(until)
     batch = Batch(base_id=caller.base, user_id=caller.token, language=language, sources=(source,))
     try:
         found = await services.stores.intake.add(batch, token=caller.token, replaces=replaces, once=once)
@@ -301,12 +308,6 @@ def _once(key: str | None, *sent: str) -> Once | None:
     return Once(key=key, digest=hashlib.sha256("\0".join(sent).encode()).hexdigest()) if key else None
 
 
-async def _whole(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield first
-    async for piece in rest:
-        yield piece
-
-
 async def content_of(services: ApiServices, base: BaseId, document: DocumentId) -> Content:
     """Raises Problem 404 when the base holds no such document."""
     card = await _card(services, base, document)
@@ -322,6 +323,7 @@ async def _card(services: ApiServices, base: BaseId, document: DocumentId) -> Do
 
 
 def _shown(services: ApiServices, card: DocumentCard, language: str) -> Document:
+    other = card.error_params.get("document_id")
     return Document.model_validate(
         {
             **vars(card),
@@ -329,13 +331,8 @@ def _shown(services: ApiServices, card: DocumentCard, language: str) -> Document
             "identifier": card.source_identifier,
             "passages": card.chunks,
             "has_original": card.kept_file is not None,
-            "duplicate_of": _other(card) if card.status is DocumentStatus.DUPLICATE else None,
-            "namesake": _other(card) if card.status is DocumentStatus.CHOOSING else None,
+            "duplicate_of": other if card.status is DocumentStatus.DUPLICATE else None,
+            "namesake": other if card.status is DocumentStatus.CHOOSING else None,
             "error": services.failure(card, language) if card.status is DocumentStatus.FAILED else None,
         }
     )
-
-
-def _other(card: DocumentCard) -> str | None:
-    other = card.error_params.get("document_id")
-    return str(other) if other else None

@@ -95,9 +95,6 @@ def answer_problems(app: FastAPI, services: ApiServices, routes: Sequence[BaseRo
         content = {**problem_json(services, problem, language), **(more or {})}
         return JSONResponse(content, problem.status, headers, media_type=MEDIA_TYPE)
 
-    async def ours(request: Request, error: Exception) -> JSONResponse:
-        return respond(request, error if isinstance(error, Problem) else Problem(HTTPStatus.INTERNAL_SERVER_ERROR))
-
     async def of_framework(request: Request, error: Exception) -> JSONResponse:
         status = error.status_code if isinstance(error, HTTPException) else 500
         known = status if status in (404, 405, 413) else 422
@@ -110,15 +107,13 @@ def answer_problems(app: FastAPI, services: ApiServices, routes: Sequence[BaseRo
         reason = "no-json" if any(each["type"] in _NO_JSON for each in found) else None
         return respond(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason=reason), {"errors": wrong})
 
-    async def away(request: Request, error: Exception) -> JSONResponse:
-        return respond(request, problem_of(error))
+    async def ours(request: Request, error: Exception) -> JSONResponse:
+        return respond(request, error if isinstance(error, Problem) else problem_of(error))
 
-    app.add_exception_handler(Problem, ours)
     app.add_exception_handler(HTTPException, of_framework)
     app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(DatabaseTrouble, away)
-    app.add_exception_handler(ServiceError, away)
-    app.add_exception_handler(Exception, ours)
+    for kind in (Problem, DatabaseTrouble, ServiceError, Exception):
+        app.add_exception_handler(kind, ours)
 
 
 def _methods(routes: Sequence[BaseRoute], request: Request) -> str:
@@ -134,5 +129,5 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, DatabaseTrouble | ServiceError):
         log.warning("api.service_away", reason=type(error).__name__)
         return Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)
-    log.error("api.stream_broken", exc_info=error)
+    log.error("api.failed", exc_info=error)
     return Problem(HTTPStatus.INTERNAL_SERVER_ERROR)
