@@ -71,10 +71,7 @@ class Turns:
             ):
                 async for event in events:
                     is_noted = isinstance(event, Answered)
-                    if isinstance(event, Answered):
-                        self.services.turn_ended(event.answer.metrics())
-                        await self._note(caller, event.answer.metrics(), reservation)
-                    yield event
+                    yield await self._noted(caller, event, reservation)
         except BaseException as broken:
             if not is_noted:
                 has_left = not isinstance(broken, Exception)
@@ -100,6 +97,14 @@ class Turns:
             log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
             return None
         return last[-1].id if last else None
+
+    async def _noted(self, caller: Caller, event: TurnEvent, reservation: Reservation) -> TurnEvent:
+        """The event; what a finished turn has cost is noted."""
+        if isinstance(event, Answered):
+            turn = event.answer.metrics()
+            self.services.turn_ended(turn)
+            await self._note(caller, turn, reservation)
+        return event
 
     async def _note(self, caller: Caller, turn: TurnMetrics, reservation: Reservation) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""
