@@ -2,21 +2,19 @@
 
 In: a statement, the model's reason for it, passages; or a reply with rows, and the columns. Out: the supporting
 passage, or None: then the statement was made up; rows, each with the passage that holds its quotation, and cells that
-the document supports; the rest is dropped and counted. Every number has to be in the passages. Some of the words must
-be, too, unless the reason quotes the passage or the passage is in another alphabet. Lines of lists and tables that gave
-no row, although their neighbours did, are named: they may hold a missing row. Pure.
+the document supports; the rest is dropped and counted. Pure.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
 from domain.ids import ChunkId, DocumentId
 from rag.execution.wire import ReadRow, RowsReply, Standing
-from rag.numbers import WrittenNumber, known_numbers, written_numbers
+from rag.numbers import known_numbers, written_numbers
 from rag.records import Passage, RankedPassage
 from rag.table_rows import rows_of
 from rag.values import day, days_in
@@ -42,44 +40,40 @@ SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Support:
-    """How well a passage supports a statement."""
-
-    quoted: int  # quotations in the reason that the passage holds
-    numbers: int  # numbers of the statement that the passage holds
-    named: bool  # whether the reason names its chunk_id
-    words: float  # share of the statement's words
-
-    @property
-    def key(self) -> tuple[int, int, float]:
-        return (self.quoted, self.numbers, self.words + 0.3 * self.named)
-
-
 def chunk_name(passage: Passage) -> str:
     """The `chunk_id` in prompts and replies."""
     return f"c{passage.chunk_id}"
 
 
 def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str = "") -> RankedPassage | None:
-    """The passage that supports the statement best, or None. Numbers of the question (`asked`) need no support."""
-    said = tuple(written_numbers(statement))
-    held = (
-        [_numbers_in(passage_words(passage)) for passage in passages]
-        if said
-        else [frozenset[Decimal]()] * len(passages)
-    )
+    """The passage that supports the statement best, or None. Numbers of the question (`asked`) need no support; all
+    others have to be in the passages. Some of the words must be, too, unless the reason quotes the passage, or the
+    passage is in another alphabet."""
+    said, words = tuple(written_numbers(statement)), _stems(statement)
+    held = [_numbers_in(passage_words(each)) if said else frozenset[Decimal]() for each in passages]
     everything = _numbers_in(asked).union(*held)
     if not passages or not all(number.is_among(everything) for number in said):
         return None
-    supports = [
-        _support(statement, f"{reason}\n{statement}", said, passage, numbers)
-        for passage, numbers in zip(passages, held, strict=True)
-    ]
-    best = max(range(len(passages)), key=lambda place: (supports[place].key, -place))
-    if not _bears(supports[best], statement, passages[best]):
-        return None
-    return RankedPassage(passage=passages[best], score=supports[best].words)
+    quoted = [next(filter(None, match.groups())) for match in _QUOTE.finditer(f"{reason}\n{statement}")]
+    quotations = [each for each in quoted if len(_WORD.findall(each)) >= QUOTED_WORDS]
+    named = _CHUNK_ID.findall(f"{reason}\n{statement}")
+
+    def support(place: int) -> tuple[int, int, float, float]:
+        """Quotations and numbers that it holds, its share of words, more where it is named; and that share alone."""
+        passage = passages[place]
+        quoted = sum(stands_in(each, passage.text) for each in quotations)
+        numbers = sum(number.is_among(held[place]) for number in said)
+        shared = share(words, _stems(passage_words(passage)))
+        return quoted, numbers, shared + 0.3 * (chunk_name(passage) in named), shared
+
+    supports = list(map(support, range(len(passages))))
+    best = max(range(len(passages)), key=lambda place: (supports[place][:3], -place))
+    passage, (quotes, numbers, _, shared) = passages[best], supports[best]
+    is_foreign = mostly_cyrillic(statement) != mostly_cyrillic(passage.text)
+    is_told = quotes or shared >= ENOUGH_WORDS or (shared > 0 and numbers)
+    if is_told or (is_foreign and (numbers or chunk_name(passage) in named)):
+        return RankedPassage(passage=passage, score=shared)
+    return None
 
 
 def stands_in(quotation: str, text: str) -> bool:
@@ -93,31 +87,6 @@ def passage_words(passage: Passage) -> str:
     dated = passage.published_at.date().isoformat() if passage.published_at else ""
     name = passage.source_identifier.replace("_", " ")
     return "\n".join((passage.title, name, dated, *passage.locator.headings, passage.text))
-
-
-def _support(
-    statement: str, reason: str, said: Sequence[WrittenNumber], passage: Passage, held: frozenset[Decimal]
-) -> _Support:
-    return _Support(
-        quoted=sum(stands_in(quotation, passage.text) for quotation in _quotations(reason)),
-        numbers=sum(number.is_among(held) for number in said),
-        named=chunk_name(passage) in _CHUNK_ID.findall(reason),
-        words=share(_stems(statement), _stems(passage_words(passage))),
-    )
-
-
-def _bears(support: _Support, statement: str, passage: Passage) -> bool:
-    if support.quoted or support.words >= ENOUGH_WORDS:
-        return True
-    if support.words > 0 and support.numbers:
-        return True
-    is_foreign = mostly_cyrillic(statement) != mostly_cyrillic(passage.text)
-    return is_foreign and (support.named or support.numbers > 0)
-
-
-def _quotations(text: str) -> list[str]:
-    found = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(text)]
-    return [quotation for quotation in found if len(_WORD.findall(quotation)) >= QUOTED_WORDS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,24 +139,22 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
         source = source_of(read, part)
         if source is None:
             continue
-        cells = tuple(" ".join(cell.split()) for cell in (*read.cells, *[""] * columns)[:columns])
-        told = sorted(
-            (each for each in part if each.document_id == source.document_id), key=lambda each: each != source
-        )
-        supported = _supported(cells, told)
+        cells = [" ".join(cell.split()) for cell in (*read.cells, *[""] * columns)[:columns]]
+        own = [each for each in part if each.document_id == source.document_id]
+        told = sorted(own, key=lambda each: each != source)
+        texts = [passage_words(each) for each in told]
+        supported = tuple(cell if _is_supported(cell, texts) else "" for cell in cells)
         if supported[0]:
             line = (supported, source.chunk_id, plain(read.quote))
             nth = min(lines[line], _lines_saying(read.quote, supported, source) - 1)
             lines[line] += 1
             given.append((source.chunk_id, supported[0]))
-            sources = tuple(RankedPassage(passage=_passage_saying(cell, told), score=1.0) for cell in supported)
+            # the first passage whose own text says a cell, or where only several together or the name do, the source
+            saying = (next((each for each in told if _is_supported(cell, (each.text,))), source) for cell in supported)
+            sources = tuple(RankedPassage(passage=each, score=1.0) for each in saying)
             rows.append(Row(cells=supported, sources=sources, standing=read.standing, nth=nth))
-    return Checked(
-        rows=tuple(rows),
-        seen=reply.total_seen,
-        dropped=len(reply.rows) - len(rows),
-        unread=unread_lines(given, part),
-    )
+    dropped = len(reply.rows) - len(rows)
+    return Checked(rows=tuple(rows), seen=reply.total_seen, dropped=dropped, unread=unread_lines(given, part))
 
 
 def source_of(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
@@ -204,62 +171,32 @@ def _lines_saying(quote: str, cells: Sequence[str], passage: Passage) -> int:
     return len(re.findall(rf"(?<!\S){re.escape(plain(quote))}(?!\S)", plain(passage.text)))
 
 
-def _passage_saying(cell: str, passages: Sequence[Passage]) -> Passage:
-    """The first passage whose own text says the cell; the first of all where only several together or the document's
-    name say it."""
-    return next((each for each in passages if _is_supported(cell, (each.text,))), passages[0])
-
-
-def _supported(cells: Sequence[str], passages: Sequence[Passage]) -> tuple[str, ...]:
-    texts = [passage_words(passage) for passage in passages]
-    return tuple(cell if _is_supported(cell, texts) else "" for cell in cells)
-
-
 def _is_supported(cell: str, texts: Sequence[str]) -> bool:
-    """Whether the texts support a cell: a date has to be there, or else all numbers and most words."""
+    """Whether the texts support a cell: a date has to be there, or else all numbers and most words, endings aside
+    («Анна» for «Анне»: a word too short to be cut to a stem may differ in its last letter)."""
     if not cell or plain(cell) in VERDICTS:
         return bool(cell)
     if wanted := day(cell):
         return any(wanted in _days_in(text) for text in texts)
-    words = frozenset(stem for stem in stems(cell) if stem.isalpha())
-    held = union(stems(text) for text in texts)
-    known = words & held | frozenset(word for word in words - held if _has_form(word, cell, held))
-    return _numbers_stand(cell, texts) and (not words or share(words, known) > MOST_WORDS)
-
-
-def _has_form(stem: str, cell: str, held: Iterable[str]) -> bool:
-    """«Анна» for «Анне»: a word too short to be cut to a stem may differ in its last letter."""
-    if stem not in plain(cell).split():
+    numbers = frozenset().union(*map(_numbers_in, texts))
+    if not all(number.is_among(numbers) for number in written_numbers(cell)):
         return False
-    root = stem[: max(len(stem) - 1, SHORTEST_ROOT)]
-    return any(other.startswith(root) for other in held)
-
-
-def _numbers_stand(cell: str, texts: Sequence[str]) -> bool:
-    known = frozenset().union(*map(_numbers_in, texts))
-    return all(number.is_among(known) for number in written_numbers(cell))
+    words = frozenset(stem for stem in stems(cell) if stem.isalpha())
+    held, whole = union(stems(text) for text in texts), plain(cell).split()
+    roots = {stem: stem[: max(len(stem) - 1, SHORTEST_ROOT)] for stem in words - held if stem in whole}
+    known = words & held | {stem for stem, root in roots.items() if any(other.startswith(root) for other in held)}
+    return not words or share(words, known) > MOST_WORDS
 
 
 def unread_lines(rows: Sequence[tuple[ChunkId, str]], part: Sequence[Passage]) -> tuple[str, ...]:
-    """The lines in order, each once, since passages overlap. `rows`: passage and first cell of each row."""
+    """Lines of lists and tables that gave no row although their neighbours did, in order, each once, since passages
+    overlap: they may hold a missing row. `rows`: passage and first cell of each row."""
     found: list[str] = []
     for passage in part:
         cells = [cell for chunk, cell in rows if chunk == passage.chunk_id]
-        for lines in _runs(passage.text) if len(cells) >= FEWEST_READ else ():
+        items = [line for line in passage.text.splitlines() if _ITEM.match(line)]
+        for lines in (items, [row.line for row in rows_of(passage.text)]) if len(cells) >= FEWEST_READ else ():
             unread = [line for line in lines if not any(stands_in(cell, line) for cell in cells)]
-            read = len(lines) - len(unread)
-            if read >= max(FEWEST_READ, MOSTLY * len(lines)):
-                found += [line.strip() for line in unread if _may_be_row(line)]
-    read_elsewhere = [cell for _, cell in rows]
-    return tuple(line for line in dict.fromkeys(found) if not any(stands_in(cell, line) for cell in read_elsewhere))
-
-
-def _runs(text: str) -> Iterator[list[str]]:
-    """The items of a passage's lists, then the rows of its tables without header rows."""
-    yield [line for line in text.splitlines() if _ITEM.match(line)]
-    yield [row.line for row in rows_of(text)]
-
-
-def _may_be_row(line: str) -> bool:
-    words = plain(line).split()
-    return bool(words) and words[0] not in SUMS
+            if len(lines) - len(unread) >= max(FEWEST_READ, MOSTLY * len(lines)):
+                found += [line.strip() for line in unread if not SUMS.issuperset(plain(line).split()[:1])]
+    return tuple(line for line in dict.fromkeys(found) if not any(stands_in(cell, line) for _, cell in rows))

@@ -1,12 +1,11 @@
 """The results of tools: seed 4's FactsPayload (section 7.3) as frozen records; how several become one.
 
-In: nothing, or payloads in the order of the plan's calls. Out: `Fact`s with the passage or document that each comes
-from, groups of them, and how much of the question they cover; one payload with each fact once, no more items than the
+In: nothing, or payloads in the order of the plan's calls. Out: one payload with each fact once, no more items than the
 plan's limits allow, and no passages that cannot matter. `to_json` gives the seed's own shape, for logs and `baza ask
 --json`. Pure.
 """
 
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, zip_longest
@@ -25,10 +24,6 @@ class FactKind(StrEnum):
     DOCUMENT = "document"  # a document of the base: its name, kind, date
     VALUE = "value"  # a row or number that code has computed
     DISAGREEMENT = "disagreement"  # one side of what documents disagree about
-
-
-SUMMARISED = frozenset({"project"})
-"""Types of statements that describe a whole thing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,16 +82,17 @@ class Fact:
         }
 
 
+def said_by(
+    source: RankedPassage, kind: FactKind, text: str, *, item: str = "", drawn_from: tuple[Fact, ...] = ()
+) -> Fact:
+    """A fact that stands in this passage, under its document's name."""
+    title, document = source.passage.name, source.passage.document_id
+    return Fact(kind=kind, text=text, title=title, passage=source, document=document, item=item, drawn_from=drawn_from)
+
+
 def passage_fact(found: RankedPassage) -> Fact:
     """A passage as a fact."""
-    passage = found.passage
-    return Fact(
-        kind=FactKind.PASSAGE,
-        text=passage.text,
-        title=passage.name,
-        passage=found,
-        document=passage.document_id,
-    )
+    return said_by(found, FactKind.PASSAGE, found.passage.text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +146,7 @@ class FactsPayload:
 def _item(fact: Fact) -> JsonValue:
     """An item with its type and what that type has: the fields of a row, the place of a passage, the document of both.
     What describes a whole thing is its `summary`, as in the seed."""
-    told = "summary" if fact.type in SUMMARISED else "text"
+    told = "summary" if fact.type == "project" else "text"
     item: dict[str, JsonValue] = {"type": fact.type or fact.kind.value, "title": fact.title, told: fact.text}
     if fact.fields:
         item["fields"] = dict(fact.fields)
@@ -169,17 +165,30 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
     """
     if not payloads:
         return FactsPayload()
+    facts, seen = list[Fact](), set[Hashable]()
+    for fact in filter(None, chain(*zip_longest(*(payload.facts for payload in payloads)))):
+        if seen.isdisjoint(keys := fact_keys(fact)):
+            facts.append(fact)
+        seen |= keys
+    read = [each.documents for each in payloads if each.documents]
+    most = max(read, key=lambda each: each.read, default=None)
     return FactsPayload(
-        facts=tuple(_unique(chain(*zip_longest(*(payload.facts for payload in payloads))))),
+        facts=tuple(facts),
         coverage=min(payload.coverage for payload in payloads),
         left_out=sum(payload.left_out for payload in payloads),
-        documents=_documents([each.documents for each in payloads if each.documents]),
+        documents=replace(most, missing_rows=sum(each.missing_rows for each in read)) if most else None,
         table=max((each.table for each in payloads if each.table), key=lambda table: len(table.rows), default=None),
         conflicts=tuple(conflict for payload in payloads for conflict in payload.conflicts),
         unread=max(payload.unread for payload in payloads),
         remarks=tuple(dict.fromkeys(remark for payload in payloads for remark in payload.remarks)),
         set_aside=frozenset[ChunkId]().union(*(payload.set_aside for payload in payloads)),
     )
+
+
+def fact_keys(fact: Fact) -> set[Hashable]:
+    """Two facts are the same when they share a key: the words, or for passages the chunk."""
+    words = (fact.kind, fact.title.casefold(), " ".join(fact.text.casefold().split()))
+    return {words, fact.passage.passage.chunk_id} if fact.passage and fact.kind is FactKind.PASSAGE else {words}
 
 
 def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
@@ -191,41 +200,27 @@ def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
     """
     if len(payloads) == 1:
         return payloads[0]
-    found: list[_Fused] = []
+    found: list[tuple[Fact, list[float]]] = []  # each with its score in every search that found it
     for payload in payloads:
         for fact, score in zip(payload.facts, _relative(payload.facts), strict=True):
-            known = next((each for each in found if each.is_same(fact)), None)
-            if known:
-                known.total, known.best = known.total + score, max(known.best, score)
-            else:
-                found.append(_Fused(fact=fact, total=score, best=score))
-    ordered = sorted(found, key=lambda each: (each.best < 1, -each.total))
-    merged = merge(payloads)
-    return replace(
-        merged,
-        facts=tuple(each.as_fact() for each in ordered),
-        coverage=max(payload.coverage for payload in payloads),
+            known = next((scores for other, scores in found if _is_same(other, fact)), None)
+            if known is None:
+                found.append((fact, known := []))
+            known.append(score)
+    ordered = sorted(found, key=lambda each: (max(each[1]) < 1, -sum(each[1])))
+    facts = (
+        replace(fact, passage=replace(fact.passage, score=max(scores))) if fact.passage else fact
+        for fact, scores in ordered
     )
+    return replace(merge(payloads), facts=tuple(facts), coverage=max(payload.coverage for payload in payloads))
 
 
-@dataclass(kw_only=True)
-class _Fused:
-    """A fact of one search or of several."""
-
-    fact: Fact
-    total: float
-    best: float
-
-    def is_same(self, other: Fact) -> bool:
-        """Neighbouring passages are merged in each search by itself: one may be a part of the other."""
-        if not fact_keys(self.fact).isdisjoint(fact_keys(other)):
-            return True
-        alike = self.fact.document == other.document and self.fact.kind is other.kind is FactKind.PASSAGE
-        return alike and (other.text in self.fact.text or self.fact.text in other.text)
-
-    def as_fact(self) -> Fact:
-        ranked = self.fact.passage
-        return replace(self.fact, passage=replace(ranked, score=self.best)) if ranked else self.fact
+def _is_same(one: Fact, other: Fact) -> bool:
+    """Neighbouring passages are merged in each search by itself: one may be a part of the other."""
+    if not fact_keys(one).isdisjoint(fact_keys(other)):
+        return True
+    alike = one.document == other.document and one.kind is other.kind is FactKind.PASSAGE
+    return alike and (other.text in one.text or one.text in other.text)
 
 
 def _relative(facts: Sequence[Fact]) -> list[float]:
@@ -284,9 +279,13 @@ def weighed(facts: Sequence[Fact], payloads: Sequence[FactsPayload]) -> tuple[Fa
     drawn = {piece for each in payloads for fact in each.facts for behind in fact.drawn_from for piece in behind.pieces}
     aside = {piece for each in payloads for piece in each.set_aside} - drawn
     is_enough = any(each.advice and each.advice.enough for each in payloads)
+    unrepeated = list(facts)
+    for fact in reversed(facts):
+        if fact.drawn_from and any(_says(other, fact) for other in unrepeated if other is not fact):
+            unrepeated.remove(fact)
     kept: list[Fact] = []
     left = SHORT_TOKENS
-    for fact in _unrepeated(facts):
+    for fact in unrepeated:
         is_aside = fact.pieces.isdisjoint(drawn) if is_enough else fact.pieces <= aside
         if fact.kind is FactKind.PASSAGE and fact.pieces and is_aside:
             left -= FRAME_TOKENS + estimate_tokens(fact.text[:ASIDE_CHARS])
@@ -296,22 +295,12 @@ def weighed(facts: Sequence[Fact], payloads: Sequence[FactsPayload]) -> tuple[Fa
     return tuple(kept)
 
 
-def _unrepeated(facts: Sequence[Fact]) -> list[Fact]:
-    left = list(facts)
-    for fact in reversed(facts):
-        if fact.drawn_from and any(_says(other, fact) for other in left if other is not fact):
-            left.remove(fact)
-    return left
-
-
 def _says(one: Fact, other: Fact) -> bool:
     """Whether two conclusions stand on a common passage, and one has the figures and nearly all words of the other."""
-    is_of_same = any(
-        not behind.pieces.isdisjoint(each.pieces) for behind in one.drawn_from for each in other.drawn_from
-    )
-    words = stems(other.text)
+    own, others = (frozenset().union(*(each.pieces for each in fact.drawn_from)) for fact in (one, other))
+    words, said = stems(other.text), stems(one.text)
     figures = frozenset(each for each in words if each[0].isdigit())
-    return is_of_same and figures <= (said := stems(one.text)) and share(words, said) >= SAME
+    return not own.isdisjoint(others) and figures <= said and share(words, said) >= SAME
 
 
 def told_once(facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -320,40 +309,30 @@ def told_once(facts: Sequence[Fact]) -> tuple[Fact, ...]:
     kept: list[Fact] = []
     known: set[ChunkId] = set()
     for fact in facts:
-        is_passage = fact.kind is FactKind.PASSAGE and fact.passage is not None
-        if not is_passage:
+        if fact.kind is not FactKind.PASSAGE or fact.passage is None:
             kept.append(fact)
-        elif rest := _beyond(fact, known):
+        elif rest := _beyond(fact, fact.passage, known):
             kept.append(rest)
             known |= rest.pieces if rest.shown is None or rest.shown >= len(rest.text) else frozenset()
     return tuple(kept)
 
 
-def _beyond(fact: Fact, known: Set[ChunkId]) -> Fact | None:
+def _beyond(fact: Fact, ranked: RankedPassage, known: Set[ChunkId]) -> Fact | None:
     """The fact without pieces that are known; None when nothing is left."""
-    if fact.pieces.isdisjoint(known) or fact.passage is None:
+    if fact.pieces.isdisjoint(known):
         return fact
-    passage = fact.passage.passage
+    passage = ranked.passage
     ends = [*(start for _, start in passage.pieces[1:]), len(passage.text)]
-    texts, left, at = list[str](), list[tuple[ChunkId, int]](), 0
+    text, left = "", list[tuple[ChunkId, int]]()
     for (piece, start), end in zip(passage.pieces, ends, strict=bool(passage.pieces)):
         if piece not in known:
-            texts.append(passage.text[start:end])
-            left.append((piece, at))
-            at += end - start
+            left.append((piece, len(text)))
+            text += passage.text[start:end]
     if not left:
         return None
-    text = "".join(texts).rstrip()
+    text = text.rstrip()
     shorter = replace(passage, text=text, pieces=tuple(left), chunk_id=left[0][0])
-    return replace(fact, text=text, passage=replace(fact.passage, passage=shorter))
-
-
-def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:
-    """The counts of the tool that read most, with the missing rows of all tools summed."""
-    if not read:
-        return None
-    most = max(read, key=lambda each: each.read)
-    return replace(most, missing_rows=sum(each.missing_rows for each in read))
+    return replace(fact, text=text, passage=replace(ranked, passage=shorter))
 
 
 LISTED = frozenset({FactKind.STATEMENT, FactKind.DOCUMENT, FactKind.VALUE})
@@ -368,29 +347,11 @@ def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozense
     Facts of one item count once and go together. A remark on the others («12 documents fit») is not an item and always
     stays: it has no title, or is a number or a disagreement (`Fact.is_item`).
     """
-    known = list(dict.fromkeys(fact.item or place for place, fact in _listed(payload, counted)))
+    listed = (
+        each for each in enumerate(payload.facts) if each[1].kind in counted and each[1].title and each[1].is_item
+    )
+    known = list(dict.fromkeys(fact.item or place for place, fact in listed))
     gone = {*known[:skip], *known[skip + items :]}
     facts = tuple(fact for place, fact in enumerate(payload.facts) if (fact.item or place) not in gone)
     left_out = payload.left_out + max(len(known) - skip - items, 0)
     return replace(payload, facts=facts, left_out=left_out)
-
-
-def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tuple[int, Fact]]:
-    items = ((place, fact) for place, fact in enumerate(payload.facts) if fact.kind in counted and fact.title)
-    return ((place, fact) for place, fact in items if fact.is_item)
-
-
-def _unique(facts: Iterable[Fact | None]) -> Iterable[Fact]:
-    seen: set[Hashable] = set()
-    for fact in filter(None, facts):
-        keys = fact_keys(fact)
-        if seen.isdisjoint(keys):
-            yield fact
-        seen.update(keys)
-
-
-def fact_keys(fact: Fact) -> set[Hashable]:
-    """Two facts are the same when they share a key: the words, or for passages the chunk."""
-    words = (fact.kind, fact.title.casefold(), " ".join(fact.text.casefold().split()))
-    is_passage = fact.passage is not None and fact.kind is FactKind.PASSAGE
-    return {words, fact.passage.passage.chunk_id} if fact.passage and is_passage else {words}

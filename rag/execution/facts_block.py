@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.documents import SourceType, title_beside
-from domain.locator import Locator
+from domain.ids import DocumentId
 from domain.visible import visible
 from rag.excerpts import near
 from rag.execution.facts import Fact, FactKind, told_once
 from rag.records import Passage
 from rag.words import digest, estimate_tokens, person_name, without_headings
 
-_FENCE_DIGITS = 4  # no text holds the word (`_fence`): they need not be many
 _SOURCE_WORDS = {"note": "note", "file": "file", "link": "web page", "site": "web site", "path": "file"}
 """Kinds of sources as the prompt names them."""
 _MEDIA = {
@@ -39,8 +38,7 @@ _KIND_LINES = {
     FactKind.VALUE: "Worked out by the program",
     FactKind.DISAGREEMENT: "Documents disagree; this is what one of them says",
 }
-_WORDED = "Concluded by a model from: {title}"
-_MIN_CUT_TOKENS = 50  # of a first passage that is cut; less is not worth a model call
+_MIN_CUT_TOKENS = 50  # of a first passage that is cut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +60,14 @@ def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> Facts
     placed: list[Fact] = []
     left = tokens
     for fact in told_once(facts):
-        is_known = _is_known(fact, placed)
-        heading = _heading(fact, is_known=is_known)
+        # whether its document stands above already, and no other of that name
+        name, document = _identity(fact)
+        same = {other for called, other in map(_identity, placed) if called == name}
+        heading = _heading(fact, is_known=document is not None and same == {document})
         fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*heading, "Text:", ""], fence)))
-        sought = f"{about}\n{fact.sought}"
-        words = near(_text(fitting), sought, limit=fact.shown) if about and fact.shown else _text(fitting)
+        words = _text(fitting)
+        if about and fact.shown:
+            words = near(words, f"{about}\n{fact.sought}", limit=fact.shown)
         text = _tagged([*heading, "Text:", words], fence, number=len(placed) + 1)
         left -= estimate_tokens(text)
         if left < 0 and placed:
@@ -76,22 +77,17 @@ def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> Facts
     return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed), said=tuple(map(_said, placed)))
 
 
-def _is_known(fact: Fact, before: Sequence[Fact]) -> bool:
-    """Whether its document stands above already, and no other of that name."""
-    if fact.passage is None:
-        return False
-    own, others = fact.passage.passage, [each.passage.passage for each in before if each.passage]
-    same = [each for each in others if each.name == own.name]
-    return bool(same) and all(each.document_id == own.document_id for each in same)
+def _identity(fact: Fact) -> tuple[str, DocumentId | None]:
+    """The name and the document of its passage."""
+    return (fact.passage.passage.name, fact.passage.passage.document_id) if fact.passage else ("", None)
 
 
 def _fence(told: Sequence[str]) -> str:
     """A hash of all text between the tags (names of people included), so that nobody can have written it into the text
-    on purpose; checked nevertheless."""
-    content = "\0".join(told)
-    fence, salt = "", 0
-    while not fence or fence in content:
-        fence, salt = f"material-{digest(str(salt), content)[:_FENCE_DIGITS]}", salt + 1
+    on purpose; four digits, since it is made sure that no text holds the word."""
+    content, salt = "\0".join(told), 0
+    while (fence := f"material-{digest(str(salt), content)[:4]}") in content:
+        salt += 1
     return fence
 
 
@@ -115,8 +111,7 @@ def _said(fact: Fact) -> str:
 
 def _text(fact: Fact) -> str:
     """The text; a line of it that looks like a heading is no heading of the prompt."""
-    is_passage = fact.kind is FactKind.PASSAGE and fact.passage is not None
-    return _plain(fact.passage.passage.text if is_passage and fact.passage else fact.text)
+    return _plain(fact.passage.passage.text if fact.passage and fact.kind is FactKind.PASSAGE else fact.text)
 
 
 def _plain(text: str) -> str:
@@ -124,26 +119,25 @@ def _plain(text: str) -> str:
 
 
 def _heading(fact: Fact, *, is_known: bool = False) -> list[str]:
-    passage = fact.passage.passage if fact.passage else None
-    line = _WORDED if fact.drawn_from and fact.title else _KIND_LINES.get(fact.kind, "")
-    said = [line.format(title=_about(fact))] if line else []
-    return said if passage is None else [*said, *_place(passage, is_known=is_known)]
+    """What the fact is, of what («МедСовет (technologies used)»: a bare «RAG» would leave its relation to the project
+    open), and where its passage stands."""
+    about = f"{_one_line(fact.title)} ({fact.aspect})" if fact.aspect else _one_line(fact.title)
+    said = f"Concluded by a model from: {about}" if fact.drawn_from and fact.title else ""
+    said = said or _KIND_LINES.get(fact.kind, "").format(title=about)
+    place = _place(fact.passage.passage, is_known=is_known) if fact.passage else []
+    return [said, *place] if said else place
 
 
-def _about(fact: Fact) -> str:
-    """«МедСовет (technologies used)»: a bare «RAG» would leave its relation to the project open."""
-    return f"{_one_line(fact.title)} ({fact.aspect})" if fact.aspect else _one_line(fact.title)
-
-
-def _place(passage: Passage, *, is_known: bool = False) -> list[str]:
+def _place(passage: Passage, *, is_known: bool) -> list[str]:
     """The passage's document, its place there, its author, sender and date, as far as known."""
     locator = passage.locator
     before = {"Title": title_beside(passage.name, passage.title), "Begins": passage.opening}
+    minutes, seconds = divmod(int(locator.start_s or 0), 60)
     places = {
         "Page": _range(locator.page, locator.page_end),
         "Slide": str(locator.slide or ""),
         "Rows": _range(locator.row, locator.row_end),
-        "Time": _time(locator),
+        "Time": "" if locator.start_s is None else f"from {minutes}:{seconds:02}",
         "File inside": locator.member or "",
         "Section": " > ".join(locator.headings),
     }
@@ -163,9 +157,9 @@ def _source(passage: Passage) -> str:
     is_heard = passage.locator.start_s is not None
     if passage.source_type is SourceType.LINK and is_heard:
         return "video"
-    ending = passage.source_identifier.rpartition(".")[2].casefold()
     if sent := _SENT_AS.fullmatch(passage.source_identifier):
         return _SENT[sent[1]]
+    ending = passage.source_identifier.rpartition(".")[2].casefold()
     is_file = passage.source_type in (SourceType.FILE, SourceType.PATH)
     medium = _MEDIA.get(ending, "recording" if is_heard else "") if is_file else ""
     return medium or _SOURCE_WORDS[passage.source_type]
@@ -175,19 +169,12 @@ def _range(first: int | None, last: int | None) -> str:
     return "" if first is None else f"{first}-{last}" if last else f"{first}"
 
 
-def _time(locator: Locator) -> str:
-    if locator.start_s is None:
-        return ""
-    minutes, seconds = divmod(int(locator.start_s), 60)
-    return f"from {minutes}:{seconds:02}"
-
-
 def _one_line(text: str) -> str:
     return " ".join(visible(text).split())
 
 
 def _cut(fact: Fact, tokens: int) -> Fact:
-    """The fact with no more text than `tokens` allow."""
+    """The fact with no more text than `tokens` allow; less than _MIN_CUT_TOKENS of it is not worth a model call."""
     text, allowed = _text(fact), max(tokens, _MIN_CUT_TOKENS)
     if (needed := estimate_tokens(text)) <= allowed:
         return fact

@@ -21,7 +21,7 @@ from prompts.loader import Prompts
 from prompts.wordings import language_of
 from rag.execution.documents import MAX_NAMED, Chosen, DocumentName, WholeDocumentsTool, choose, pages_of, parts_of
 from rag.execution.evidence import chunk_name
-from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
+from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact, said_by
 from rag.execution.ledger import (
     SURENESS,
     KnownFact,
@@ -364,16 +364,6 @@ def _dealt(cards: Sequence[DocumentCard], *, fewest: int) -> list[Sequence[Docum
 
 def _statements(fact: KnownFact) -> list[Fact]:
     """One for each of the first MAX_SOURCES sources, so that each of them can be cited."""
-    sources = fact.sources[:MAX_SOURCES]
-    return [
-        Fact(
-            kind=FactKind.STATEMENT,
-            text=fact.text,
-            title=source.passage.name,
-            passage=source,
-            document=source.passage.document_id,
-            item=f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else "",
-            drawn_from=tuple(map(passage_fact, sources)),
-        )
-        for source in sources
-    ]
+    sources, item = fact.sources[:MAX_SOURCES], f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else ""
+    behind = tuple(map(passage_fact, sources))
+    return [said_by(each, FactKind.STATEMENT, fact.text, item=item, drawn_from=behind) for each in sources]

@@ -17,7 +17,7 @@ from domain.documents import SourceType
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.evidence import tie
-from rag.execution.facts import Fact, FactKind
+from rag.execution.facts import Fact, FactKind, said_by
 from rag.execution.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
 from rag.records import Claim, Conflict, Passage, RankedPassage
 from rag.values import day_of_name, whole_day
@@ -81,12 +81,10 @@ def conflict_facts(conflict: Conflict, words: Wordings) -> tuple[Fact, ...]:
     language."""
     heading = f"{words.conflict}{_about(conflict)}"
     return tuple(
-        Fact(
-            kind=FactKind.DISAGREEMENT,
-            text=f"{heading}. {_named(one, words)}: {one.value}",
-            title=one.passage.passage.name,
-            passage=one.passage,
-            document=one.passage.passage.document_id,
+        said_by(
+            one.passage,
+            FactKind.DISAGREEMENT,
+            f"{heading}. {_named(one, words)}: {one.value}",
             item=f"{heading}: {conflict.about}",
         )
         for one in conflict.claims

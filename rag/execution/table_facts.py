@@ -31,11 +31,11 @@ from rag.execution.computing import (
     sort,
 )
 from rag.execution.documents import MAX_NAMED, DocumentName
-from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.facts import Fact, FactKind, FactsPayload, said_by
 from rag.execution.ledger import conflict_facts, in_words
 from rag.execution.merging import Changed, Comparison, MergedRow, conflicts_of
 from rag.planning.tool import ToolArguments
-from rag.records import DocumentsRead, FactTable, RankedPassage, TableRow
+from rag.records import DocumentsRead, FactTable, TableRow
 from rag.words import plain
 
 MOST_NAMED = 10  # things that a remark names
@@ -223,7 +223,7 @@ class TableWriter:
         for each in totals:
             text, row = self._total_text(each), each.row
             yield (
-                _fact(row.sources[self.of or 0], f"{text}; {self.columns[0]}: {row.cells[0]}")
+                said_by(row.sources[self.of or 0], FactKind.VALUE, f"{text}; {self.columns[0]}: {row.cells[0]}")
                 if row
                 else self._number(text)
             )
@@ -311,11 +311,11 @@ class TableWriter:
         places = {row.sources[place].passage.chunk_id: row.sources[place] for place in said}
         fields = tuple((self.columns[place], row.cells[place]) for place in said)
         text = self._told(row, said)
-        whole = _fact(places.pop(main), f"{heading}: {text}" if heading else text)
+        whole = said_by(places.pop(main), FactKind.VALUE, f"{heading}: {text}" if heading else text)
         yield replace(whole, fields=fields, item=item if places else "")
         for chunk, source in places.items():
             own = dict.fromkeys((0, *(place for place in said if said[place] == chunk)))
-            yield replace(_fact(source, self._told(row, own)), title="", item=item)
+            yield replace(said_by(source, FactKind.VALUE, self._told(row, own)), title="", item=item)
 
     def _told(self, row: MergedRow, places: Mapping[int, object]) -> str:
         told = []
@@ -330,7 +330,7 @@ class TableWriter:
         told = (f"{self.columns[place]}: {before.cells[place]} → {after.cells[place]}" for place in change.places)
         text = f"{self.words.changed}: {after.cells[0]}; {'; '.join(told)}"
         for side in (after, before):
-            yield replace(_fact(side.sources[change.places[0]], text), item=text)
+            yield replace(said_by(side.sources[change.places[0]], FactKind.VALUE, text), item=text)
 
     def _change_lines(self, found: Comparison) -> Iterator[TableRow]:
         for before, after, place in (
@@ -351,8 +351,3 @@ class TableWriter:
 
 def _listed(names: Sequence[str]) -> str:
     return "; ".join((*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])))
-
-
-def _fact(source: RankedPassage, text: str) -> Fact:
-    passage = source.passage
-    return Fact(kind=FactKind.VALUE, text=text, title=passage.name, passage=source, document=passage.document_id)
