@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from domain.documents import DocumentStatus, Medium
+from domain.locator import JsonValue
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.guard import ADDRESSES_TRIED, AddressGuard
 from ingestion.fetch.video_child import Connect, Connected, Fetched, Got, Message, Refused, Wanted, read_message
@@ -82,38 +83,32 @@ class VideoFetcher:
 
     async def _run(self, url: str, folder: Path, progress: Progress) -> Got | Refused:
         """In a pool of its own, so that what it may have started ends with it."""
-        wanted = self._wanted(url, folder)
-        async with Pool(entry=ENTRY, variables=kept_variables((CERTIFICATES,))) as pool:
-            try:
-                async with pool.child(self._confinement(wanted)) as line:
-                    line.write(wanted)
-                    return await self._converse(line, progress)
-            except PoolDied as error:
-                return Refused(code=None, title="", detail=str(error))
-
-    def _confinement(self, wanted: Wanted) -> Confinement:
-        """A JavaScript engine reserves gigabytes of address space: what it uses is limited instead."""
-        engine = shutil.which(ENGINE)
-        return Confinement(
+        limits, engine = self._limits, shutil.which(ENGINE)
+        wanted = Wanted(
+            url=url,
+            folder=str(folder.resolve()),  # noqa: ASYNC240 - one look at a local folder
+            may_listen=self._may_listen,
+            limit_s=limits.sound_s,
+            size_bytes=limits.size_bytes,
+            allow_hosts=tuple(sorted(limits.allow_hosts)),
+        )
+        confinement = Confinement(
             reads=(*CERTIFICATE_FOLDERS, *filter(None, [os.environ.get(CERTIFICATES)])),
             writes=(wanted.folder,),
             runs=(engine,) if engine else (),
             may_fork=engine is not None,
-            data_bytes=MEMORY_BYTES,
-            cpu_s=max(1, round(self._limits.total_s)),
-            file_bytes=self._limits.size_bytes + FILE_SLACK_BYTES,
+            data_bytes=MEMORY_BYTES,  # and not of address space, of which a JavaScript engine reserves gigabytes
+            cpu_s=max(1, round(limits.total_s)),
+            file_bytes=limits.size_bytes + FILE_SLACK_BYTES,
             open_files=256,
         )
-
-    def _wanted(self, url: str, folder: Path) -> Wanted:
-        return Wanted(
-            url=url,
-            folder=str(folder.resolve()),
-            may_listen=self._may_listen,
-            limit_s=self._limits.sound_s,
-            size_bytes=self._limits.size_bytes,
-            allow_hosts=tuple(sorted(self._limits.allow_hosts)),
-        )
+        async with Pool(entry=ENTRY, variables=kept_variables((CERTIFICATES,))) as pool:
+            try:
+                async with pool.child(confinement) as line:
+                    line.write(wanted)
+                    return await self._converse(line, progress)
+            except PoolDied as error:
+                return Refused(code=None, title="", detail=str(error))
 
     async def _converse(self, line: Line, progress: Progress) -> Got | Refused:
         while True:
@@ -141,20 +136,15 @@ class VideoFetcher:
                 socket.send_fds(line.socket, [to_line(Connected())], [connection.fileno()])
 
     def _explain(self, refused: Refused, host: str) -> SourceError | ServiceError:
-        name = refused.title or host
-        match refused.code:
-            case None:
-                return ServiceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=refused.detail)
-            case FailureCode.FILE_TOO_LONG:
-                minutes = round(self._limits.sound_s / 60)
-                return SourceError(refused.code, name=name, minutes=minutes, detail=refused.detail)
-            case FailureCode.FILE_TOO_LARGE:
-                limit_mb = megabytes(self._limits.size_bytes)
-                return SourceError(refused.code, name=name, limit_mb=limit_mb, detail=refused.detail)
-            case FailureCode.FILE_NEEDS_HEARING:
-                return SourceError(refused.code, name=name, detail=refused.detail)
-            case _:
-                return SourceError(refused.code, host=host, detail=refused.detail)
+        if refused.code is None:
+            return ServiceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=refused.detail)
+        limits: dict[FailureCode, dict[str, JsonValue]] = {
+            FailureCode.FILE_TOO_LONG: {"minutes": round(self._limits.sound_s / 60)},
+            FailureCode.FILE_TOO_LARGE: {"limit_mb": megabytes(self._limits.size_bytes)},
+        }
+        return SourceError(
+            refused.code, host=host, name=refused.title or host, detail=refused.detail, **limits.get(refused.code, {})
+        )
 
 
 async def _open_first(addresses: Sequence[str], port: int) -> socket.socket:
@@ -166,12 +156,11 @@ async def _open_first(addresses: Sequence[str], port: int) -> socket.socket:
         try:
             async with asyncio.timeout(CONNECTING_S):
                 await asyncio.get_running_loop().sock_connect(connection, (address, port))
-        except OSError as error:  # TimeoutError, too
+        except BaseException as error:  # also when cancelled
             connection.close()
+            if not isinstance(error, OSError):  # as TimeoutError is
+                raise
             failure = error
-        except BaseException:
-            connection.close()
-            raise
         else:
             return connection
     raise failure

@@ -8,15 +8,15 @@ worker opens for it (`LentSocket`). No cookies, no configuration files, no plugi
 known hosts.
 """
 
+import logging
 import os
 import re
 import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,6 @@ DETAIL_CHARACTERS = 500
 SOCKET_S = 20
 
 UNLENT = ("curl_cffi",)  # yt-dlp would use it if installed, but libcurl opens sockets of its own
-
-Options = dict[str, Any]  # yt-dlp's own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,53 +124,39 @@ class Captions:
     is_automatic: bool  # by speech recognition
 
 
-@dataclass(frozen=True, kw_only=True)
-class Video:
-    """What the host says of a video before anything is fetched."""
-
-    title: str
-    author: str | None
-    published_at: datetime | None
-    duration_s: float | None
-    is_on_air: bool
-    captions: Captions | None  # the best readable track
-
-
-class Trouble(StrEnum):
-    """Why a host gives no video."""
-
-    GONE = "gone"
-    LIVE = "live"
-    AWAY = "away"  # it may answer later
-    REFUSED = "refused"
-
-
-CODES = {
-    Trouble.GONE: FailureCode.VIDEO_UNAVAILABLE,
-    Trouble.LIVE: FailureCode.VIDEO_LIVE,
-    Trouble.REFUSED: FailureCode.VIDEO_REFUSED,
-}
 _TROUBLES = (
-    (Trouble.REFUSED, r"closed to videos"),  # by `video`
-    (Trouble.REFUSED, r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict"),
-    (Trouble.LIVE, r"live event will begin|premieres? (in|will)|(is|has) not yet (started|begun)|is offline"),
-    (Trouble.GONE, r"private|removed|deleted|members.only|available to this channel|does not exist|no longer"),
-    (Trouble.GONE, r"video (is )?(not |un)available|HTTP Error (401|404|410)|account .*terminated"),
-    (Trouble.GONE, r"log.?in|password|sign in to confirm your age"),
-    (Trouble.AWAY, r"HTTP Error 5\d\d|timed? ?out|unable to connect|connection|name resolution|TransportError"),
+    (FailureCode.VIDEO_REFUSED, r"closed to videos"),  # by `video`
+    (
+        FailureCode.VIDEO_REFUSED,
+        r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict",
+    ),
+    (
+        FailureCode.VIDEO_LIVE,
+        r"live event will begin|premieres? (in|will)|(is|has) not yet (started|begun)|is offline",
+    ),
+    (
+        FailureCode.VIDEO_UNAVAILABLE,
+        r"private|removed|deleted|members.only|available to this channel|does not exist|no longer"
+        r"|video (is )?(not |un)available|HTTP Error (401|404|410)|account .*terminated"
+        r"|log.?in|password|sign in to confirm your age",
+    ),
+    (None, r"HTTP Error 5\d\d|timed? ?out|unable to connect|connection|name resolution|TransportError"),
 )
-"""Tried in this order; the words are those of yt-dlp's extractors."""
+"""Why a host gives no video (None: it may answer later), tried in this order; the words are those of yt-dlp's
+extractors."""
 
 
-def read_info(info: Info) -> Video:
-    """The fields that we need from the host's metadata."""
-    return Video(
+def read_info(info: Info) -> Got:
+    """What the host says of the video, before there is a file."""
+    duration_s, day = info.get("duration"), None
+    with suppress(ValueError):
+        day = datetime.strptime(str(info.get("upload_date")), "%Y%m%d").replace(tzinfo=UTC)
+    return Got(
+        file="",
         title=" ".join(str(info.get("title") or info.get("id") or "").split()),
         author=next((str(info[field]) for field in AUTHORS if info.get(field)), None),
-        published_at=_published_at(info),
-        duration_s=_seconds(info.get("duration")),
-        is_on_air=bool(info.get("is_live")) or info.get("live_status") in ON_THE_AIR,
-        captions=choose_captions(info),
+        published_at=day.isoformat() if day else None,
+        duration_s=float(duration_s) if isinstance(duration_s, int | float) and duration_s >= 0 else None,
     )
 
 
@@ -181,32 +165,30 @@ def choose_captions(info: Info) -> Captions | None:
 
     Machine translations are never taken: they are neither what was said nor what somebody wrote.
     """
-    manual = _readable(info.get("subtitles"))
-    automatic = _readable(info.get("automatic_captions"))
+    manual, automatic = _readable(info.get("subtitles")), _readable(info.get("automatic_captions"))
     spoken = str(info.get("language") or "").split("-")[0].lower()
-    for language in dict.fromkeys((*PREFERRED, spoken)):
+    for language in (*PREFERRED, spoken):
         if key := _in_language(manual, language):
             return Captions(language=key, is_automatic=False)
-    if key := _as_heard(automatic, spoken):
-        return Captions(language=key, is_automatic=True)
+    # YouTube marks the original track among a hundred translations; other hosts have only one.
+    original = next((key for key in automatic if key.endswith("-orig")), None) or _in_language(automatic, spoken)
+    if original or len(automatic) == 1:
+        return Captions(language=original or automatic[0], is_automatic=True)
     return Captions(language=manual[0], is_automatic=False) if manual else None
 
 
-def classify_trouble(message: str) -> Trouble:
+def classify_trouble(message: str) -> FailureCode | None:
     """The reason behind an error message; unknown messages count as a refusal."""
-    for trouble, pattern in _TROUBLES:
-        if re.search(pattern, message, re.IGNORECASE):
-            return trouble
-    return Trouble.REFUSED
+    found = (code for code, pattern in _TROUBLES if re.search(pattern, message, re.IGNORECASE))
+    return next(found, FailureCode.VIDEO_REFUSED)
 
 
 def _readable(offered: object) -> Sequence[str]:
     """Languages that come in a readable format; this excludes live chats."""
-    if not isinstance(offered, Mapping):
-        return ()
+    tracks = offered.items() if isinstance(offered, Mapping) else ()
     return [
         str(language)
-        for language, formats in offered.items()
+        for language, formats in tracks
         if isinstance(formats, list) and any(form.get("ext") in READABLE for form in formats)
     ]
 
@@ -215,37 +197,8 @@ def _in_language(keys: Sequence[str], language: str) -> str | None:
     return next((key for key in keys if language and key.lower().split("-")[0] == language), None)
 
 
-def _as_heard(keys: Sequence[str], spoken: str) -> str | None:
-    """The original track: YouTube marks it among a hundred translations; other hosts have only one."""
-    original = next((key for key in keys if key.endswith("-orig")), None)
-    return original or _in_language(keys, spoken) or (keys[0] if len(keys) == 1 else None)
-
-
-def _published_at(info: Info) -> datetime | None:
-    timestamp = _seconds(info.get("timestamp") or info.get("release_timestamp"))
-    try:
-        if timestamp is not None:
-            return datetime.fromtimestamp(timestamp, tz=UTC)
-        return datetime.strptime(str(info.get("upload_date")), "%Y%m%d").replace(tzinfo=UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _seconds(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
-
-
 class _TooLarge(Exception):
     """The sound has more bytes than the limit."""
-
-
-class _Silent:
-    """A logger that drops everything: messages quote pages."""
-
-    def debug(self, message: str) -> None: ...
-    def info(self, message: str) -> None: ...
-    def warning(self, message: str) -> None: ...
-    def error(self, message: str) -> None: ...
 
 
 class VideoFetch:
@@ -254,121 +207,104 @@ class VideoFetch:
     def __init__(self, wanted: Wanted, connection: socket.socket) -> None:
         self._wanted = wanted
         self._connection = connection
-        self._folder = Path(wanted.folder)
+        self._video = read_info({})
 
     def run(self) -> Message:
         """Fetch captions or sound. Returns the last message."""
         from yt_dlp.utils import YoutubeDLError  # takes a second; after the process was limited
 
-        video: Video | None = None
         try:
-            info = self._describe()
-            video = read_info(info)
-            return self._fetch(info, video)
+            with self._yt_dlp() as downloader:
+                info = downloader.extract_info(self._wanted.url, download=False)
+                while info and info.get("entries"):
+                    info = next(iter(info["entries"]), None)
+            self._video = read_info(info or {})
+            return self._fetch(info or {})
         except _TooLarge:
-            return self._refuse(FailureCode.FILE_TOO_LARGE, video, "sound")
+            return self._refuse(FailureCode.FILE_TOO_LARGE, "sound")
         except (YoutubeDLError, OSError) as error:
-            trouble = classify_trouble(str(error))
-            return self._refuse(CODES.get(trouble), video, f"{trouble.value}: {error}")
+            return self._refuse(classify_trouble(str(error)), str(error))
 
-    def _describe(self) -> dict[str, Any]:
-        with _yt_dlp(self._options()) as downloader:
-            info = downloader.extract_info(self._wanted.url, download=False)
-            while info and info.get("entries"):
-                info = next(iter(info["entries"]), None)
-        return info or {}
-
-    def _fetch(self, info: dict[str, Any], video: Video) -> Message:
-        if video.is_on_air:
-            return self._refuse(CODES[Trouble.LIVE], video, "")
-        if video.captions is not None and self._fetch_captions(info, video.captions):
-            return self._got(video)
+    def _fetch(self, info: Info) -> Message:
+        if info.get("is_live") or info.get("live_status") in ON_THE_AIR:
+            return self._refuse(FailureCode.VIDEO_LIVE)
+        captions = choose_captions(info)
+        if captions is not None and (file := self._fetch_captions(info, captions)):
+            return replace(self._video, file=file)
         if not self._wanted.may_listen:
-            return self._refuse(FailureCode.FILE_NEEDS_HEARING, video, "no captions")
-        if (video.duration_s or 0) > self._wanted.limit_s:
-            return self._refuse(FailureCode.FILE_TOO_LONG, video, f"{video.duration_s} s")
-        self._download(info, self._sound_options())
-        return self._got(video) if self._file() else self._refuse(FailureCode.FILE_TOO_LARGE, video, "sound")
+            return self._refuse(FailureCode.FILE_NEEDS_HEARING, "no captions")
+        if (self._video.duration_s or 0) > self._wanted.limit_s:
+            return self._refuse(FailureCode.FILE_TOO_LONG, f"{self._video.duration_s} s")
+        file = self._download(
+            info,
+            ignore_no_formats_error=False,
+            max_filesize=self._wanted.size_bytes,
+            progress_hooks=[self._report],
+        )
+        return replace(self._video, file=file) if file else self._refuse(FailureCode.FILE_TOO_LARGE, "sound")
 
-    def _fetch_captions(self, info: dict[str, Any], captions: Captions) -> bool:
-        """False when the host lists captions but does not deliver them, as hosts do to suspected robots."""
+    def _fetch_captions(self, info: Info, captions: Captions) -> str | None:
+        """None when the host lists captions but does not deliver them, as hosts do to suspected robots."""
         from yt_dlp.utils import YoutubeDLError
 
-        try:
-            self._download(info, self._caption_options(captions))
-        except (YoutubeDLError, OSError):
-            return False
-        return self._file() is not None
+        with suppress(YoutubeDLError, OSError):
+            return self._download(
+                info,
+                skip_download=True,
+                writesubtitles=not captions.is_automatic,
+                writeautomaticsub=captions.is_automatic,
+                subtitleslangs=[captions.language],
+                subtitlesformat="/".join(READABLE),
+            )
+        return None
 
-    def _download(self, info: dict[str, Any], options: Options) -> None:
-        with _yt_dlp({**self._options(), **options}) as downloader:
+    def _download(self, info: Info, **options: object) -> str | None:
+        """The name of the file that was written."""
+        with self._yt_dlp(**options) as downloader:
             downloader.process_ie_result(dict(info), download=True)
+        written = sorted(Path(self._wanted.folder).glob(f"{NAME}.*"))
+        return next((path.name for path in written if path.stat().st_size), None)
 
-    def _options(self) -> Options:
-        allowed = [*EXTRACTORS, *ANY_PAGE] if self._is_test_host() else list(EXTRACTORS)
-        return {
-            "allowed_extractors": allowed,
-            "quiet": True,
-            "noprogress": True,
-            "logger": _Silent(),
-            "proxy": "",
-            "cachedir": False,
-            "noplaylist": True,
-            "playlist_items": "1",
-            "socket_timeout": SOCKET_S,
-            "retries": 2,
-            "extractor_retries": 1,
-            "fixup": "never",  # needs ffmpeg
-            "hls_prefer_native": True,
-            "format": "bestaudio/best",
-            "format_sort": ["lang", "+size", "+br"],  # the smallest one in the spoken language
-            "ignore_no_formats_error": True,  # there may still be captions
-            "outtmpl": {"default": str(self._folder / f"{NAME}.%(ext)s")},
-            "nopart": True,
-            "js_runtimes": {"deno": {}},
-        }
+    def _yt_dlp(self, **options: object) -> Any:
+        from yt_dlp import YoutubeDL
+        from yt_dlp.globals import plugin_dirs
 
-    def _caption_options(self, captions: Captions) -> Options:
-        return {
-            "skip_download": True,
-            "writesubtitles": not captions.is_automatic,
-            "writeautomaticsub": captions.is_automatic,
-            "subtitleslangs": [captions.language],
-            "subtitlesformat": "vtt/srt",
-        }
+        plugin_dirs.value = []  # before the first YoutubeDL, which would load plugins from the person's folders
+        is_test_host = any(self._wanted.url.startswith(f"http://{host}/") for host in self._wanted.allow_hosts)
+        return YoutubeDL(
+            {
+                "allowed_extractors": [*EXTRACTORS, *(ANY_PAGE if is_test_host else ())],
+                "quiet": True,
+                "noprogress": True,
+                "logger": logging.Logger("yt-dlp", logging.CRITICAL + 1),  # silent: messages quote pages
+                "proxy": "",
+                "cachedir": False,
+                "noplaylist": True,
+                "playlist_items": "1",
+                "socket_timeout": SOCKET_S,
+                "retries": 2,
+                "extractor_retries": 1,
+                "fixup": "never",  # needs ffmpeg
+                "hls_prefer_native": True,
+                "format": "bestaudio/best",
+                "format_sort": ["lang", "+size", "+br"],  # the smallest one in the spoken language
+                "ignore_no_formats_error": True,  # there may still be captions
+                "outtmpl": {"default": f"{self._wanted.folder}/{NAME}.%(ext)s"},
+                "nopart": True,
+                "js_runtimes": {"deno": {}},
+                **options,
+            }
+        )
 
-    def _sound_options(self) -> Options:
-        return {
-            "ignore_no_formats_error": False,
-            "max_filesize": self._wanted.size_bytes,
-            "progress_hooks": [self._report],
-        }
-
-    def _report(self, status: Mapping[str, Any]) -> None:
+    def _report(self, status: Info) -> None:
         done = int(status.get("downloaded_bytes") or 0)
         if done > self._wanted.size_bytes:
             raise _TooLarge
         total = int(status.get("total_bytes") or status.get("total_bytes_estimate") or 0)
         self._connection.sendall(to_line(Fetched(done_bytes=done, total_bytes=total)))
 
-    def _is_test_host(self) -> bool:
-        return any(self._wanted.url.startswith(f"http://{host}/") for host in self._wanted.allow_hosts)
-
-    def _file(self) -> str | None:
-        return next((path.name for path in sorted(self._folder.glob(f"{NAME}.*")) if path.stat().st_size), None)
-
-    def _got(self, video: Video) -> Got:
-        return Got(
-            file=self._file() or "",
-            title=video.title,
-            author=video.author,
-            published_at=video.published_at.isoformat() if video.published_at else None,
-            duration_s=video.duration_s,
-        )
-
-    def _refuse(self, code: FailureCode | None, video: Video | None, detail: str) -> Refused:
-        title = video.title if video else ""
-        return Refused(code=code, title=title, detail=detail[:DETAIL_CHARACTERS])
+    def _refuse(self, code: FailureCode | None, detail: str = "") -> Refused:
+        return Refused(code=code, title=self._video.title, detail=detail[:DETAIL_CHARACTERS])
 
 
 class LentSocket(socket.socket):
@@ -412,16 +348,6 @@ def lend_sockets(worker: socket.socket) -> None:
 
 def _unresolved(host: str, port: int, *_: object, **__: object) -> list[tuple[object, ...]]:
     return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (host, port))]
-
-
-@contextmanager
-def _yt_dlp(options: Options) -> Iterator[Any]:
-    from yt_dlp import YoutubeDL
-    from yt_dlp.globals import plugin_dirs
-
-    plugin_dirs.value = []  # before the first YoutubeDL, which would load plugins from the person's folders
-    with YoutubeDL(options) as downloader:
-        yield downloader
 
 
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
