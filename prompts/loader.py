@@ -1,17 +1,15 @@
 """Loads prompt files and fills their placeholders.
 
-In: text files of this package with `{placeholders}`. Out: `Prompts`, whose fields name the placeholders. A file that
-has others fails at load. Filled-in values are never expanded again: a retrieved passage that contains `{question}`
-stays as it is.
+In: text files of this package with `{placeholders}`. Out: `Prompts`, whose fields name the placeholders; a file that
+has others fails at load.
 """
 
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Annotated, Any, get_args, get_type_hints
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -23,7 +21,7 @@ SEARCH_POLICIES = ("planned", "explicit")  # the values of SEARCH_POLICY
 
 
 class PromptError(Exception):
-    """A prompt file is missing or has other placeholders than the program fills."""
+    """A prompt file has other placeholders than the program fills."""
 
 
 @dataclass(frozen=True)
@@ -89,49 +87,26 @@ class Prompts:
     @cached_property
     def version(self) -> str:
         """A hash over all of them, for logs."""
-        parts = (getattr(self, field.name) for field in fields(self))
-        texts = [_text_of(part) for part in parts]
-        return _version("\0".join(texts))
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:_HASH_DIGITS]
 
 
-def load_prompts(folder: Traversable | None = None) -> Prompts:
-    """Read the packaged prompts, or those in `folder`: each from the file of its name, and texts that stand in others
-    from `rules`. Raises PromptError."""
-    place = folder if folder is not None else files("prompts")
+def load_prompts() -> Prompts:
+    """Read the packaged prompts: each from the file of its name, and texts that stand in others from `rules`. Raises
+    PromptError."""
     rules: dict[str, object] = {
-        "languages": {name: _read(place, f"rules/language_{name}.md") for name in ANSWER_LANGUAGES},
-        "outside": {
-            True: _read(place, "rules/outside_general.md"),
-            False: _read(place, "rules/outside_nothing.md"),
-        },
-        "policies": {name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
-        "more": {name: _prompt(place, f"rules/more_{name}.md", More) for name in LANGUAGES},
-        "which": {name: _read(place, f"rules/which_{name}.md") for name in LANGUAGES},
-        "forms": {name: _read(place, f"rules/form_{name.lower()}.md") for name in RENDER_STYLES},
-        "left_out": _prompt(place, "rules/left_out.md", More),
+        "languages": {name: _read(f"rules/language_{name}", str) for name in ANSWER_LANGUAGES},
+        "outside": {True: _read("rules/outside_general", str), False: _read("rules/outside_nothing", str)},
+        "policies": {name: _read(f"rules/search_{name}", str) for name in SEARCH_POLICIES},
+        "more": {name: _read(f"rules/more_{name}", More) for name in LANGUAGES},
+        "which": {name: _read(f"rules/which_{name}", str) for name in LANGUAGES},
+        "forms": {name: _read(f"rules/form_{name.lower()}", str) for name in RENDER_STYLES},
+        "left_out": _read("rules/left_out", More),
     }
-    others = {name: kind for name, kind in get_type_hints(Prompts, include_extras=True).items() if name not in rules}
-    texts = {name: _prompt(place, f"{name}.md", kind) for name, kind in others.items()}
+    kinds = get_type_hints(Prompts, include_extras=True)
+    texts = {name: _read(name, kind) for name, kind in kinds.items() if name not in rules}
     return Prompts(**rules, **texts)  # type: ignore[arg-type] # each as its field says
 
 
-def _prompt(place: Traversable, name: str, kind: Any) -> object:
-    text = _read(place, name)
+def _read(name: str, kind: Any) -> object:
+    text = files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
     return text if kind is str else Template(name, text, frozenset(get_args(kind)[1].split()))
-
-
-def _text_of(part: object) -> str:
-    if isinstance(part, Template):
-        return part.text
-    return "\0".join(map(str, part.values())) if isinstance(part, Mapping) else str(part)
-
-
-def _read(place: Traversable, name: str) -> str:
-    try:
-        return place.joinpath(name).read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise PromptError(f"{name}: cannot be read: {error}") from error
-
-
-def _version(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]

@@ -1,7 +1,6 @@
 """Words that stand beside the prompts: texts of computed facts, and word lists for when no model is asked.
 
-In: TOML files of this package. Out: `Wordings` by language, `BreadthWords`, `SmallTalkWords`, the intents' words. It
-holds words only; their use is decided in `rag`.
+In: TOML files of this package. Out: records of words only; their use is decided in `rag`.
 """
 
 import re
@@ -9,31 +8,21 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Annotated, TypeVar
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 
 Words = TypeVar("Words")
 Phrases = Annotated[tuple[str, ...], Field(min_length=1)]
-_WHOLE = ConfigDict(extra="forbid")
 GENERAL = "GENERAL_UNSTRUCTURED"
 """The intent of the emergency plan (seed 4, section 6.4)."""
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 
 
-class WordingsError(Exception):
-    """A file of words is missing, incomplete, or has something that nobody asks for."""
-
-
-def _load(kind: type[Words], name: str, folder: Traversable | None = None) -> Words:
-    """The file `name` (in this package, or in `folder`) as a record. Raises WordingsError."""
-    place = folder if folder is not None else files("prompts")
-    try:
-        entries = tomllib.loads(place.joinpath(name).read_text(encoding="utf-8"))
-        (words,) = TypeAdapter(list[kind], config=_WHOLE).validate_python([entries])  # type: ignore[valid-type]
-    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
-        raise WordingsError(f"{name}: {error}") from error
+def _load(kind: type[Words], name: str) -> Words:
+    """The packaged file as a record; every field is there, and nothing that nobody asks for."""
+    entries = tomllib.loads(files("prompts").joinpath(name).read_text(encoding="utf-8"))
+    (words,) = TypeAdapter(list[kind], config=ConfigDict(extra="forbid")).validate_python([entries])  # type: ignore[valid-type]
     return words
 
 
@@ -59,9 +48,9 @@ class BreadthWords:
     asking_price: Phrases  # of a question that a sum of money answers
 
 
-def load_breadth(folder: Traversable | None = None) -> BreadthWords:
-    """Raises WordingsError."""
-    return _load(BreadthWords, "breadth.toml", folder)
+def load_breadth() -> BreadthWords:
+    """The words of `breadth.toml`."""
+    return _load(BreadthWords, "breadth.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +73,9 @@ class SmallTalkWords:
     remember: Phrases  # first words of a note that is sent in Чат
 
 
-def load_small_talk(folder: Traversable | None = None) -> SmallTalkWords:
-    """Raises WordingsError."""
-    return _load(SmallTalkWords, "small_talk.toml", folder)
+def load_small_talk() -> SmallTalkWords:
+    """The words of `small_talk.toml`."""
+    return _load(SmallTalkWords, "small_talk.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,14 +87,9 @@ class Intent:
     items: int  # maximum number of list items
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Intents:
-    intent: tuple[Intent, ...]
-
-
 def load_intents() -> Mapping[str, Intent]:
-    """By name, in the file's order. Raises WordingsError."""
-    return {intent.name: intent for intent in _load(_Intents, "intents.toml").intent}
+    """By name, in the file's order."""
+    return {intent.name: intent for intent in _load(dict[str, list[Intent]], "intents.toml")["intent"]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,15 +149,9 @@ class Wordings:
     kind_site: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Languages:
-    ru: Wordings
-    en: Wordings
-
-
 def load_wordings() -> Mapping[str, Wordings]:
-    """By language, ru and en. Raises WordingsError."""
-    return vars(_load(_Languages, "wordings.toml"))
+    """By language, ru and en."""
+    return _load(dict[str, Wordings], "wordings.toml")
 
 
 def language_of(question: str) -> str:

@@ -6,9 +6,9 @@ section 5.1); `rag.execution.graph_tool` follows their relations.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import combinations, islice, product
 from typing import Protocol
 
 from domain.ids import BaseId
@@ -89,13 +89,9 @@ class _Run:
     """Neighbouring words of the question."""
 
     start: int
-    length: int
+    end: int
     is_written_as_name: bool
     share: float  # 1, or EARLIER_SHARE for the previous question
-
-    def lies_within(self, other: "_Run") -> bool:
-        ends = self.start + self.length <= other.start + other.length
-        return other.start <= self.start and ends and self.length < other.length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,74 +111,64 @@ class RegistryResolver:
     def __init__(self, names: EntityNames, reader: NameReader) -> None:
         self._names = names
         self._reader = reader
-        self._is_warm = False  # whether the reader's dictionary is loaded
+        self._is_warm = (
+            False  # the first call loads the reader's dictionary, 0.3 s; later ones are quicker than threads
+        )
 
     async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
         """`earlier` is the previous question: its entities come after those of this one. Raises DatabaseAway."""
-        runs = self._runs(question, earlier) if self._is_warm else await self._first_runs(question, earlier)
+        if self._is_warm:
+            runs = self._runs(question, earlier)
+        else:
+            runs, self._is_warm = await asyncio.to_thread(self._runs, question, earlier), True
         if not runs:
             return ()
         found = await self._names.named(base, list(runs), limit=MOST_ROWS)
-        matches = [
-            _Match(entity=entity, run=run)
-            for entity in found
-            for run in runs[entity.key]
-            if run.is_written_as_name or not entity.as_name
-        ]
-        return tuple(map(_known, islice(_best(matches), MOST_ENTITIES)))
-
-    async def _first_runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
-        """In a thread: the first call loads the dictionary, 0.3 s. Later calls take less than a switch of threads."""
-        runs = await asyncio.to_thread(self._runs, question, earlier)
-        self._is_warm = True
-        return runs
+        matches = (_Match(entity=entity, run=run) for entity in found for run in runs[entity.key])
+        named = [each for each in matches if each.run.is_written_as_name or not each.entity.as_name]
+        return tuple(
+            KnownEntity(
+                id=each.entity.id,
+                type=each.entity.type,
+                name=each.entity.name,
+                aliases=tuple(form for form in each.entity.forms if form != each.entity.name),
+                confidence=round(each.confidence, 3),
+            )
+            for each in islice(_best(named), MOST_ENTITIES)
+        )
 
     def _runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
         """Key -> the runs of words that give it. The earlier question gets offsets beyond the later one's, so that runs
-        of the two never overlap."""
+        of the two never overlap. A single ordinary word is a run only where it is written as a name."""
         found: dict[str, list[_Run]] = {}
         for text, offset, share in ((question, 0, 1.0), (earlier, MOST_WORDS * 2, EARLIER_SHARE)):
-            for run, words in _runs_of(self._reader.words(text[:MOST_CHARS])[:MOST_WORDS], share, offset):
-                for key in islice(product(*(word.keys for word in words)), MOST_SPELLINGS):
+            words = self._reader.words(text[:MOST_CHARS])[:MOST_WORDS]
+            for start, end in combinations(range(len(words) + 1), 2):
+                own = words[start:end]
+                as_name = any(word.is_written_as_name for word in own)
+                if len(own) > LONGEST_NAME or (len(own) == 1 and own[0].is_ordinary and not as_name):
+                    continue
+                run = _Run(start=offset + start, end=offset + end, is_written_as_name=as_name, share=share)
+                for key in islice(product(*(word.keys for word in own)), MOST_SPELLINGS):
                     found.setdefault(" ".join(key), []).append(run)
         return found
-
-
-def _runs_of(words: Sequence[NameWord], share: float, offset: int) -> Iterator[tuple[_Run, Sequence[NameWord]]]:
-    """All runs of up to LONGEST_NAME words. A single ordinary word is a run only where it is written as a name."""
-    for start in range(len(words)):
-        for length in range(1, min(LONGEST_NAME, len(words) - start) + 1):
-            run = words[start : start + length]
-            as_name = any(word.is_written_as_name for word in run)
-            if length == 1 and run[0].is_ordinary and not as_name:
-                continue
-            yield _Run(start=offset + start, length=length, is_written_as_name=as_name, share=share), run
 
 
 def _best(matches: Sequence[_Match]) -> Iterator[_Match]:
     """Each entity once. Left out: matches inside a longer name that matches in full, and short names of a person who is
     matched by the full name, too."""
-    whole = [match for match in matches if match.entity.weight >= 1]
-    outer = [match for match in matches if not any(match.run.lies_within(other.run) for other in whole)]
+    whole = [(match.run.start, match.run.end) for match in matches if match.entity.weight >= 1]
     best: dict[str, _Match] = {}
-    for match in sorted(outer, key=lambda each: (-each.confidence, -each.entity.facts, each.entity.name)):
-        best.setdefault(match.entity.id, match)
-    return (match for match in best.values() if not _is_short_for_another(match, best.values()))
-
-
-def _is_short_for_another(match: _Match, others: Iterable[_Match]) -> bool:
-    """«Дмитрий» beside «Дмитрий Иванов», when «Дмитрий Иванов» has more facts and no other Дмитрий matches."""
-    longer = [
-        other
-        for other in others
-        if other.entity.type == match.entity.type and other.run == match.run and other.entity.weight < 1
-    ]
-    return match.entity.weight >= 1 and len(longer) == 1 and longer[0].entity.facts > match.entity.facts
-
-
-def _known(match: _Match) -> KnownEntity:
-    entity = match.entity
-    aliases = tuple(form for form in entity.forms if form != entity.name)
-    return KnownEntity(
-        id=entity.id, type=entity.type, name=entity.name, aliases=aliases, confidence=round(match.confidence, 3)
-    )
+    for match in sorted(matches, key=lambda each: (-each.confidence, -each.entity.facts, each.entity.name)):
+        start, end = match.run.start, match.run.end
+        if not any(first <= start and end <= last and end - start < last - first for first, last in whole):
+            best.setdefault(match.entity.id, match)
+    for match in best.values():
+        # «Дмитрий» beside «Дмитрий Иванов», when he has more facts and no other Дмитрий matches
+        alike = [
+            each.entity for each in best.values() if each.run == match.run and each.entity.type == match.entity.type
+        ]
+        longer = [each for each in alike if each.weight < 1]
+        is_short = match.entity.weight >= 1 and len(longer) == 1 and longer[0].facts > match.entity.facts
+        if not is_short:
+            yield match

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from rag.words import Span, held, rarity, sentences, stems, union
+from rag.words import Span, held, rarity, sentences, stems
 
 QUOTE_CHARS = 400  # as much as a phone shows without scrolling; the source button shows the whole passage
 _ALIKE: Mapping[int, str] = {
@@ -62,19 +62,24 @@ def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str
     if not spans:
         return text[:limit]
     told = [_one_spelling(text[span.start : span.end]) for span in spans]
-    heads, above = _heads(text, spans), _above(text, spans)
+    heads, above = _heads(text, spans)
     with_heads = [{at, *heads.get(at, ()), *above.get(at, ())} for at in range(len(spans))]
     needed = (at for each in whole for at in _covering(told, stems(_one_spelling(each))))
     kept = {0}.union(*(with_heads[at] for at in needed))
-    room = limit - sum(_length(spans[at]) for at in kept)
+    room = limit - sum(spans[at].length for at in kept)
     for best in _telling(told, about):
         for wanted in (with_heads[best],) if best in heads else (with_heads[best], {best + 1}, {best - 1}):
             new = {at for at in wanted - kept if 0 <= at < len(spans)}
-            if (size := sum(_length(spans[at]) for at in new)) <= room:
+            if (size := sum(spans[at].length for at in new)) <= room:
                 kept |= new
                 room -= size
     kept |= {at for at in range(len(spans)) if {at - 1, at + 1} <= kept and at not in heads}
-    return _pieced(text, [spans[at] for at in sorted(kept)], sorted(kept))
+    numbers = sorted(kept)
+    parts = [text[spans[numbers[0]].start : spans[numbers[0]].end]]
+    for one, other in pairwise(numbers):
+        between = text[spans[one].end : spans[other].start] if other == one + 1 else _GAP
+        parts += [between, text[spans[other].start : spans[other].end]]
+    return "".join(parts)
 
 
 def _one_spelling(text: str) -> str:
@@ -104,10 +109,12 @@ def _covering(told: Sequence[str], wanted: frozenset[str]) -> Iterator[int]:
         left -= has[best]
 
 
-def _heads(text: str, spans: Sequence[Span]) -> dict[int, range]:
-    """For each row of a Markdown table that has a rule: the row above the rule, with the lines of its unit above it."""
+def _heads(text: str, spans: Sequence[Span]) -> tuple[dict[int, range], dict[int, range]]:
+    """For each row of a Markdown table that has a rule: the row above the rule, with the lines of its unit above it;
+    for each sentence of a passage that is told as in the prompt: the lines with its document, page and section."""
     heads: dict[int, range] = {}
-    head, begin = range(0), 0
+    above: dict[int, range] = {}
+    head, lines, begin = range(0), range(0), 0
     for at, (span, after) in enumerate(zip(spans, [*spans[1:], None], strict=True)):
         if at and _PARAGRAPH_END.search(text[spans[at - 1].end : span.start]):
             head, begin = range(0), at
@@ -115,34 +122,11 @@ def _heads(text: str, spans: Sequence[Span]) -> dict[int, range]:
             head = range(begin, at + 1)
         elif head and text[span.start] == _CELL:
             heads[at] = head
-    return heads
-
-
-def _above(text: str, spans: Sequence[Span]) -> dict[int, range]:
-    """For each sentence of a passage that is told as in the prompt: the lines with its document, page and section."""
-    above: dict[int, range] = {}
-    lines, begin = range(0), 0
-    for at, span in enumerate(spans):
-        if at and _PARAGRAPH_END.search(text[spans[at - 1].end : span.start]):
-            begin = at
         if text[span.start : span.end] == _TEXT_BELOW:
             lines = range(begin, at + 1)
         elif lines:
             above[at] = lines
-    return above
-
-
-def _length(span: Span) -> int:
-    return span.end - span.start
-
-
-def _pieced(text: str, spans: list[Span], numbers: list[int]) -> str:
-    """The spans as they stand in the text, with a sign where something was left out between them."""
-    parts = [text[spans[0].start : spans[0].end]]
-    for (before, after), (one, other) in zip(pairwise(spans), pairwise(numbers), strict=True):
-        gap = text[before.end : after.start] if other == one + 1 else _GAP
-        parts += [gap, text[after.start : after.end]]
-    return "".join(parts)
+    return heads, above
 
 
 def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
@@ -154,15 +138,12 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
         return text.strip()
     spans, wanted = sentences(text), stems(about)
     touched = [held(wanted, text[span.start : span.end]) for span in spans]
-    runs = [(first, _end_of_run(spans, first, limit)) for first in range(len(spans))]
-    first, end = max(runs, key=lambda run: (len(union(touched[slice(*run)])), -run[0]))
-    piece = text[spans[first].start : spans[end - 1].end]
+
+    def run_from(first: int) -> slice:
+        fitting = (end for end in range(len(spans), first, -1) if spans[end - 1].end - spans[first].start <= limit)
+        return slice(first, next(fitting, first + 1))
+
+    runs = map(run_from, range(len(spans)))
+    best = max(runs, key=lambda run: (len(frozenset[str]().union(*touched[run])), -run.start))
+    piece = text[spans[best][0].start : spans[best][-1].end]
     return piece if len(piece) <= limit else piece[:limit].rsplit(maxsplit=1)[0]
-
-
-def _end_of_run(spans: Sequence[Span], first: int, limit: int) -> int:
-    """End (exclusive) of the run from `first`: as many sentences as fit, at least one."""
-    end = first + 1
-    while end < len(spans) and spans[end].end - spans[first].start <= limit:
-        end += 1
-    return end
