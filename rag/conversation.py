@@ -1,13 +1,12 @@
 """One turn, from a question to its answer.
 
-In: a `Question`. Out: `TurnEvent`s: the search began, the text grew, answered. Memory, entities and a first search run
-concurrently; then come the plan, its tools, and the answer as it is written. The exchange is stored even when the
-person has left. Questions and texts never reach the log.
+In: a `Question`. Out: `TurnEvent`s. Memory, entities and a first search run concurrently; then come the plan, its
+tools, and the answer as it is written. The exchange is stored even when the person has left. Texts never reach the log.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,7 +14,9 @@ from typing import Any
 
 import structlog
 
+from domain.documents import SourceType
 from domain.ending import end
+from domain.ids import DocumentId
 from domain.visible import visible
 from rag.addresses import defanged
 from rag.answering.answer import AnswerWriter
@@ -147,7 +148,11 @@ class Conversation:
         try:
             await asyncio.sleep(0)  # the search takes longest: let it send its statement first
             known = await self._recollect(asked)
-            planned = await self._plan(asked, known)
+            messages = self._stages.prompt.messages(asked.text, known, today=self._today())
+            request = PlanningRequest(question=asked.text, messages=messages, known=known, base_id=asked.base_id)
+            planned = await self._stages.planner.plan(request)
+            if asked.only and planned.plan.clarification:  # it is known which one is meant
+                planned = replace(planned, plan=default_plan(asked.text))
             planned_s = time.monotonic() - started
             context = _for_tools(context, planned, known.dialogue)
             execution = await self._stages.executor.execute(planned.plan, context, early, watch)
@@ -170,16 +175,16 @@ class Conversation:
     def _break_off(self, search: asyncio.Task[Any]) -> None:
         """Cancel the task without waiting for its end: the database is asked to stop over a separate connection, which
         takes a while."""
+
+        def ended(task: asyncio.Task[Any]) -> None:
+            self._unwanted.discard(task)
+            if not task.cancelled():
+                task.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
+
         if not search.cancelling():  # a second cancellation would interrupt psycopg's own cleanup of the query
             search.cancel()
-        if not search.done():
-            self._unwanted.add(search)
-        search.add_done_callback(self._broken_off)
-
-    def _broken_off(self, search: asyncio.Task[Any]) -> None:
-        self._unwanted.discard(search)
-        if not search.cancelled():
-            search.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
+        self._unwanted.add(search)
+        search.add_done_callback(ended)
 
     async def _recollect(self, asked: Question) -> Known:
         """The dialogue; beside it the documents, and then the entities, of which those that the previous question named
@@ -192,21 +197,25 @@ class Conversation:
             dialogue = await stages.memory.recollect(asked)
             earlier = dialogue.window[-1].question if dialogue.window else ""
             named = stages.entities and await stages.entities.resolve(asked.base_id, asked.text, earlier=earlier)
-            documents, total = await matching
-            return Known(dialogue=dialogue, entities=named or (), documents=documents, total=total)
+            found, total = await matching
+            documents = {each.id: each for each in (*_answered_from(dialogue), *found)}  # a follow-up means the first
+            likely = [each for each in documents.values() if each.id in asked.only or not asked.only]
+            return Known(
+                dialogue=dialogue, entities=named or (), documents=tuple(likely[:LISTED_DOCUMENTS]), total=total
+            )
         finally:
             self._break_off(matching)
 
-    async def _matches(self, asked: Question) -> tuple[tuple[DocumentMatch, ...], int]:
+    async def _matches(self, asked: Question) -> tuple[Sequence[DocumentMatch], int]:
         """The documents that the question's words choose, and how many there are in all."""
         finder, catalogue = self._stages.documents, self._stages.catalogue
         if finder is None or catalogue is None:
-            return (), 0
+            return [], 0
         found = await finder.find_documents(asked.base_id, asked.text, limit=LISTED_DOCUMENTS)
         if asked.only:
-            return tuple(each for each in found if each.id in asked.only), len(asked.only)
-        likely = tuple(each for each in found if each.score >= LISTED_SHARE * found[0].score)
-        return likely, (await catalogue.count(asked.base_id)).documents if found else 0
+            return found, len(asked.only)
+        likely = [each for each in found if each.score >= LISTED_SHARE * found[0].score]
+        return likely, (await catalogue.count(asked.base_id)).documents
 
     async def _by_words(self, asked: Question, planned: Planned, execution: Execution) -> str:
         """What was searched for by words alone in documents of the other alphabet; empty where a model words it."""
@@ -220,14 +229,6 @@ class Conversation:
             are_cyrillic = [card.language in CYRILLIC for card in cards if card.language]
         is_other = bool(are_cyrillic) and mostly_cyrillic(asked.text) not in are_cyrillic
         return str(execution.calls[-1].call.args.get("query", "")) if is_other else ""
-
-    async def _plan(self, asked: Question, known: Known) -> Planned:
-        messages = self._stages.prompt.messages(asked.text, known, today=self._today())
-        request = PlanningRequest(question=asked.text, messages=messages, known=known, base_id=asked.base_id)
-        planned = await self._stages.planner.plan(request)
-        if asked.only and planned.plan.clarification:  # it is known which one is meant
-            return replace(planned, plan=default_plan(asked.text))
-        return planned
 
     async def _drafts(self, asked: Question, found: Found, stop: asyncio.Event) -> AsyncGenerator[Draft, None]:
         if clarification := found.planned.plan.clarification:
@@ -252,15 +253,16 @@ class Conversation:
             sources=tuple(citation.to_json() for citation in draft.citations),
             context_used=tuple(fact.reference() for fact in draft.cited),
         )
+
+        def stored(task: asyncio.Task[None]) -> None:
+            self._storing.discard(task)
+            if not task.cancelled() and (error := task.exception()):
+                log.warning("dialogue.not_stored", reason=type(error).__name__)
+
         task = asyncio.create_task(self._stages.memory.keep(asked, exchange))
         self._storing.add(task)
-        task.add_done_callback(self._stored)
+        task.add_done_callback(stored)
         return task
-
-    def _stored(self, task: asyncio.Task[None]) -> None:
-        self._storing.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            log.warning("dialogue.not_stored", reason=type(error).__name__)
 
 
 def _assignment(asked: Question, found: Found) -> Assignment:
@@ -284,18 +286,30 @@ def _assignment(asked: Question, found: Found) -> Assignment:
 
 
 def _for_tools(context: ToolContext, planned: Planned, dialogue: Dialogue) -> ToolContext:
-    """Adds what tools get of the dialogue, and the words that are searched beside the planned ones: the person's own,
-    or the question in full where it hangs on the dialogue. The default plan searches the person's words anyway."""
+    """Adds what tools get of the dialogue (the summary and the last exchange), and the words that are searched beside
+    the planned ones: the person's own, or the question in full where it hangs on the dialogue. The default plan
+    searches the person's words anyway."""
     plan = planned.plan
     own = plan.question if plan.follow_up is FollowUp.EXPLICIT else context.question
+    last = [f"Person: {each.question}\nBaza: {each.answer[:DIALOGUE_CHARS]}" for each in dialogue.window[-1:]]
+    said = "\n\n".join(filter(None, (dialogue.summary, *last)))
     return replace(
         context,
-        dialogue="" if plan.follow_up is FollowUp.DOUBTFUL else _in_short(dialogue),
+        dialogue="" if plan.follow_up is FollowUp.DOUBTFUL else said,
         own_words="" if planned.origin is PlanOrigin.DEFAULT else own,
     )
 
 
-def _in_short(dialogue: Dialogue) -> str:
-    """The dialogue for tools that read on the person's behalf: the summary and the last exchange."""
-    last = [f"Person: {each.question}\nBaza: {each.answer[:DIALOGUE_CHARS]}" for each in dialogue.window[-1:]]
-    return "\n\n".join(filter(None, (dialogue.summary, *last)))
+def _answered_from(dialogue: Dialogue) -> Iterator[DocumentMatch]:
+    """The documents of the last answer, as far as they are known: a follow-up has none of their words."""
+    for source in dialogue.window[-1].sources if dialogue.window else ():
+        yield DocumentMatch(
+            id=DocumentId(str(source["document_id"])),
+            title=str(source["title"]),
+            file_name=str(source["identifier"]),
+            source_type=SourceType(str(source["type"])),
+            published_at=None,
+            pages=None,
+            passages=0,
+            score=0.0,
+        )

@@ -1,9 +1,8 @@
 """What a turn remembers of the dialogue: the window, the summary of what left it, and recalled old exchanges.
 
-In: stored exchanges, a question; later its exchange. Out: a `Dialogue`; messages for a model within a budget, newest
-exchanges first, of older ones those like the question; the exchange in the store. The summary is made in the
-background, and no turn waits for it: when the model fails, the exchanges stay unsummarised and the next turn tries
-again. Whether a question depends on the dialogue is the planner's decision.
+In: stored exchanges, a question; later its exchange. Out: a `Dialogue`; messages for a model within a budget; the
+exchange in the store. The summary is made in the background, and no turn waits for it: when the model fails, the next
+turn tries again. Whether a question depends on the dialogue is the planner's decision.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
 from prompts.loader import Prompts
 from rag.excerpts import near
-from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer, Unsummarised
+from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer
 from rag.records import ChatMessage, Exchange, Question
 from rag.words import estimate_tokens, fence, held, rarity, stems
 
@@ -60,9 +59,13 @@ def fit_window(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -> Fit
             break
         left -= needed
         kept.append(exchange)
-    messages = tuple(message for exchange in reversed(kept) for message in _messages(exchange))
+    messages = [
+        ChatMessage(role=role, content=content)
+        for each in reversed(kept)
+        for role, content in (("user", each.question), ("assistant", each.answer))
+    ]
     whole = 0 if cut else len(kept)
-    return Fitted(messages=messages, left_out=tuple(exchanges[: len(exchanges) - whole]))
+    return Fitted(messages=tuple(messages), left_out=tuple(exchanges[: len(exchanges) - whole]))
 
 
 def size_of(exchange: Exchange) -> int:
@@ -104,13 +107,6 @@ def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:
     return []
 
 
-def _messages(exchange: Exchange) -> tuple[ChatMessage, ChatMessage]:
-    return (
-        ChatMessage(role="user", content=exchange.question),
-        ChatMessage(role="assistant", content=exchange.answer),
-    )
-
-
 class Summariser:
     """Summarises dialogues; at most one task per dialogue."""
 
@@ -138,21 +134,15 @@ class Summariser:
             pending = await self._store.unsummarised(user, session, limit=AT_ONCE)
             told = sum(map(size_of, pending.exchanges))
             if len(pending.exchanges) >= EVERY_PAIRS or told > BUDGET_TOKENS:
-                written = await self._model.complete(self._messages(pending))
+                exchanges = "\n\n".join(f"Person: {each.question}\nBaza: {each.answer}" for each in pending.exchanges)
+                tag = fence("memory", pending.summary, exchanges)
+                summary = pending.summary or "Nothing."
+                asked = self._exchanges.fill(fence=tag, summary=summary, exchanges=exchanges)
+                written = await self._model.complete((self._rules, ChatMessage(role="user", content=asked)))
                 await self._store.save_summary(user, session, summary=written.strip(), up_to=pending.up_to)
                 log.info("dialogue.summarised", pairs=len(pending.exchanges), model=self._model.name)
         except (ModelError, DatabaseTrouble) as error:
-            log.warning(
-                "dialogue.not_summarised",
-                reason=error.reason if isinstance(error, DatabaseTrouble) else type(error).__name__,
-            )
-
-    def _messages(self, pending: Unsummarised) -> tuple[ChatMessage, ...]:
-        told = "\n\n".join(f"Person: {each.question}\nBaza: {each.answer}" for each in pending.exchanges)
-        filled = self._exchanges.fill(
-            fence=fence("memory", pending.summary, told), summary=pending.summary or "Nothing.", exchanges=told
-        )
-        return (self._rules, ChatMessage(role="user", content=filled))
+            log.warning("dialogue.not_summarised", reason=type(error).__name__)
 
 
 class DialogueMemory:
@@ -181,7 +171,9 @@ class DialogueMemory:
             terms=self._analyzer.terms(question.text),
             recalled=RECALLED_PAIRS,
         )
-        window = self._with_sources(known.window[-self._pairs :], question.session_id)
+        window, last = known.window[-self._pairs :], self._last.get(question.session_id)
+        if window and last and (last.question, last.answer) == (window[-1].question, window[-1].answer):
+            window = (*window[:-1], last)  # with its sources
         beyond = known.window[: -self._pairs]  # neither in the archive nor, by the setting, in the window
         return replace(known, window=window, recalled=(*known.recalled, *beyond))
 
@@ -190,7 +182,11 @@ class DialogueMemory:
         models refuse an empty message."""
         if not exchange.answer or question.dialogue is not None:
             return
-        self._expect(question.session_id, exchange)
+        if self._pairs:
+            self._last[question.session_id] = exchange
+            self._last.move_to_end(question.session_id)
+        if len(self._last) > REMEMBERED_SESSIONS:
+            self._last.popitem(last=False)
         archived = await self._store.append(
             question.user_id,
             question.session_id,
@@ -202,18 +198,3 @@ class DialogueMemory:
         )
         if archived and self._summariser:
             self._summariser.begin(question.user_id, question.session_id)
-
-    def _with_sources(self, window: tuple[Exchange, ...], session: SessionId) -> tuple[Exchange, ...]:
-        """The window; its last exchange with its sources, where this process remembers it."""
-        last = self._last.get(session)
-        if not window or last is None or (last.question, last.answer) != (window[-1].question, window[-1].answer):
-            return window
-        return (*window[:-1], last)
-
-    def _expect(self, session: SessionId, exchange: Exchange) -> None:
-        if not self._pairs:
-            return
-        self._last[session] = exchange
-        self._last.move_to_end(session)
-        if len(self._last) > REMEMBERED_SESSIONS:
-            self._last.popitem(last=False)

@@ -1,12 +1,11 @@
 """What a turn comes to: its answer with the figures, the trace, and the documents between which the person may choose.
 
-In: what was known, planned and found, and the last draft. Out: the `Answer`; a `Choice`: documents that fit the
-question equally, or between which the plan asks (a button for each asks the same question of it alone); the keys of the
-addresses that may be links; JSON for `baza ask --json` (issue 5) and for tests, which people never see, and which never
-reaches the log: it holds texts. Pure.
+In: what was known, planned and found, and the last draft. Out: the `Answer`; a `Choice` of documents (a button for each
+asks the same question of it alone); the keys of the addresses that may be links; JSON for `baza ask --json` (issue 5),
+which never reaches the log, since it holds texts. Pure.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from statistics import mean
 
@@ -14,8 +13,7 @@ from domain.locator import JsonValue
 from rag.addresses import addresses, keys
 from rag.answering.citations import still_read
 from rag.answering.plain import Draft
-from rag.execution.executor import CallResult, Execution
-from rag.execution.facts import Fact
+from rag.execution.executor import Execution
 from rag.metering import Pace, StepCounts
 from rag.planning.mending import OF_DOCUMENTS, Known
 from rag.planning.plan import SEARCH
@@ -68,9 +66,11 @@ def choice_between(planned: Planned, execution: Execution, listed: Sequence[Docu
         named = tuple(each for each in choices(listed) if each.label in asked.choices)
         known = {each.label for each in named}
         return Choice(documents=named, replies=tuple(each for each in asked.choices if each not in known))
-    if plan.steps or plan.limits.skip or any(each.call.tool != SEARCH or _is_narrowed(each) for each in calls):
+    if plan.steps or plan.limits.skip or any(each.call.tool != SEARCH for each in calls):
         return Choice()
-    if any(each.is_second_hop and each.payload.found for each in calls):
+    # the plan may narrow a search; one that code adds inside a found document narrows nothing
+    narrowed = (each for each in calls if not each.is_added and any(map(each.call.args.get, OF_DOCUMENTS)))
+    if any(narrowed) or any(each.is_second_hop and each.payload.found for each in calls):
         return Choice()  # it is known which one is meant
     passages = [fact.passage for fact in execution.payload.facts if fact.passage]
     equal = equally_fitting(passages, plan.question, share=EQUAL)
@@ -79,14 +79,11 @@ def choice_between(planned: Planned, execution: Execution, listed: Sequence[Docu
     return Choice(documents=equally_fitting(passages, plan.question))
 
 
-def _is_narrowed(result: CallResult) -> bool:
-    """By the plan; a search that code adds inside a found document narrows nothing."""
-    return not result.is_added and any(value for name, value in result.call.args.items() if name in OF_DOCUMENTS)
-
-
 def answer_of(draft: Draft, found: Found) -> Answer:
     """The answer without the turn's `seconds`, `pace` and `usage`."""
-    payload = found.execution.payload
+    execution, payload = found.execution, found.execution.payload
+    is_doubtful = bool(execution.calls) and (draft.is_weak or draft.kind is AnswerKind.NOTHING)
+    run = sum(step.state not in (StepState.WAITING, StepState.SKIPPED) for step in execution.steps)
     return Answer(
         **{each.name: getattr(draft, each.name) for each in fields(AnswerText)},
         seconds=0.0,
@@ -95,34 +92,20 @@ def answer_of(draft: Draft, found: Found) -> Answer:
         still_read=still_read(payload, draft.citations),
         unread=payload.unread,
         by_words=found.by_words,
-        misses_meaning=not (found.compares_meaning or found.by_words) and _is_doubtful(draft, found),
+        misses_meaning=is_doubtful and not (found.compares_meaning or found.by_words),
         left_out=payload.left_out,
-        trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
+        trace=trace_of(found.planned, execution, remarks=draft.remarks),
         plan=found.planned.origin.value,
-        searched=bool(found.execution.calls),
+        searched=bool(execution.calls),
         facts=len(payload.facts),
         facts_used=len(draft.used),
         used_rank=mean(draft.used) if draft.used else None,
         documents=payload.documents,
         table=payload.table,
-        steps=found.execution.steps,
-        step_counts=_counted(found),
-        each_step=found.execution.each_step,
-        spent=found.execution.spent.value if found.execution.spent else None,
-    )
-
-
-def _is_doubtful(draft: Draft, found: Found) -> bool:
-    """Whether the base was searched, and nothing that surely fits was found."""
-    return bool(found.execution.calls) and (draft.is_weak or draft.kind is AnswerKind.NOTHING)
-
-
-def _counted(found: Found) -> StepCounts:
-    never_run = (StepState.WAITING, StepState.SKIPPED)
-    return StepCounts(
-        planned=len(found.planned.plan.steps),
-        run=sum(step.state not in never_run for step in found.execution.steps),
-        adapted=found.execution.adapted,
+        steps=execution.steps,
+        step_counts=StepCounts(planned=len(found.planned.plan.steps), run=run, adapted=execution.adapted),
+        each_step=execution.each_step,
+        spent=execution.spent.value if execution.spent else None,
     )
 
 
@@ -131,27 +114,39 @@ def addresses_of(asked: Question, draft: Draft, found: Found) -> frozenset[str]:
     dialogue."""
     if not any(True for text in (draft.text, draft.passages) for _ in addresses(text)):
         return frozenset()  # most answers
-    texts = (text for fact in draft.cited for text in _texts(fact))
-    return keys((asked.text, *found.known.dialogue.texts, *texts))
-
-
-def _texts(fact: Fact) -> Iterator[str]:
-    yield fact.text
-    if fact.passage:
-        of = fact.passage.passage
-        yield from filter(None, (of.text, of.title, of.source_identifier, of.url, of.locator.url))
+    texts = [asked.text, *found.known.dialogue.texts]
+    for fact in draft.cited:
+        texts.append(fact.text)
+        if fact.passage:
+            of = fact.passage.passage
+            texts += filter(None, (of.text, of.title, of.source_identifier, of.url, of.locator.url))
+    return keys(texts)
 
 
 def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]) -> Mapping[str, JsonValue]:
     """Keys: plan (seed 4's QueryPlan), origin, problems, calls, steps, each_step (what each took), adapted (how many
     steps were added, changed or skipped), spent (the limit that ended the work), facts (seed 4's FactsPayload),
     documents (how many were read), conflicts, checks."""
-    plan: JsonValue = planned.plan.model_dump(mode="json")
+    calls: list[JsonValue] = [
+        {
+            "tool": each.call.tool,
+            "args": each.call.model_dump(mode="json")["args"],
+            "facts": len(each.payload.facts),
+            "coverage": round(each.payload.coverage, 3),
+            "seconds": round(each.seconds, 4),
+            "problem": each.problem,
+            "fallback": each.is_fallback,
+            "early": each.was_early,
+            "added": each.is_added,
+            "hop": each.is_second_hop,
+        }
+        for each in execution.calls
+    ]
     return {
-        "plan": plan,
+        "plan": planned.plan.model_dump(mode="json"),
         "origin": planned.origin.value,
         "problems": list(planned.problems),
-        "calls": [_call(result) for result in execution.calls],
+        "calls": calls,
         "steps": [step.to_json() for step in execution.steps],
         "each_step": [asdict(step) for step in execution.each_step],
         "adapted": execution.adapted,
@@ -173,19 +168,3 @@ def _conflict(conflict: Conflict) -> JsonValue:
         for each in conflict.claims
     ]
     return {"about": conflict.about, "claims": claims}
-
-
-def _call(result: CallResult) -> JsonValue:
-    args: JsonValue = result.call.model_dump(mode="json")["args"]
-    return {
-        "tool": result.call.tool,
-        "args": args,
-        "facts": len(result.payload.facts),
-        "coverage": round(result.payload.coverage, 3),
-        "seconds": round(result.seconds, 4),
-        "problem": result.problem,
-        "fallback": result.is_fallback,
-        "early": result.was_early,
-        "added": result.is_added,
-        "hop": result.is_second_hop,
-    }

@@ -198,3 +198,13 @@ async def test_a_press_in_the_last_moment_of_the_steps_does_not_end_the_answer()
             stop.set()
     assert isinstance(event, Answered)
     assert (event.answer.kind, event.answer.stopped) == (AnswerKind.FROM_BASE, False)
+
+
+async def test_a_follow_up_is_planned_with_the_documents_of_the_last_answer() -> None:
+    """«А срок?» has no word of the contract that it means: the list had six others instead."""
+    plans = planner()
+    turn = Turn(ScriptedModel(RIGHT), planner=plans)
+    await turn.answer()
+    assert "d1: " not in str(plans.asked[0][-1])
+    answer = await turn.answer("А срок?")
+    assert f"d1: {answer.citations[0].name}" in str(plans.asked[-1][-1])
