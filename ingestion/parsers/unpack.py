@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from email.message import EmailMessage
 from functools import partial
 from itertools import pairwise
 from pathlib import Path, PurePath
@@ -25,7 +26,7 @@ from typing import IO, cast
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import LARGEST_MEMBER_BYTES, LONGEST_NAME, Listing, Member
 from ingestion.parsers.kinds import ENCRYPTED_FLAG, FileKind, glance
-from ingestion.parsers.letters import attachments, open_letter
+from ingestion.parsers.letters import attachments, content_of, open_letter
 
 PIECE_BYTES = 256 * 1024
 MOST_NAMED = 1_000  # of the files not taken: 20 MB can claim a million, and the receipt carries the names
@@ -137,8 +138,12 @@ def _pieces(source: IO[bytes]) -> Iterator[bytes]:
 
 def unpack_letter(path: Path, sink: Sink) -> None:
     """Take the attachments of an EML file in order; a letter inside the letter is one of them."""
-    for attached in attachments(open_letter(path)):
-        sink.take(attached.name, stated_bytes=attached.size_bytes, pieces=attached.pieces)
+    for name, part in attachments(open_letter(path)):
+        sink.take_if_whole(name, stated_bytes=0, pieces=partial(_content, part))
+
+
+def _content(part: EmailMessage) -> Iterator[bytes]:
+    yield content_of(part)
 
 
 def unpack_outlook(path: Path, sink: Sink) -> None:
