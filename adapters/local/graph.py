@@ -8,7 +8,7 @@ questions.
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -169,7 +169,7 @@ class Graph:
         self._session: onnxruntime.InferenceSession | None = None
         self._place = asyncio.Semaphore(1)
 
-    async def run(self, rows: Sequence[TokenRow], *, task: int | None = None, queues: bool = True) -> list[Array]:
+    async def run(self, rows: Sequence[TokenRow], *, queues: bool = True) -> list[Array]:
         """The output for each row, without padding. With `queues` False it does not wait for other runs.
 
         Raises LocalModelError when the model cannot be loaded or run.
@@ -179,15 +179,15 @@ class Graph:
             async with AsyncExitStack() as stack:
                 if queues:
                     await stack.enter_async_context(self._place)
-                found = await asyncio.to_thread(self._run_batch, [rows[number] for number in batch], task)
+                found = await asyncio.to_thread(self._run_batch, [rows[number] for number in batch])
             outputs.update(zip(batch, found, strict=True))
         return [outputs[number] for number in range(len(rows))]
 
-    def _run_batch(self, rows: Sequence[TokenRow], task: int | None) -> list[Array]:
+    def _run_batch(self, rows: Sequence[TokenRow]) -> list[Array]:
         from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
         session = self._load()
-        feeds = _feeds(session, rows, pad_id=self._files.pad_id, task=task)
+        feeds = _feeds(session, rows, pad_id=self._files.pad_id)
         try:
             (output,) = session.run([self._output(session)], feeds)
         except (failures.Fail, failures.InvalidArgument, failures.RuntimeException, failures.EPFail) as error:
@@ -232,28 +232,19 @@ def _open_session(path: Path, *, threads: int) -> "onnxruntime.InferenceSession"
         raise LocalModelError(f"{path} cannot be loaded: {error}.") from error
 
 
-def _feeds(
-    session: "onnxruntime.InferenceSession", rows: Sequence[TokenRow], *, pad_id: int, task: int | None
-) -> dict[str, np.ndarray]:
+def _feeds(session: "onnxruntime.InferenceSession", rows: Sequence[TokenRow], *, pad_id: int) -> dict[str, np.ndarray]:
     """The inputs that the model asks for, by name, padded to the longest row."""
     longest = max(len(row.ids) for row in rows)
-    lengths = np.array([[len(row.ids)] for row in rows])
-    mask = np.arange(longest)[None, :] < lengths
-    known: dict[str, Callable[[], np.ndarray]] = {
-        "input_ids": lambda: _padded([row.ids for row in rows], longest, pad_id),
-        "attention_mask": lambda: mask,
-        "token_type_ids": lambda: _padded([row.types for row in rows], longest, 0),
-        "position_ids": lambda: np.broadcast_to(np.arange(longest), mask.shape),
+    mask = np.arange(longest)[None, :] < np.array([[len(row.ids)] for row in rows])
+    known = {
+        "input_ids": np.array([[*row.ids, *([pad_id] * (longest - len(row.ids)))] for row in rows]),
+        "attention_mask": mask,
+        "token_type_ids": np.array([[*row.types, *([0] * (longest - len(row.types)))] for row in rows]),
+        "position_ids": np.broadcast_to(np.arange(longest), mask.shape),
     }
     feeds: dict[str, np.ndarray] = {}
     for wanted in session.get_inputs():
-        kind = INTEGERS.get(wanted.type)
-        if kind is None or (wanted.name not in known and (wanted.name != "task_id" or task is None)):
+        if wanted.name not in known or wanted.type not in INTEGERS:
             raise LocalModelError(f"the model asks for an input {wanted.name!r} that Baza does not know.")
-        value = known[wanted.name]() if wanted.name in known else np.full((1,) * len(wanted.shape or ()), task)
-        feeds[wanted.name] = np.array(value, dtype=kind, order="C")
+        feeds[wanted.name] = np.array(known[wanted.name], dtype=INTEGERS[wanted.type], order="C")
     return feeds
-
-
-def _padded(rows: Sequence[Sequence[int]], longest: int, filler: int) -> np.ndarray:
-    return np.array([[*row, *([filler] * (longest - len(row)))] for row in rows], dtype=np.int64)

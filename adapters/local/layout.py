@@ -13,9 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -40,10 +38,6 @@ DIGEST_BYTES = 4
 
 class LocalModelError(Exception):
     """The model cannot be found, read or used; the message says which and what to do."""
-
-
-def _ignore(_: int, __: int) -> None:
-    """Nobody watches."""
 
 
 class Task(StrEnum):
@@ -114,7 +108,7 @@ KNOWN = (
 def fetch_from_hub(
     name: str,
     folder: Path,
-    told: Told = _ignore,
+    told: Told = lambda done, total: None,
     *,
     commit: str | None = None,
     files: tuple[str, ...] = ONNX_FILES,
@@ -156,7 +150,8 @@ class _Progress:
 
 
 def _fetch(address: str, path: Path, digest: str | None, progress: _Progress) -> None:
-    """The file is there under its name only when it is whole and as its hash says."""
+    """The file is there under its name only when it is whole and as `digest` says: a SHA-256, or git's name of a small
+    file. A damaged file is removed, and so fetched anew next time. Raises LocalModelError."""
     import httpx
 
     if path.exists():
@@ -174,7 +169,12 @@ def _fetch(address: str, path: Path, digest: str | None, progress: _Progress) ->
             if not left:
                 raise
             time.sleep(PAUSE_S)
-    _check(part, digest)
+    if digest is not None:
+        with part.open("rb") as file:
+            found = _git_name(part) if len(digest) == 40 else hashlib.file_digest(file, "sha256").hexdigest()
+        if found != digest:
+            part.unlink()
+            raise LocalModelError(f"{part.stem} is not the file that it should be: {found}. Run the command again.")
     part.rename(path)
 
 
@@ -192,30 +192,11 @@ def _go_on(address: str, part: Path, progress: _Progress) -> None:
             return  # it is whole already; its hash is looked at next
         answer.raise_for_status()
         goes_on = answer.status_code == httpx.codes.PARTIAL_CONTENT
+        progress.add(0 if goes_on else -have)
         with part.open("ab" if goes_on else "wb") as file:
-            progress.add(0 if goes_on else -have)
             for block in answer.iter_bytes(BLOCK_BYTES):
                 file.write(block)
                 progress.add(len(block))
-
-
-def _check(path: Path, digest: str | None) -> None:
-    """`digest`: a SHA-256, or git's name of a small file. A damaged file is removed, and so fetched anew next time.
-    Raises LocalModelError."""
-    if digest is None:
-        return
-    found = _git_name(path) if len(digest) == 40 else _sha256(path)
-    if found != digest:
-        path.unlink(missing_ok=True)
-        raise LocalModelError(f"{path.stem} is not the file that it should be: {found}. Run the command again.")
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        for block in iter(partial(file.read, BLOCK_BYTES), b""):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _git_name(path: Path) -> str:
@@ -229,14 +210,6 @@ class Pooling(StrEnum):
 
     MEAN = "mean"
     CLS = "cls"  # the first token's: made for whole texts, so that chunks are embedded alone
-
-
-@dataclass(frozen=True, kw_only=True)
-class Side:
-    """What marks a text as a question or a passage."""
-
-    prefix: str = ""
-    task: int | None = None  # number of the adapter, for models that have an input `task_id`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,81 +229,53 @@ class EncoderLayout:
 
     files: ModelFiles
     pooling: Pooling
-    question: Side
-    passage: Side
+    question: str  # what stands before a question
+    passage: str  # and before a passage
 
 
-class _Section(BaseModel):
+class _Config(BaseModel):
+    """What is read of a folder's JSON files, of which each says some."""
+
     model_config = ConfigDict(extra="ignore")
-
-
-class _Config(_Section):
-    """`config.json`; the last three are jina-embeddings-v3's."""
 
     model_type: str = ""
     hidden_size: int | None = None
     max_position_embeddings: int | None = None
     pad_token_id: int | None = None
-    lora_adaptations: list[str] | None = None
-    task_instructions: dict[str, str] | None = None
-    lora_prompts: dict[str, str] | None = None
-
-
-class _TokenizerConfig(_Section):
     model_max_length: float | None = None
-
-
-class _SentenceConfig(_Section):
-    """`config_sentence_transformers.json`."""
-
     prompts: dict[str, str] | None = None
-
-
-class _PoolingConfig(_Section):
     pooling_mode: str | None = None  # newer files name the mode, older ones have a flag for each
     pooling_mode_cls_token: bool = False
     pooling_mode_mean_tokens: bool = False
 
 
-class _Module(_Section):
+class _Module(BaseModel):
+    """An entry of `modules.json`."""
+
+    model_config = ConfigDict(extra="ignore")
+
     type: str
     path: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Family:
-    """What models of a family need, and their folders do not always say."""
-
-    in_name: str
-    pooling: Pooling
-    question: str = ""
-    passage: str = ""
-
-
-# From the models' own cards. The first whose `in_name` is part of the model's name applies.
-FAMILIES = (
-    _Family(
-        in_name="e5-large-instruct",
-        pooling=Pooling.MEAN,
-        question="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ",
-    ),
-    _Family(in_name="e5", pooling=Pooling.MEAN, question="query: ", passage="passage: "),
-    _Family(in_name="bge", pooling=Pooling.CLS),
-    _Family(in_name="gte-multilingual", pooling=Pooling.CLS),
-    _Family(in_name="arctic-embed", pooling=Pooling.CLS, question="query: "),
-)
-OTHERS = _Family(in_name="", pooling=Pooling.MEAN)
-TASKS = {"question": "retrieval.query", "passage": "retrieval.passage"}
-PROMPT_NAMES = {
-    "question": ("query", "retrieval.query", "search_query"),
-    "passage": ("passage", "document", "retrieval.passage", "search_document"),
+E5_TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+FAMILIES = {
+    "e5-large-instruct": (Pooling.MEAN, E5_TASK, ""),
+    "e5": (Pooling.MEAN, "query: ", "passage: "),
+    "bge": (Pooling.CLS, "", ""),
+    "gte-multilingual": (Pooling.CLS, "", ""),
+    "arctic-embed": (Pooling.CLS, "query: ", ""),
 }
-Section = TypeVar("Section", bound=_Section)
+"""Pooling and prefixes, from the models' own cards, where the folder does not say. The first that is part of the
+model's name applies."""
+OTHERS = (Pooling.MEAN, "", "")
+QUESTION_PROMPTS = ("query", "retrieval.query", "search_query")
+PASSAGE_PROMPTS = ("passage", "document", "retrieval.passage", "search_document")
 
 
 def read_files(folder: Path) -> ModelFiles:
     """The files that any model needs. Raises LocalModelError."""
-    config = _read(folder / "config.json", _Config)
+    config = _read(folder / "config.json")
     tokenizer = folder / TOKENIZER
     if not tokenizer.is_file():
         raise LocalModelError(f"{folder} holds no {TOKENIZER}: the model's fast tokenizer belongs there.")
@@ -345,17 +290,19 @@ def read_files(folder: Path) -> ModelFiles:
 
 def read_encoder(folder: Path) -> EncoderLayout:
     """An encoder's folder. Raises LocalModelError."""
-    config = _read(folder / "config.json", _Config)
-    if (config.hidden_size or 0) > LONGEST_VECTOR:
+    size = _read(folder / "config.json").hidden_size or 0
+    if size > LONGEST_VECTOR:
         raise LocalModelError(
-            f"{folder.name} makes vectors of {config.hidden_size} numbers; Baza keeps {LONGEST_VECTOR} at the most."
+            f"{folder.name} makes vectors of {size} numbers; Baza keeps {LONGEST_VECTOR} at the most."
         )
-    family = next((known for known in FAMILIES if known.in_name in folder.name.lower()), OTHERS)
+    known = (family for name, family in FAMILIES.items() if name in folder.name.lower())
+    pooling, question, passage = next(known, OTHERS)
+    prompts = _read(folder / "config_sentence_transformers.json").prompts or {}
     return EncoderLayout(
         files=read_files(folder),
-        pooling=_pooling(folder) or family.pooling,
-        question=_side("question", family.question, config, folder),
-        passage=_side("passage", family.passage, config, folder),
+        pooling=_pooling(folder) or pooling,
+        question=next((prompts[name] for name in QUESTION_PROMPTS if prompts.get(name)), question),
+        passage=next((prompts[name] for name in PASSAGE_PROMPTS if prompts.get(name)), passage),
     )
 
 
@@ -376,7 +323,7 @@ def _context_tokens(folder: Path, config: _Config) -> int:
     positions = config.max_position_embeddings
     if positions and config.model_type in POSITIONS_AFTER_PADDING:
         positions -= (1 if config.pad_token_id is None else config.pad_token_id) + 1
-    limits = [positions, _read(folder / "tokenizer_config.json", _TokenizerConfig).model_max_length]
+    limits = [positions, _read(folder / "tokenizer_config.json").model_max_length]
     known = [int(limit) for limit in limits if limit and limit < LARGEST_CONTEXT_TOKENS]
     return min(known, default=UNKNOWN_CONTEXT_TOKENS)
 
@@ -393,31 +340,20 @@ def _pooling(folder: Path) -> Pooling | None:
     path = next((module.path for module in listed if module.type.endswith("Pooling")), None)
     if path is None:
         return None
-    config = _read(folder / path / "config.json", _PoolingConfig)
-    if config.pooling_mode == Pooling.MEAN or (config.pooling_mode is None and config.pooling_mode_mean_tokens):
-        return Pooling.MEAN
-    if config.pooling_mode == Pooling.CLS or (config.pooling_mode is None and config.pooling_mode_cls_token):
-        return Pooling.CLS
-    raise LocalModelError(f"{folder.name} pools its tokens in a way that Baza does not know (neither mean nor cls).")
+    config = _read(folder / path / "config.json")
+    flags = {Pooling.MEAN: config.pooling_mode_mean_tokens, Pooling.CLS: config.pooling_mode_cls_token}
+    mode = config.pooling_mode or next((name for name, is_set in flags.items() if is_set), None)
+    if mode not in list(Pooling):
+        raise LocalModelError(
+            f"{folder.name} pools its tokens in a way that Baza does not know (neither mean nor cls)."
+        )
+    return Pooling(mode)
 
 
-def _side(side: str, family_prefix: str, config: _Config, folder: Path) -> Side:
-    prompts = {
-        **(_read(folder / "config_sentence_transformers.json", _SentenceConfig).prompts or {}),
-        **(config.lora_prompts or {}),
-        **(config.task_instructions or {}),
-    }
-    given = next((prompts[name] for name in PROMPT_NAMES[side] if prompts.get(name)), family_prefix)
-    tasks = config.lora_adaptations or []
-    return Side(prefix=given, task=tasks.index(TASKS[side]) if TASKS[side] in tasks else None)
-
-
-def _read(path: Path, section: type[Section]) -> Section:
+def _read(path: Path) -> _Config:
     """The file as a record; its defaults when there is no such file."""
-    if not path.is_file():
-        return section()
     try:
-        return section.model_validate_json(path.read_bytes())
+        return _Config.model_validate_json(path.read_bytes()) if path.is_file() else _Config()
     except ValidationError as error:
         raise LocalModelError(f"{path} cannot be read: {error.errors()[0]['msg']}.") from error
 
@@ -426,7 +362,8 @@ def identity_of(layout: EncoderLayout) -> str:
     """Eight hexadecimal digits. Raises LocalModelError."""
     files = layout.files
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
-    digest.update(repr((layout.pooling, layout.question, layout.passage)).encode())
+    sides = ", ".join(f"Side(prefix={prefix!r}, task=None)" for prefix in (layout.question, layout.passage))
+    digest.update(f"({layout.pooling!r}, {sides})".encode())  # as 0.1.0 has named the vectors that it made
     try:
         # Weights above 2 GB lie beside the graph, as `model.onnx_data` or `model.onnx.data`.
         beside = sorted(path for path in files.graph.parent.iterdir() if path.name.startswith(files.graph.name))

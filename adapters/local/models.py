@@ -2,11 +2,9 @@
 
 In: what the settings name: a folder, a folder in BAZA_HOME/models, or a name on the hub that is fetched once; windows
 of documents, a question, passages. Out: a `LocalEncoder` or `LocalReranker`, loaded at the first use; L2-normalised
-vectors; (index, relevance from 0 to 1), best first; LocalModelError when there is no such model. A fetched model
-appears in BAZA_HOME/models whole or not at all. They meet `ingestion.ports.Embedder`, `rag.ports.QueryEmbedder` and
-`rag.ports.Reranker`. Windows may be longer than the context of the encoder: they are encoded in overlapping stretches,
-so that none is ever refused for its length. Of a passage that is longer than the context only the beginning is
-reranked; a person waits, so the last passages are not judged when the model is too slow for all.
+vectors; (index, relevance from 0 to 1), best first; LocalModelError when there is no such model. They meet
+`ingestion.ports.Embedder`, `rag.ports.QueryEmbedder` and `rag.ports.Reranker`. A window that is longer than the context
+is encoded in overlapping stretches; of such a passage only the beginning is reranked.
 """
 
 import asyncio
@@ -99,18 +97,7 @@ class TokenizedText:
         return pool_mean(vectors, placed[own])
 
 
-def read_text(text: str, *, vocabulary: Vocabulary, prefix: str, context_tokens: int) -> TokenizedText:
-    """The rows for `text`: one, or overlapping stretches when it is longer than the context."""
-    before, after = vocabulary.frame(prefix)
-    tokens = vocabulary.split(text)
-    size = context_tokens - len(before) - len(after)
-    stretches = plan_stretches(len(tokens.ids), size=size, overlap=int(size * OVERLAP_SHARE))
-    rows = [plain_row([*before, *tokens.ids[part.start : part.end], *after]) for part in stretches]
-    return TokenizedText(rows=rows, stretches=stretches, offsets=tokens.offsets, before=len(before), after=len(after))
-
-
-def plain_row(ids: list[int]) -> TokenRow:
-    """A row of a single text."""
+def _plain_row(ids: list[int]) -> TokenRow:
     return TokenRow(ids=ids, types=[0] * len(ids))
 
 
@@ -127,8 +114,10 @@ def window_text(chunks: Sequence[Chunk], line: str = "") -> tuple[str, list[Char
     position = chunks[0].span.start
     for chunk in chunks:
         repeated = len(chunk.text) - (chunk.span.end - chunk.span.start)  # characters of a table's header
-        shared = max(0, position - chunk.span.start)
-        start = _place_of(chunk.span.start, places) if shared else len(text)
+        shared, start = max(0, position - chunk.span.start), len(text)
+        if shared:  # where its first character stands in the text so far
+            begins, place = next(pair for pair in reversed(places) if pair[0] <= chunk.span.start)
+            start = place + chunk.span.start - begins
         lines = [*chunk.unnamed_headings, chunk.text[:repeated].rstrip()]
         text += "\n".join(["", *filter(None, lines), ""])
         places.append((chunk.span.start + shared, len(text)))
@@ -136,12 +125,6 @@ def window_text(chunks: Sequence[Chunk], line: str = "") -> tuple[str, list[Char
         position = max(position, chunk.span.end)
         spans.append((start, len(text)))
     return text, spans
-
-
-def _place_of(offset: int, places: Sequence[tuple[int, int]]) -> int:
-    """Where the character `offset` of the document stands in the text so far."""
-    begins, place = next(pair for pair in reversed(places) if pair[0] <= offset)
-    return place + offset - begins
 
 
 class LocalEncoder:
@@ -189,10 +172,9 @@ class LocalEncoder:
 
     async def embed_query(self, text: str) -> Vector:
         """The question's vector; what is beyond the model's context is left out. Raises ModelError."""
-        side = self._layout.question
         try:
-            row = await asyncio.to_thread(self._question_row, text, side.prefix)
-            (vectors,) = await self._graph.run([row], task=side.task, queues=False)
+            row = await asyncio.to_thread(self._question_row, text)
+            (vectors,) = await self._graph.run([row], queues=False)
             (question,) = self._usable(normalise(self._pool_whole(vectors)[None, :]))
         except LocalModelError as error:
             raise ModelRefused(str(error)) from error
@@ -211,14 +193,14 @@ class LocalEncoder:
         """Late chunking: every own chunk is the mean of its tokens, which have seen what stands around them."""
         text, spans = window_text(window.chunks, window.line)
         reading = await asyncio.to_thread(self._read, text)
-        outputs = await self._graph.run(reading.rows, task=self._layout.passage.task)
+        outputs = await self._graph.run(reading.rows)
         return await asyncio.to_thread(reading.pool, outputs, spans, own=slice(window.own_start, window.own_end))
 
     async def _embed_alone(self, window: Window) -> Array:
         """One vector for each chunk by itself, under its headings and the line that says whose it is."""
         readings = await asyncio.to_thread(lambda: [self._read(text) for text in window.texts_alone])
         rows = [row for reading in readings for row in reading.rows]
-        outputs = iter(await self._graph.run(rows, task=self._layout.passage.task))
+        outputs = iter(await self._graph.run(rows))
         means = [np.mean([self._pool_whole(next(outputs)) for _ in reading.rows], axis=0) for reading in readings]
         return normalise(np.stack(means))
 
@@ -228,17 +210,20 @@ class LocalEncoder:
         return pooled
 
     def _read(self, text: str) -> TokenizedText:
-        return read_text(
-            text,
-            vocabulary=self._vocabulary,
-            prefix=self._layout.passage.prefix,
-            context_tokens=self._context_tokens,
+        """The rows for a passage: one, or overlapping stretches when it is longer than the context."""
+        before, after = self._vocabulary.frame(self._layout.passage)
+        tokens = self._vocabulary.split(text)
+        size = self._context_tokens - len(before) - len(after)
+        stretches = plan_stretches(len(tokens.ids), size=size, overlap=int(size * OVERLAP_SHARE))
+        rows = [_plain_row([*before, *tokens.ids[part.start : part.end], *after]) for part in stretches]
+        return TokenizedText(
+            rows=rows, stretches=stretches, offsets=tokens.offsets, before=len(before), after=len(after)
         )
 
-    def _question_row(self, text: str, prefix: str) -> TokenRow:
-        before, after = self._vocabulary.frame(prefix)
+    def _question_row(self, text: str) -> TokenRow:
+        before, after = self._vocabulary.frame(self._layout.question)
         room = self._layout.files.context_tokens - len(before) - len(after)
-        return plain_row([*before, *self._vocabulary.split(text).ids[:room], *after])
+        return _plain_row([*before, *self._vocabulary.split(text).ids[:room], *after])
 
 
 class LocalReranker:
@@ -280,8 +265,7 @@ class LocalReranker:
         return scores
 
     def _pairs(self, query: str, passages: Sequence[Passage]) -> list[TokenRow]:
-        texts = [passage.under_title for passage in passages]
-        return [self._vocabulary.pair(query, text, limit=self._limit) for text in texts]
+        return [self._vocabulary.pair(query, passage.under_title, limit=self._limit) for passage in passages]
 
 
 def _relevance(logits: Array) -> float:

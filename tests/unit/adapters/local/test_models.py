@@ -24,7 +24,7 @@ from ingestion.ports import Embedder
 from ingestion.records import Chunk, Document, Span, Window
 from rag.ports import ModelRefused, QueryEmbedder, Reranker
 from rag.records import Passage
-from tests.onnx_models import TABLE, TASKS, build_encoder, build_reranker, direction, token_vectors
+from tests.onnx_models import TABLE, build_encoder, build_reranker, direction, token_vectors
 from tests.unit.adapters.windows import window_of
 from tests.unit.ingestion.chunking.documents import DOCUMENTS, table
 
@@ -127,15 +127,6 @@ async def test_a_passage_without_the_beginning_is_read_below_the_line_that_says_
     ((vector,),) = await encoder.embed_windows([Window(chunks=(later,), own_start=0, own_end=1, line="диск")])
     read = token_vectors(["[CLS]", "диск", "сеть", "[SEP]"])
     assert vector == pytest.approx(direction(read.mean(axis=0)), abs=APPROXIMATELY)
-
-
-async def test_the_adapter_of_the_task_is_chosen(tmp_path: Path) -> None:
-    config = {"lora_adaptations": ["retrieval.query", "retrieval.passage"]}
-    encoder = encoder_in(build_encoder(tmp_path / "jina", config=config, tasks=True))
-    plain = token_vectors(["[CLS]", "диск", "[SEP]"]).mean(axis=0)
-    assert await encoder.embed_query("диск") == pytest.approx(direction(plain + TASKS[0]), abs=APPROXIMATELY)
-    ((passage,),) = await encoder.embed_windows([window_of("диск")])
-    assert passage == pytest.approx(direction(plain + TASKS[1]), abs=APPROXIMATELY)
 
 
 async def test_a_long_question_is_cut_at_the_models_own_context(tmp_path: Path) -> None:
