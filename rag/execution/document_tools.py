@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
-from domain.documents import DocumentCard, Medium, title_beside
-from domain.ids import BaseId, DocumentId, UserId
+from domain.documents import DocumentCard, Medium, SourceType, title_beside
+from domain.ids import UserId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.documents import Since, Until, documents_named, is_sent_by, pages_of, ready_documents
@@ -78,66 +78,44 @@ class ListDocuments(Tool[ListArguments]):
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> FactsPayload:
         """A fact for each document. Raises DatabaseAway."""
+        base, about, words = context.base_id, arguments.about, self._wordings[language_of(context.question)]
         named = arguments.name_contains or None
-        cards = await ready_documents(self._catalogue, context.base_id, name_contains=named, only=context.only)
-        called = await self._called(context.base_id, arguments.about)
-        ready = [
-            card
-            for card in cards
-            if (called is None or card.id in called) and _fits(card, arguments, asker=context.user_id)
-        ]
-        words = self._wordings[language_of(context.question)]
+        cards = await ready_documents(self._catalogue, base, name_contains=named, only=context.only)
+        if about is not None:
+            called = await self._finder.called(base, about) if self._finder else frozenset()
+            cards = [card for card in cards if card.id in called]
+        ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
         count = _count(len(ready), arguments, words)
         listed = tuple(_fact(card, words) for card in ready)
         return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
 
-    async def _called(self, base: BaseId, about: str | None) -> frozenset[DocumentId] | None:
-        """None where it does not matter what the documents are."""
-        if about is None:
-            return None
-        return await self._finder.called(base, about) if self._finder else frozenset()
-
 
 def _count(documents: int, wanted: ListArguments, words: Wordings) -> Fact:
     """The total, and that of a kind, are worded for people, who read them where no model answers; a count by other
-    filters is worded for the model."""
-    limits = _limits(wanted)
-    if limits and wanted != ListArguments(about=wanted.about):
-        return Fact(kind=FactKind.VALUE, text=f"Documents that fit{limits}: {documents}.", title="")
+    filters is worded for the model, with the filters: they distinguish two lists of one plan."""
+    given = {name: value for name, value in wanted.model_dump().items() if value}
+    if given.keys() - {"about"}:
+        limits = ", ".join(f"{name}: {value}" for name, value in given.items())
+        return Fact(kind=FactKind.VALUE, text=f"Documents that fit ({limits}): {documents}.")
     worded = words.documents_called if wanted.about else words.documents
     said = worded.format(count=documents, about=wanted.about)
     return Fact(kind=FactKind.VALUE, text=said, title=said)
 
 
-def _limits(arguments: ListArguments) -> str:
-    """The filters in words, «(sender: Анна)»: they distinguish two lists of one plan."""
-    limits = ", ".join(f"{name}: {value}" for name, value in arguments.model_dump().items() if value)
-    return f" ({limits})" if limits else ""
-
-
 def _fits(card: DocumentCard, wanted: ListArguments, *, asker: UserId) -> bool:
-    came = card.created_at.date()
+    came, kind = card.created_at.date(), wanted.kind
     return (
-        _is_of(card, wanted.kind)
+        kind in (None, card.medium.value if kind in _KINDS else card.source_type.value)
         and is_sent_by(card, wanted.sender, asker=asker)
         and (wanted.since is None or came >= wanted.since)
         and (wanted.until is None or came <= wanted.until)
     )
 
 
-def _is_of(card: DocumentCard, kind: str | None) -> bool:
-    if kind is None:
-        return True
-    return (card.medium.value if kind in _KINDS else card.source_type.value) == kind
-
-
-def _kind(card: DocumentCard) -> str:
-    return card.medium.value if card.source_type.value in ("file", "path") else card.source_type.value
-
-
 def _fact(card: DocumentCard, words: Wordings) -> Fact:
     """Worded in the language of the question: where no model answers, people read it as it is."""
-    name, kind = card.name, _kind(card)
+    is_file = card.source_type in (SourceType.FILE, SourceType.PATH)
+    name, kind = card.name, card.medium.value if is_file else card.source_type.value
     told = {
         words.entry_title: title_beside(name, card.title),
         words.entry_pages: str(card.pages or ""),
@@ -217,42 +195,31 @@ class ReadDocument(Tool[ReadArguments]):
             after = (arguments.part - 1) * PASSAGES - 1
             read = await self._passages.read(context.base_id, document, after=after, limit=PASSAGES)
             return _payload(read, named.remarks)
-        whole = await self._whole(document, context)
+        whole: list[Passage] = []
+        async for page in pages_of(self._passages, context.base_id, document):
+            whole += page
+            if len(whole) >= MOST_PASSAGES:
+                break
         if len(whole) <= PASSAGES:
             return _payload(whole, named.remarks)
         sections = contents_of(whole)
-        chosen = await self._chosen(sections, arguments.about, context)
+        numbers = await self._numbers(sections, arguments.about, context)
+        chosen = [sections[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(sections)]
+        if not chosen:  # by the words of the titles, where the model does not answer or fits none
+            wanted = stems(arguments.about)
+            chosen = sorted(sections, key=lambda section: -share(wanted, stems(section.title)))
+        chosen = chosen[:MOST_CHOSEN]
         told = "; ".join(f"{each.title} ({each.pages or each.first + 1})" for each in chosen)
         remark = f"Read of a long document, chosen by its contents: {len(chosen)} of {len(sections)} sections: {told}."
         return _payload(_within(whole, chosen, arguments.about), (*named.remarks, remark))
 
-    async def _whole(self, document: DocumentId, context: ToolContext) -> list[Passage]:
-        read: list[Passage] = []
-        async for page in pages_of(self._passages, context.base_id, document):
-            read += page
-            if len(read) >= MOST_PASSAGES:
-                break
-        return read
-
-    async def _chosen(self, sections: Sequence[Section], about: str, context: ToolContext) -> list[Section]:
-        """By the model, its numbers checked; by the words of the titles where it does not answer or fits none."""
-        numbers = await self._numbers(sections, about, context)
-        chosen = [sections[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(sections)]
-        if chosen:
-            return chosen[:MOST_CHOSEN]
-        wanted = stems(about)
-        by_words = sorted(sections, key=lambda section: -share(wanted, stems(section.title)))
-        return by_words[:MOST_CHOSEN]
-
     async def _numbers(self, sections: Sequence[Section], about: str, context: ToolContext) -> tuple[int, ...]:
         if self._model is None:
             return ()
-        asked = f"# Contents\n\n{contents_text(sections, tokens=CONTENTS_TOKENS)}\n\n# Question\n\n{about}"
-        messages = asking(self._rules, asked)
+        asked = f"# Contents\n\n{_contents_text(sections)}\n\n# Question\n\n{about}"
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
         try:
-            reply = await ask(
-                self._model, messages, ChosenSections, Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-            )
+            reply = await ask(self._model, asking(self._rules, asked), ChosenSections, allowance)
         except ModelError as error:
             log.warning("reading.contents_not_chosen", reason=type(error).__name__)
             return ()
@@ -281,9 +248,14 @@ def contents_of(passages: Sequence[Passage]) -> tuple[Section, ...]:
     one in parts, and short ones together where there are too many. A section is told by its headings, and a run that
     has none of its own by the short lines that stand alone in it; what stands in many sections tells of none."""
     most = max(PART, 2 * len(passages) // MOST_SECTIONS)
-    runs = [run[at : at + most] for run in _runs(passages) for at in range(0, len(run), most)]
+    runs = [
+        run[at : at + most]
+        for _, each in groupby(range(len(passages)), key=lambda place: passages[place].locator.headings)
+        for run in [list(each)]
+        for at in range(0, len(run), most)
+    ]
     joined = next(found for width in range(len(passages) + 1) if len(found := _joined(runs, width)) <= MOST_SECTIONS)
-    names = [_names(passages, run) for run in joined]
+    names = [_names([passages[place] for place in run]) for run in joined]
     often = Counter(name for each in names for name in each)
     common = {name for name, count in often.items() if count > max(1, len(joined) * MANY)}
     chars = min(max(CONTENTS_CHARS // max(len(joined), 1), TITLE_CHARS.start), TITLE_CHARS[-1])
@@ -293,54 +265,50 @@ def contents_of(passages: Sequence[Passage]) -> tuple[Section, ...]:
     )
 
 
-def contents_text(sections: Sequence[Section], *, tokens: int) -> str:
-    """A line for each section, «3. Ответственность сторон, p. 12-15», as far as they fit."""
-    lines: list[str] = []
-    for number, section in enumerate(sections, start=1):
-        line = f"{number}. {section.title}" + (f", p. {section.pages}" if section.pages else "")
-        tokens -= estimate_tokens(line) + 1
-        if tokens < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _runs(passages: Sequence[Passage]) -> list[range]:
-    """Places of passages that follow each other under the same headings."""
-    found, places = list[range](), range(len(passages))
-    for _, run in groupby(places, key=lambda place: passages[place].locator.headings):
-        first, *others = run
-        found.append(range(first, (others or [first])[-1] + 1))
-    return found
-
-
-def _joined(runs: Sequence[range], width: int) -> list[range]:
+def _joined(runs: Sequence[list[int]], width: int) -> list[list[int]]:
     """Neighbours as one while they have at most `width` passages together."""
-    joined: list[range] = []
+    joined: list[list[int]] = []
     for run in runs:
-        if joined and run.stop - joined[-1].start <= width:
-            joined[-1] = range(joined[-1].start, run.stop)
+        if joined and len(joined[-1]) + len(run) <= width:
+            joined[-1] = joined[-1] + run
         else:
             joined.append(run)
     return joined
 
 
-def _names(passages: Sequence[Passage], run: range) -> list[str]:
-    """All that the section could be called by, in reading order."""
-    own = [passages[place] for place in run]
-    lines = (line for each in own for found in _ALONE.finditer(each.text) for line in found[0].strip().splitlines())
-    return list(dict.fromkeys((*(name for each in own for name in each.locator.headings), *filter(_is_name, lines))))
+def _names(passages: Sequence[Passage]) -> list[str]:
+    """All that the section could be called by, in reading order: headings, and lines that the parser may have taken for
+    none."""
+    headings = (name for each in passages for name in each.locator.headings)
+    lines = (
+        line for each in passages for found in _ALONE.finditer(each.text) for line in found[0].strip().splitlines()
+    )
+    likely = (
+        line
+        for line in lines
+        if (line[0].isupper() or line[0].isdigit())
+        and line[-1] not in ".,;:"
+        and sum(map(str.isalpha, line)) * 2 > len(line)
+    )
+    return list(dict.fromkeys((*headings, *likely)))
 
 
-def _is_name(line: str) -> bool:
-    """Whether a line could be a heading that the parser did not take for one."""
-    begins = line[0].isupper() or line[0].isdigit()
-    return begins and line[-1] not in ".,;:" and sum(map(str.isalpha, line)) * 2 > len(line)
-
-
-def _section(passages: Sequence[Passage], run: range, title: str) -> Section:
+def _section(passages: Sequence[Passage], run: Sequence[int], title: str) -> Section:
     first, last = passages[run[0]], passages[run[-1]]
     begins, ends = first.locator.page, last.locator.page_end or last.locator.page
     pages = "" if begins is None else f"{begins}-{ends}" if ends and ends != begins else f"{begins}"
     told = " ".join((title or first.text[: TITLE_CHARS.start]).split())
     return Section(title=told, first=run[0], last=run[-1], pages=pages)
+
+
+def _contents_text(sections: Sequence[Section]) -> str:
+    """A line for each section, «3. Ответственность сторон, p. 12-15», as far as they fit into CONTENTS_TOKENS."""
+    lines: list[str] = []
+    left = CONTENTS_TOKENS
+    for number, section in enumerate(sections, start=1):
+        line = f"{number}. {section.title}" + (f", p. {section.pages}" if section.pages else "")
+        left -= estimate_tokens(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join(lines)

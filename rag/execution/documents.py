@@ -1,20 +1,16 @@
 """Which documents a plan means, which are read for a question, and their texts in parts that a prompt can hold.
 
 In: a question, perhaps names; a budget in tokens. Out: cards of documents that are ready: first those whose passages a
-search finds, then the rest, newest first; and their passages in order, in parts. A passage that is too long for a part
-is cut into pieces. Nothing is left out. It asks no model.
-
-For a search, names and days as a plan gives them become the documents meant, with remarks where a name fits no document
-letter for letter: it is then tried by likeness («J&J» for Johnson & Johnson, «АМЕРИКАНЭКСПРЕСС» for AMERICANEXPRESS),
-and a name that fits nothing is said. In a group several people send and ask; the asker is matched by user id, because
-names change and two people may have the same.
+search finds, then the rest, newest first; and their passages in order, in parts, of which nothing is left out. For a
+search, names as a plan gives them become the documents meant, with remarks where a name fits no document letter for
+letter, or none at all. It asks no model.
 """
 
 import json
 import re
 from calendar import monthrange
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Annotated
 from uuid import UUID
@@ -77,33 +73,20 @@ async def choose(
     return Chosen(cards=wanted, chosen_from=len(cards) if len(wanted) < len(cards) else 0)
 
 
+@dataclass(eq=False)
 class WholeDocumentsTool(Tool[Arguments]):
     """A tool that reads whole documents with a model."""
 
     is_slow = True
 
-    def __init__(
-        self,
-        catalogue: DocumentCatalogue,
-        passages: DocumentPassages,
-        finder: Retrieval,
-        model: ChatModel,
-        prompts: Prompts,
-        wordings: Mapping[str, Wordings],
-        *,
-        prompt_tokens: int,
-        memory: ReadingMemory | None = None,
-    ) -> None:
-        """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of replies for the same request at
-        another time."""
-        self.catalogue = catalogue
-        self.finder = finder
-        self.passages = passages
-        self.model = model
-        self.prompts = prompts
-        self.wordings = wordings
-        self.prompt_tokens = prompt_tokens
-        self.memory = memory
+    catalogue: DocumentCatalogue
+    passages: DocumentPassages
+    finder: Retrieval
+    model: ChatModel
+    prompts: Prompts
+    wordings: Mapping[str, Wordings]
+    prompt_tokens: int = field(kw_only=True)  # limit for the prompt of one call
+    memory: ReadingMemory | None = field(default=None, kw_only=True)  # replies for the same request at another time
 
 
 def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:
@@ -130,31 +113,21 @@ async def ready_documents(
 def named(names: Sequence[str], cards: Sequence[DocumentCard], *, one_each: bool = False) -> tuple[DocumentCard, ...]:
     """For each name or id: the documents that match it exactly, else those with all of its words, else the newest of
     those with most of them; each once. `one_each`: of several for a name, the one with the fewest other words."""
+    words = {card.id: stems(f"{card.name} {card.title} {card.source_identifier}") for card in cards}
     found: dict[DocumentId, DocumentCard] = {}
     for name in names:
-        best = _best(name, cards)
-        best = sorted(best, key=lambda card: len(_words(card)))[:1] if one_each else best
+        called, asked = name.casefold(), stems(name)
+        best = [card for card in cards if called in (card.id, card.name.casefold(), card.title.casefold())]
+        if not best:
+            shares = {card.id: share(asked, words[card.id]) for card in cards}
+            most = max(shares.values(), default=0.0)
+            best = [card for card in cards if shares[card.id] == most] if most >= ENOUGH_OF_NAME else []
+            best = best if most == 1.0 else best[:1]
         if not best:
             log.info("selection.no_such_document", known=len(cards))
+        best = sorted(best, key=lambda card: len(words[card.id]))[:1] if one_each else best
         found.update({card.id: card for card in best})
     return tuple(found.values())
-
-
-def _best(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
-    called = name.casefold()
-    if exact := [card for card in cards if called in (card.id, card.name.casefold(), card.title.casefold())]:
-        return exact
-    asked = stems(name)
-    shares = [share(asked, _words(card)) for card in cards]
-    if not shares or max(shares) < ENOUGH_OF_NAME:
-        return []
-    if max(shares) == 1.0:
-        return [card for card, held in zip(cards, shares, strict=True) if held == 1.0]
-    return [cards[shares.index(max(shares))]]
-
-
-def _words(card: DocumentCard) -> frozenset[str]:
-    return stems(f"{card.name} {card.title} {card.source_identifier}")
 
 
 async def pages_of(
@@ -175,7 +148,8 @@ def tokens_of(passage: Passage) -> int:
 
 
 def parts_of(passages: Sequence[Passage], *, tokens: int, each: int = 0) -> Iterator[tuple[Passage, ...]]:
-    """Parts of at most `tokens`, filled greedily; `each` is the extra cost of a passage in the prompt."""
+    """Parts of at most `tokens`, filled greedily; `each` is the extra cost of a passage in the prompt. A passage that
+    is too long for a part is cut into pieces."""
     part: list[Passage] = []
     left = allowed = max(tokens, FEWEST_TOKENS + each)
     for piece in (piece for passage in passages for piece in _pieces(passage, allowed - each)):
@@ -190,12 +164,21 @@ def parts_of(passages: Sequence[Passage], *, tokens: int, each: int = 0) -> Iter
 
 
 def overlapping(parts: Iterable[tuple[Passage, ...]], *, tokens: int, each: int = 0) -> Iterator[tuple[Passage, ...]]:
-    """Each part, preceded by up to `tokens` of the end of the part before if that is of the same document: whatever the
-    cut goes through is then whole in one of the two. Pieces of one passage are joined again."""
+    """Each part, preceded by up to `tokens` of the end of the part before as far as that is of the same document:
+    whatever the cut goes through is then whole in one of the two. Pieces of one passage are joined again."""
     before: tuple[Passage, ...] = ()
     for part in parts:
-        is_cut = bool(before) and before[-1].document_id == part[0].document_id
-        end = _end_of(before, part[0].document_id, tokens, each) if is_cut else ()
+        end: list[Passage] = []
+        left = tokens
+        for passage in reversed(before):
+            left -= each
+            if passage.document_id != part[0].document_id or left <= FRAME_TOKENS:
+                break
+            tail = _fitting(passage, left, from_end=True)
+            end = [tail, *end] if tokens_of(tail) <= left else end
+            left -= tokens_of(tail)
+            if tail is not passage:
+                break
         if end and end[-1].chunk_id == part[0].chunk_id:
             whole = replace(part[0], text=end[-1].text + part[0].text)
             yield (*end[:-1], whole, *part[1:])
@@ -204,54 +187,30 @@ def overlapping(parts: Iterable[tuple[Passage, ...]], *, tokens: int, each: int 
         before = part
 
 
-def _end_of(part: Sequence[Passage], document: DocumentId, tokens: int, each: int) -> tuple[Passage, ...]:
-    end: list[Passage] = []
-    for passage in reversed(part):
-        left = tokens - sum(tokens_of(kept) + each for kept in end) - each
-        if passage.document_id != document or left <= FRAME_TOKENS:
-            break
-        if tokens_of(passage) <= left:
-            end.append(passage)
-            continue
-        if tail := _tail(passage, left):
-            end.append(replace(passage, text=tail))
-        break
-    return tuple(reversed(end))
-
-
-def _tail(passage: Passage, tokens: int) -> str:
-    """The end of the text that fits, from the beginning of a word if possible."""
-    text = passage.text
-    while text and (size := tokens_of(replace(passage, text=text))) > tokens:
-        text = text[max(len(text) - len(text) * tokens // size, 1) :]
-    between = text.find(" ") + 1
-    return text[between:] if 0 < between < len(text) // 2 else text
-
-
 def _pieces(passage: Passage, tokens: int) -> Iterator[Passage]:
-    """The passage, or pieces of its text that fit, cut between words if possible."""
-    text = passage.text
-    while text and tokens_of(piece := replace(passage, text=text)) > tokens:
-        shorter = _cut(piece, tokens)
-        yield replace(passage, text=shorter)
-        text = text[len(shorter) :]
-    if text or not passage.text:
-        yield replace(passage, text=text)
+    """The passage, or pieces of its text that fit."""
+    while (piece := _fitting(passage, tokens)) is not passage:
+        yield piece
+        passage = replace(passage, text=passage.text[len(piece.text) :])
+    yield passage
 
 
-def _cut(passage: Passage, tokens: int) -> str:
-    """The beginning of the text that fits, at least one character."""
-    text = passage.text
+def _fitting(passage: Passage, tokens: int, *, from_end: bool = False) -> Passage:
+    """The passage, or the beginning or end of its text that fits, at least one character; cut between words if that
+    leaves half of it."""
+    text = passage.text[::-1] if from_end else passage.text
     while len(text) > 1 and (size := tokens_of(replace(passage, text=text))) > tokens:
         text = text[: min(max(len(text) * tokens // size, 1), len(text) - 1)]
+    if len(text) == len(passage.text):
+        return passage
     between = text.rfind(" ") + 1
-    return text[:between] if between > len(text) // 2 else text
+    text = text[:between] if between > len(text) // 2 else text
+    return replace(passage, text=text[::-1] if from_end else text)
 
 
 SCANNED = 900  # documents with a matching name that one search is limited to
 MOST_LIKE = 5  # documents that are taken for a name by likeness
 LONGEST_NAME = 4  # words that may be written as one
-FEWEST_INITIALS = 2
 ASKER = "asker"  # what the tools' texts tell the planner to write; it may write the others nevertheless
 
 _SELF = frozenset({ASKER, "me", "myself", "i", "я", "мной"})
@@ -284,7 +243,8 @@ class Named:
 
 
 async def documents_named(catalogue: DocumentCatalogue, base: BaseId, names: Sequence[str]) -> Named:
-    """Each name as an id, else as a part of a name, else by likeness. Raises DatabaseAway."""
+    """Each name as an id, else as a part of a name, else by likeness, a few of them at most («J&J» for Johnson &
+    Johnson, «АМЕРИКАНЭКСПРЕСС» for AMERICANEXPRESS). Raises DatabaseAway."""
     found: dict[DocumentId, None] = {}
     remarks: list[str] = []
     for name in names:
@@ -293,31 +253,14 @@ async def documents_named(catalogue: DocumentCatalogue, base: BaseId, names: Seq
             continue
         cards = await catalogue.documents(base, limit=SCANNED, name_contains=name)
         if not cards:
-            cards = _like(name, await ready_documents(catalogue, base))
+            ready = await ready_documents(catalogue, base)
+            alike = named([name], ready) or [card for card in ready if is_like(name, f"{card.name} {card.title}")]
+            cards = list(alike[:MOST_LIKE])
             called = ", ".join(f"«{card.name}»" for card in cards)
             taken = f"those like it were searched: {called}" if cards else "this limit was left out"
             remarks.append(f"No document is called «{name}»; {taken}.")
         found.update(dict.fromkeys(card.id for card in cards))
     return Named(documents=tuple(found), remarks=tuple(remarks))
-
-
-def is_asker(sender: str) -> bool:
-    """Whether the asker is meant."""
-    return sender.strip().casefold() in _SELF
-
-
-def is_sent_by(card: DocumentCard, sender: str | None, *, asker: UserId) -> bool:
-    """True for every document if `sender` is None. Part of a name is enough; case and ё/е do not matter."""
-    if sender is None:
-        return True
-    if is_asker(sender):
-        return card.sent_by == asker
-    return folded(sender) in folded(card.sender or "")
-
-
-def is_by(card: DocumentCard, author: str | None) -> bool:
-    """True for every document if `author` is None. A document without an author counts as its sender's."""
-    return author is None or folded(author) in folded(card.author or card.sender or "")
 
 
 def _is_id(name: str) -> bool:
@@ -328,28 +271,35 @@ def _is_id(name: str) -> bool:
     return True
 
 
-def _like(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
-    """By words, then by initials and by sound; a few of them at most."""
-    by_words = named([name], cards)
-    return list(by_words or (card for card in cards if is_like(name, f"{card.name} {card.title}")))[:MOST_LIKE]
+def is_asker(sender: str) -> bool:
+    """Whether the asker is meant."""
+    return sender.strip().casefold() in _SELF
+
+
+def is_sent_by(card: DocumentCard, sender: str | None, *, asker: UserId) -> bool:
+    """True for every document if `sender` is None. Part of a name is enough; case and ё/е do not matter. The asker is
+    matched by user id: names change, and two people of a group may have the same."""
+    if sender is None:
+        return True
+    return card.sent_by == asker if is_asker(sender) else folded(sender) in folded(card.sender or "")
+
+
+def is_by(card: DocumentCard, author: str | None) -> bool:
+    """True for every document if `author` is None. A document without an author counts as its sender's."""
+    return author is None or folded(author) in folded(card.author or card.sender or "")
 
 
 def is_like(name: str, full: str) -> bool:
-    """Whether the name is made of the initials of the full one's words, or sounds like words of it written as one."""
-    sought = "".join(_WORD.findall(folded(name)))
+    """Whether the name is made of the initials of several words of the full one, or sounds like neighbouring words of
+    it written as one."""
+    sought, words = "".join(_WORD.findall(folded(name))), _WORD.findall(folded(full))
     if not sought:
         return False
     patterns = [re.compile(each.pattern) for each in other_spellings([sought], {sought})]
+    runs = [words[at : at + length] for at in range(len(words)) for length in range(1, LONGEST_NAME + 1)]
     return any(
-        sought in (together, initials) or any(pattern.search(together) for pattern in patterns)
-        for together, initials in _runs(full)
+        sought == (together := "".join(run))
+        or (len(run) > 1 and sought == "".join(word[0] for word in run))
+        or any(pattern.search(together) for pattern in patterns)
+        for run in runs
     )
-
-
-def _runs(full: str) -> Iterator[tuple[str, str]]:
-    """Neighbouring words written together, and their initials where there are several."""
-    words = _WORD.findall(folded(full))
-    for start in range(len(words)):
-        for length in range(1, min(LONGEST_NAME, len(words) - start) + 1):
-            run = words[start : start + length]
-            yield "".join(run), "".join(word[0] for word in run) if length >= FEWEST_INITIALS else ""

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import permutations
+from itertools import permutations, product
+from typing import TypeVar
 
 from domain.ids import DocumentId
 from rag.execution.evidence import Row
@@ -35,6 +36,7 @@ _LOOKALIKES = str.maketrans("авекмнорстух", "abekmhopctyx")
 _RANKS = {Standing.DRAFT: 0, Standing.MENTIONS: 1, Standing.OWN: 2, Standing.AMENDS: 3}
 
 Key = tuple[tuple[str, ...], ...]
+AnyRow = TypeVar("AnyRow", Row, "MergedRow")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +83,8 @@ def merge_rows(
     rows: Sequence[Row], *, row: str, key: Sequence[int] = (0,), came: Mapping[DocumentId, datetime]
 ) -> tuple[MergedRow, ...]:
     """In order of first appearance. `row`: what one row is; `key`: the columns that tell things apart."""
-    by_key: dict[Key, list[Row]] = {}
-    for each in rows:
-        by_key.setdefault(key_of(each.cells, row, key), []).append(each)
-    versions = _superseded(by_key, came)
-    merger = _Merger(came=came, versions=versions, key=frozenset(key))
+    by_key = _by_key(rows, row, key)
+    merger = _Merger(came=came, versions=_superseded(by_key, came), key=frozenset(key))
     return tuple(thing for known in by_key.values() for thing in merger.things(known))
 
 
@@ -98,18 +97,12 @@ def conflicts_of(
     things: Sequence[MergedRow], columns: Sequence[str], came: Mapping[DocumentId, datetime]
 ) -> tuple[Conflict, ...]:
     """A conflict for every cell about which documents disagree."""
-    found = [
-        Conflict(
-            about=f"{thing.cells[0]}, {column}",
-            claims=(
-                claim(thing.cells[place], thing.sources[place]),
-                *(claim(each.value, each.source) for each in thing.disputed(place)),
-            ),
-        )
-        for thing in things
-        for place, column in enumerate(columns)
-        if thing.disputed(place)
-    ]
+    found: list[Conflict] = []
+    for thing, (place, column) in product(things, enumerate(columns)):
+        if disputed := thing.disputed(place):
+            own = claim(thing.cells[place], thing.sources[place])
+            claims = (own, *(claim(each.value, each.source) for each in disputed))
+            found.append(Conflict(about=f"{thing.cells[0]}, {column}", claims=claims))
     return dated(found, came)
 
 
@@ -121,8 +114,7 @@ def _name(cell: str, row: str) -> tuple[str, ...]:
     if code := _CODE.search(named):
         before = _DIGITS.findall(named[: code.start()])  # «1 к договору № 14/2024»
         return _same_letters((*before, *plain(code[1]).split()))
-    kinds = stems(row)
-    words = name_words(named)
+    kinds, words = stems(row), name_words(named)
     telling = [word for word in words if word not in _NUMBER_SIGNS and not (stems(word) & kinds)]
     return _same_letters(telling or words)
 
@@ -131,8 +123,7 @@ def _value(cell: str) -> tuple[str, ...]:
     """The day of a date, the number of an amount, else the words."""
     if day := only_day(cell):
         return (day.isoformat(),)
-    found = amount(cell) if is_only_amount(cell) else None
-    if found:
+    if is_only_amount(cell) and (found := amount(cell)):
         return (f"{found.value.normalize():f}",)
     code = _CODE.search(cell)
     return _same_letters(plain(code[1]).split() if code else name_words(cell))
@@ -149,11 +140,9 @@ def _superseded(by_key: Mapping[Key, Sequence[Row]], came: Mapping[DocumentId, d
     mostly the same ones, and bear different dates."""
     held: dict[DocumentId, set[Key]] = {}
     ages: dict[DocumentId, tuple[bool, float]] = {}
-    for key, rows in by_key.items():
-        for each in rows:
-            if each.standing is Standing.OWN:
-                held.setdefault(each.document, set()).add(key)
-                ages[each.document] = newness(each.passage, came.get(each.document))
+    for key, each in ((key, each) for key, rows in by_key.items() for each in rows if each.standing is Standing.OWN):
+        held.setdefault(each.document, set()).add(key)
+        ages[each.document] = newness(each.passage, came.get(each.document))
     lists = [each for each, keys in held.items() if len(keys) >= FEWEST_OF_VERSION and ages[each][0]]
     return frozenset(
         older
@@ -178,52 +167,52 @@ class _Merger:
         for each in rows:
             _add_to_group(by_document.setdefault(each.document, []), each)
         owners = (groups for groups in by_document.values() if any(rows[0].standing is Standing.OWN for rows in groups))
-        alike = [group for groups in by_document.values() for group in groups]
+        in_order = [row for groups in by_document.values() for group in groups for row in group]
         if all(len(groups) == 1 for groups in owners):
-            return (self._thing([row for group in alike for row in group]),)
+            return (self._thing(in_order),)
         apart: list[list[Row]] = []
-        for each in (row for group in alike for row in group):
+        for each in in_order:
             _add_to_group(apart, each)
         return tuple(map(self._thing, apart))
 
     def _thing(self, rows: Sequence[Row]) -> MergedRow:
         ranked = sorted(rows, key=self._rank, reverse=True)
-        merged = [self._cell(ranked, place) for place in range(len(ranked[0].cells))]
-        return MergedRow(
-            cells=tuple(cell for cell, _, _ in merged),
-            sources=tuple(source for _, source, _ in merged),
-            others=tuple(others for _, _, others in merged),
-            is_outdated=all(row.document in self.versions for row in ranked),
-        )
+        cells, sources, others = zip(*(self._cell(ranked, place) for place in range(len(ranked[0].cells))), strict=True)
+        is_outdated = all(row.document in self.versions for row in ranked)
+        return MergedRow(cells=cells, sources=sources, others=others, is_outdated=is_outdated)
 
     def _rank(self, row: Row) -> tuple[int, bool, bool, float]:
         is_latest = row.document not in self.versions
         return (_RANKS[row.standing], is_latest, *newness(row.passage, self.came.get(row.document)))
 
     def _cell(self, ranked: Sequence[Row], place: int) -> tuple[str, RankedPassage, tuple[OtherValue, ...]]:
-        """The value of the first row that has one, where it stands, and the other values. Of documents that say the
-        same, the thing's own is named."""
+        """The value of the first row that has one, where it stands, and the other values: each replaced one once, and
+        no mention of one that held at its time and was replaced since. Of documents that say the same, the thing's own
+        is named."""
         saying = [row for row in ranked if row.cells[place]]
         if not saying:
             return "", ranked[0].sources[place], ()
         first = saying[0]
         alike = [row for row in saying if place in self.key or same(first.cells[place], row.cells[place])]
         named = next((row for row in alike if row.standing is Standing.OWN), first)
+        is_amended = first.standing is Standing.AMENDS
         others = [
             OtherValue(
                 value=row.cells[place],
                 source=row.sources[place],
-                is_replaced=self._is_replaced(row, by=first),
+                is_replaced=row.document in self.versions or (is_amended and row.standing is not Standing.MENTIONS),
                 is_in_force=row.standing is not Standing.DRAFT or first.standing is Standing.DRAFT,
             )
             for row in saying
             if row not in alike
         ]
-        return named.cells[place], named.sources[place], tuple(_without_echoes(others))
-
-    def _is_replaced(self, row: Row, *, by: Row) -> bool:
-        is_amended = by.standing is Standing.AMENDS and row.standing is not Standing.MENTIONS
-        return is_amended or row.document in self.versions
+        former = [each for each in others if each.is_replaced]
+        kept: list[OtherValue] = []
+        for each in others:
+            told = (one for one in kept if one.is_replaced) if each.is_replaced else former
+            if not any(same(each.value, one.value) for one in told):
+                kept.append(each)
+        return named.cells[place], named.sources[place], tuple(kept)
 
 
 def _add_to_group(groups: list[list[Row]], row: Row) -> None:
@@ -241,18 +230,6 @@ def _agree(one: Row, other: Row) -> bool:
     )
 
 
-def _without_echoes(others: Sequence[OtherValue]) -> list[OtherValue]:
-    """Without mentions of a value that held at their time and was replaced since, and each replaced value once."""
-    former = [each.value for each in others if each.is_replaced]
-    kept: list[OtherValue] = []
-    for each in others:
-        is_echo = not each.is_replaced and any(same(each.value, value) for value in former)
-        is_known = each.is_replaced and any(other.is_replaced and same(each.value, other.value) for other in kept)
-        if not is_echo and not is_known:
-            kept.append(each)
-    return kept
-
-
 def compare(
     before: Sequence[MergedRow], after: Sequence[MergedRow], *, row: str, key: Sequence[int] = (0,)
 ) -> Comparison:
@@ -261,29 +238,21 @@ def compare(
     removed: list[MergedRow] = []
     pairs: list[Changed] = []
     for name, things in _by_key(before, row, key).items():
-        matched, alone = _match(things, left.get(name, []))
-        pairs += matched
-        removed += alone
+        others, rest = left.get(name, []), list[MergedRow]()
+        for one in things:
+            twin = next((other for other in others if not _differing(one, other)), None)
+            if twin is None:
+                rest.append(one)
+            else:
+                others.remove(twin)
+                pairs.append(Changed(before=one, after=twin, places=()))
+        while rest and others:
+            one, other = rest.pop(0), others.pop(0)
+            pairs.append(Changed(before=one, after=other, places=_differing(one, other)))
+        removed += rest
     added = [each for things in left.values() for each in things]
     changed = tuple(pair for pair in pairs if pair.places)
     return Comparison(removed=tuple(removed), added=tuple(added), changed=changed, same=len(pairs) - len(changed))
-
-
-def _match(things: Sequence[MergedRow], others: list[MergedRow]) -> tuple[list[Changed], list[MergedRow]]:
-    """Pairs, and the things left without one. Matched things are removed from `others`."""
-    matched: list[Changed] = []
-    rest: list[MergedRow] = []
-    for one in things:
-        twin = next((other for other in others if not _differing(one, other)), None)
-        if twin is None:
-            rest.append(one)
-        else:
-            others.remove(twin)
-            matched.append(Changed(before=one, after=twin, places=()))
-    while rest and others:
-        one, other = rest.pop(0), others.pop(0)
-        matched.append(Changed(before=one, after=other, places=_differing(one, other)))
-    return matched, rest
 
 
 def _differing(one: MergedRow, other: MergedRow) -> tuple[int, ...]:
@@ -294,8 +263,8 @@ def _differing(one: MergedRow, other: MergedRow) -> tuple[int, ...]:
     )
 
 
-def _by_key(things: Sequence[MergedRow], row: str, key: Sequence[int]) -> dict[Key, list[MergedRow]]:
-    grouped: dict[Key, list[MergedRow]] = {}
-    for each in things:
+def _by_key(rows: Sequence[AnyRow], row: str, key: Sequence[int]) -> dict[Key, list[AnyRow]]:
+    grouped: dict[Key, list[AnyRow]] = {}
+    for each in rows:
         grouped.setdefault(key_of(each.cells, row, key), []).append(each)
     return grouped
