@@ -11,7 +11,6 @@ from enum import StrEnum
 from domain.ids import BaseId, ChatId, UserId
 
 NAME_CHARACTERS = 60
-_SECRET_BYTES = 24  # with its prefix it fits the 64 characters of a start parameter
 
 
 class Role(StrEnum):
@@ -79,4 +78,4 @@ class SentOver:
 
 def new_secret() -> str:
     """Of a link."""
-    return secrets.token_urlsafe(_SECRET_BYTES)
+    return secrets.token_urlsafe(24)

@@ -25,7 +25,6 @@ _EMOJI = re.compile("[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff]")
 _CODED_LETTERS = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")  # UTF-8 beyond ASCII; %2F and %20 keep their meaning
 _AUTHORITY = re.compile(r"[^/?#]*//[^/?#]*")  # with the scheme before it
 _CODED_LABEL = "xn--"  # RFC 5890
-_LABEL_CHARACTERS = 63  # RFC 1035, coded
 _LIKE_LATIN = frozenset("аысԁеԍһіюјӏорԗԛѕԝхуъьҽпгѵѡ")
 """Cyrillic letters that can be taken for Latin ones: the list of Chromium's IDN spoof checker."""
 
@@ -68,7 +67,7 @@ def _label(label: str) -> str:
     """In letters, when these are of one script other than Latin (ı and ɡ are other letters than i and g) and are
     encoded to the same label; otherwise as it is."""
     code = label.removeprefix(_CODED_LABEL)
-    if code == label or len(label) > _LABEL_CHARACTERS:
+    if code == label or len(label) > 63:
         return label
     try:
         text = code.encode("ascii").decode("punycode")

@@ -13,7 +13,6 @@ from importlib.resources import files
 from typing import Annotated, Any, get_args, get_type_hints
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_HASH_DIGITS = 12  # enough to tell versions of a file apart in a log
 ANSWER_LANGUAGES = ("ru", "en", "auto")  # the values of ANSWER_LANGUAGE
 LANGUAGES = ("ru", "en")
 RENDER_STYLES = ("BULLETS", "GROUPED_BULLETS", "SHORT", "TABLE")  # seed 4, section 8.1
@@ -87,7 +86,7 @@ class Prompts:
     @cached_property
     def version(self) -> str:
         """A hash over all of them, for logs."""
-        return hashlib.sha256(repr(self).encode()).hexdigest()[:_HASH_DIGITS]
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:12]
 
 
 def load_prompts() -> Prompts:

@@ -30,9 +30,7 @@ _ADDRESS = re.compile(
 _LOOSE_END = ".,:;!?'*_~…|"
 _SCHEME = re.compile(r"https?:/+", re.IGNORECASE)
 _HOST = re.compile(r"(?:[^/?#]*@)?(?P<host>[^/?#:]*)")
-_PHONE_DIGITS = 10  # compared; what stands before them depends on where the caller is
 _LEAST_DIGITS, _DIGITS_AFTER_8 = 10, 11  # 8 000 000 000 is a number
-_DOTS_OF_IP = 3
 _IN_CODE = frozenset({"scheme", "mail"})  # the rest («@decorator», «main.py») is code
 
 
@@ -87,7 +85,7 @@ def broken(written: str) -> str:
     """An address that can be read and not pressed."""
     if written.startswith("@"):
         return f"@ {written[1:]}"
-    if not re.search(r"[^\W\d_]", written) and written.count(".") != _DOTS_OF_IP:
+    if not re.search(r"[^\W\d_]", written) and written.count(".") != 3:
         return _broken_number(written)
     bare = _SCHEME.sub("", written).replace(":/", "[:]/").replace("@", "[at]")
     bare = re.sub(r"^tg:", "tg[:]", bare, flags=re.IGNORECASE)
@@ -120,7 +118,7 @@ def _is_telephone(written: str) -> bool:
 
 def _key(kind: str, written: str) -> str:
     if kind == "phone":
-        return "".join(filter(str.isdecimal, written))[-_PHONE_DIGITS:]
+        return "".join(filter(str.isdecimal, written))[-10:]
     plain = _SCHEME.sub("", written).rstrip("/")
     host = _HOST.match(plain)
     if kind in ("mail", "name") or host is None:

@@ -51,7 +51,6 @@ from rag.words import mostly_cyrillic, normalise
 
 LOOKED_AT = 5  # passages or documents whose alphabet tells the language
 CYRILLIC = frozenset(("ru", "uk", "be", "bg", "kk", "mk", "sr"))  # languages of documents
-DIALOGUE_CHARS = 600  # of the last answer, for tools
 LISTED_DOCUMENTS = 6  # that the planner sees, as many as it may offer to choose from; some 180 tokens
 LISTED_SHARE = 0.5  # of the best one's score: where a name chooses one, the others need no room
 
@@ -207,7 +206,6 @@ class Conversation:
             self._break_off(matching)
 
     async def _matches(self, asked: Question) -> tuple[Sequence[DocumentMatch], int]:
-        """The documents that the question's words choose, and how many there are in all."""
         finder, catalogue = self._stages.documents, self._stages.catalogue
         if finder is None or catalogue is None:
             return [], 0
@@ -291,7 +289,7 @@ def _for_tools(context: ToolContext, planned: Planned, dialogue: Dialogue) -> To
     searches the person's words anyway."""
     plan = planned.plan
     own = plan.question if plan.follow_up is FollowUp.EXPLICIT else context.question
-    last = [f"Person: {each.question}\nBaza: {each.answer[:DIALOGUE_CHARS]}" for each in dialogue.window[-1:]]
+    last = [f"Person: {each.question}\nBaza: {each.answer[:600]}" for each in dialogue.window[-1:]]
     said = "\n\n".join(filter(None, (dialogue.summary, *last)))
     return replace(
         context,

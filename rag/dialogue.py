@@ -21,7 +21,6 @@ from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyz
 from rag.records import ChatMessage, Exchange, Question
 from rag.words import estimate_tokens, fence, held, rarity, stems
 
-LEAST_CHARS = 100  # of an answer that is still worth reading
 GAP = " … "
 EXCERPT_CHARS = 600  # of either side of an exchange of long ago
 EVERY_PAIRS = 10  # seed 2, section 5.2: every 10-20 pairs, or when there is too much
@@ -99,7 +98,7 @@ def excerpt(exchange: Exchange, question: str) -> Exchange:
 def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:
     """The exchange with the middle of its answer cut out; empty where hardly anything of the answer would fit."""
     allowed, length = tokens - estimate_tokens(exchange.question), len(exchange.answer)
-    while length > LEAST_CHARS:
+    while length > 100:
         length = length * 3 // 4
         answer = f"{exchange.answer[: length * 3 // 4]}{GAP}{exchange.answer[-(length // 4) :]}"
         if estimate_tokens(answer) <= allowed:

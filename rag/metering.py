@@ -210,7 +210,6 @@ def _waiting(of: Callable[[Usage], Waiting]) -> Iterator[None]:
 
 
 def _meters() -> Iterator[Usage]:
-    """The step's, then the turn's."""
     usage = _current.get()
     while usage is not None:
         yield usage

@@ -158,7 +158,6 @@ def _readings(written: str) -> list[frozenset[Decimal]]:
 
 
 def _scaled(match: re.Match[str], text: str) -> frozenset[Decimal]:
-    """«250 тыс.»: 250 000."""
     if (scale := _SCALE.match(text, match.end())) is None:
         return frozenset()
     single = union(reading for reading in _readings(match[0]) if len(reading) == 1)

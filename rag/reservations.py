@@ -21,9 +21,6 @@ from domain.ids import BaseId, UserId
 from rag.metering import TurnMetrics
 
 LEASE_S = 60.0
-RENEW_S = 20.0
-LOOK_AGAIN_S = 0.5
-
 log = structlog.get_logger()
 
 
@@ -95,7 +92,7 @@ async def await_reservation(reservations: Reservations, user: UserId, asker: Use
         found = await reservations.reserve_question(user, asker, bounds=bounds, lease_s=LEASE_S)
         if found.refused is not Refused.BUSY:
             return found
-        await asyncio.sleep(LOOK_AGAIN_S)
+        await asyncio.sleep(0.5)
     return Reservation()
 
 
@@ -114,7 +111,7 @@ async def holding(reservations: Reservations, reservation: Reservation) -> Async
 
 async def _renew(reservations: Reservations, reservation: str) -> None:
     while True:
-        await asyncio.sleep(RENEW_S)
+        await asyncio.sleep(20.0)
         try:
             await reservations.renew_reservation(reservation, lease_s=LEASE_S)
         except DatabaseTrouble as trouble:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-NAMING_CELLS = 2
-
 _ROW = re.compile(r"\|.*\|")
 _RULER = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -37,7 +35,7 @@ class Row:
         """The first cell names the row, or behind a number or a code the second; each other cell follows its
         column's name."""
         names = self.names if len(self.names) == len(self.cells) else ("",) * len(self.cells)
-        first = [place for place, cell in enumerate(self.cells[:NAMING_CELLS]) if cell and not _NUMBER.fullmatch(cell)]
+        first = [place for place, cell in enumerate(self.cells[:2]) if cell and not _NUMBER.fullmatch(cell)]
         label = next((place for place in first if _NAME.search(self.cells[place])), first[0] if first else None)
         if label is not None and not any(cell for place, cell in enumerate(self.cells) if place != label):
             label = None

@@ -17,7 +17,6 @@ from rag.numbers import SCALES
 from rag.words import plain
 
 REMEMBERED = 4096  # cached cells: while documents are read, the table is built again and again
-MAX_UNIT_WORDS = 4  # «рублей за каждый месяц»
 
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 _DIGIT = re.compile(r"\d")
@@ -141,9 +140,7 @@ def is_only_amount(text: str) -> bool:
     if found is None or amount(text) is None:
         return False
     rest = text[: found.start()] + " " + text[found.end() :]
-    return (
-        not any(letter.isdigit() or letter in "/№#" for letter in rest) and len(plain(rest).split()) <= MAX_UNIT_WORDS
-    )
+    return not any(letter.isdigit() or letter in "/№#" for letter in rest) and len(plain(rest).split()) <= 4
 
 
 def exact_amount(text: str) -> Amount | None:

@@ -30,8 +30,6 @@ from rag.progress import BrokenOff, unless_set, until_set
 from rag.records import AnswerKind, ChatMessage
 
 BEST_FACTS = 4  # that an answer without marks is held against; most marks point to one of them
-LAST_QUESTIONS = 3
-LONGEST_NAMED = 200  # characters of a statement in a remark
 GROWTH = 1.03  # factor by which a streamed text must grow before it is parsed again: a thirtieth is not visible
 NOT_SHOWN = ParsedAnswer(kind=None, text="", used=())
 NO_MARKS = "No statement is marked. Close each one with the number of its material, such as [1]."
@@ -70,7 +68,7 @@ class Judged:
         words = [self.sources[each.source][each.span.start : each.span.end] for each in failed.carried]
         told = f" There it says: {'; '.join(f'«{each}»' for each in words)}." if words else ""
         says = "say otherwise than" if failed.verdict is Verdict.CONTRADICTED else "do not say"
-        return f"The materials {says} «{failed.statement.text[:LONGEST_NAMED]}». {failed.why}{told}"
+        return f"The materials {says} «{failed.statement.text[:200]}». {failed.why}{told}"
 
 
 @dataclass(kw_only=True)
@@ -229,7 +227,6 @@ class _Writing:
         return reading.kind is AnswerKind.FROM_BASE or is_talk
 
     def _by_rules(self, raw: str) -> Judged:
-        """The parsed answer, and what breaks a rule."""
         reading = understood(raw, self.prompt)
         remarks: tuple[str, ...] = ()
         if reading.text and self.settings.rules:
@@ -303,7 +300,6 @@ class _Writing:
         return replace(self._sourced(shown, below=None if is_marked else self.instead), stopped=True)
 
     def _sourced(self, reading: ParsedAnswer, *, carried: Carried | None = None, below: Draft | None = None) -> Draft:
-        """The answer with its sources; and the passages `below` it."""
         draft = replace(self._draft(reading), citations=citations_of(reading, self.prompt, carried), done=True)
         if below is None:
             return draft
@@ -342,7 +338,6 @@ def _placed(judged: Judged, *, marks_needed: bool) -> Judged:
 
 
 def _counted(first: Judged, last: Judged | None = None) -> CheckCounts:
-    """What the checks of an answer and of its second writing took and found."""
     checks = [each.checked for each in (first, last) if each is not None]
     return CheckCounts(
         outcome=checks[-1].outcome.value,
@@ -363,7 +358,7 @@ def _sources(reading: ParsedAnswer, prompt: AnswerPrompt) -> dict[int, str]:
     used = {*reading.used, *(number for number in held if prompt.facts[number - 1].item in items)}
     numbers = sorted(used & held.keys()) or list(held)[:BEST_FACTS]
     is_conversation = reading.kind is AnswerKind.CONVERSATION
-    last = (each.question for each in assignment.dialogue.window[-LAST_QUESTIONS:])
+    last = (each.question for each in assignment.dialogue.window[-3:])
     said = "\n".join(assignment.dialogue.texts if is_conversation else last)
     left = f"Found besides what is listed: {assignment.facts.left_out}." if assignment.facts.left_out else ""
     told = "\n".join(filter(None, (said, assignment.gaps, left)))

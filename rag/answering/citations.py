@@ -17,7 +17,6 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
 from rag.words import Span, plain
 
-MOST_PERCENT = 99  # of a document that is being read; 100 would mean READY
 _REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)[ ]*[:–—-](.{0,300})")
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 # «Источник:», «**Sources**:», at the beginning of a line or after a sentence, and what stands below or beside it
@@ -91,7 +90,7 @@ def still_read(payload: FactsPayload, citations: Sequence[Citation]) -> tuple[St
     unfinished = {
         passage.document_id: StillRead(
             name=passage.name,
-            percent=min(100 * passage.searchable // max(passage.progress_total, 1), MOST_PERCENT),
+            percent=min(100 * passage.searchable // max(passage.progress_total, 1), 99),
         )
         for passage in passages
         if passage.document_status is not DocumentStatus.READY and (not used or passage.document_id in used)

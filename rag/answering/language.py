@@ -77,14 +77,20 @@ def wanted_language(setting: str, question: str, *said: str) -> str | None:
     other text that shows what the person wants. With auto it is the question's language, if that is clear."""
     if any(map(_SPEAKS_OF_LANGUAGES.search, (question, *said))):
         return None
-    return setting if setting in NAMES else _language_of(question)
+    if setting in NAMES:
+        return setting
+    words = _WORD.findall(_prose(question))
+    if sum(bool(_CYRILLIC.search(word)) for word in words) * 2 > len(words):  # fewer may be a name: «Explain пункт 3.2»
+        return "ru"
+    return "en" if sum(word.casefold() in _SMALL_WORDS["en"] for word in words) >= _LEAST_SMALL_WORDS else None
 
 
 def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str | None:
     """A remark when most of `prose` is running text in another language. A few words that stand so in the `materials`
     are a name."""
     text = _prose(prose)
-    if _is_in_other_script(text):
+    other = sum(map(len, _OTHER_SCRIPT.findall(text)))
+    if other >= _LEAST_WORDS and other * 2 > len("".join(_WORD.findall(text))):
         return LANGUAGE_REMARKS[wanted]
     if not _is_mostly_other(text, wanted):
         return None
@@ -117,15 +123,6 @@ def _is_name(piece: str, said: str, wanted: str) -> bool:
     return all(f" {part} " in said for part in filter(None, map(plain, _PART_END.split(piece))))
 
 
-def _language_of(question: str) -> str | None:
-    words = _WORD.findall(_prose(question))
-    cyrillic = sum(bool(_CYRILLIC.search(word)) for word in words)
-    small = sum(word.casefold() in _SMALL_WORDS["en"] for word in words)
-    if cyrillic * 2 > len(words):  # fewer may be a name: «Explain пункт 3.2»
-        return "ru"
-    return "en" if small >= _LEAST_SMALL_WORDS else None
-
-
 def _is_mostly_other(text: str, wanted: str) -> bool:
     """Whether most words are running text in the other language. A Russian sentence may have no small words, but hardly
     ever no words in lower case; rows of names in Latin letters look like sentences without small words."""
@@ -134,18 +131,11 @@ def _is_mostly_other(text: str, wanted: str) -> bool:
     ours, others = sum(bool(own.search(word)) for word in words), [word for word in words if other.search(word)]
     if len(others) < (_LEAST_BESIDE if ours else _LEAST_WORDS) or len(others) <= ours:
         return False
-    is_sentence = (
-        wanted == "en" and ours <= _NAMED * len(others) and sum(word[0].islower() for word in others) * 2 >= len(others)
-    )
+    is_lower = sum(word[0].islower() for word in others) * 2 >= len(others)
+    is_sentence = wanted == "en" and is_lower and ours <= _NAMED * len(others)
     small = _small(others, wanted)
     return is_sentence or (small >= _LEAST_SMALL_WORDS and small > _SMALL_SHARE[wanted] * len(others))
 
 
-def _is_in_other_script(text: str) -> bool:
-    other = sum(map(len, _OTHER_SCRIPT.findall(text)))
-    return other >= _LEAST_WORDS and other * 2 > len("".join(_WORD.findall(text)))
-
-
 def _small(words: Sequence[str], wanted: str) -> int:
-    """How many are small words of another language, as they stand inside a sentence."""
     return sum(word in _STRANGE[wanted] for word in words)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from rag.records import AnswerKind
 
 SIGNS = {"+": AnswerKind.FROM_BASE, "0": AnswerKind.GENERAL}  # any dash means a conversation
-_MAX_RANGE = 50  # [1-9] names nine passages; [1-999] is no real range, so it is not expanded in full
 _DASHES = r"\-–—−"  # as models write them; for character classes
 
 _NUMBERS = rf"\d{{1,3}}(?:[ ]*[,;{_DASHES}][ ]*\d{{1,3}})*"
@@ -114,39 +113,27 @@ def read(raw: str, *, passages: int, complete: bool) -> ParsedAnswer:
     """Parse `raw`; only numbers up to `passages` count. With `complete` nothing is held back."""
     body = _THOUGHTS.sub("", raw)
     sign = _SIGN.match(body)
-    if sign is None and not complete and _may_become_sign(body):
-        return ParsedAnswer(kind=None, text="", used=())
+    if sign is None and not complete and re.fullmatch(r"\s*(?:\*{0,2}\[?[ ]*[+0–—−-]?[ ]*\]?|<[^>]{0,10})", body):
+        return ParsedAnswer(kind=None, text="", used=())  # it may become a sign
     if sign is not None:
         body = body[sign.end() :]
     own, sources = _split_sources(body, complete=complete)
     text, used = _without_marks(own if complete else _settled(body, len(own)), passages)
     used += tuple(number for number in _without_marks(sources, passages)[1] if complete and number not in used)
-    return ParsedAnswer(
-        kind=_kind(sign[1] if sign else None, used), text=_finished(text) if complete else text, used=used
-    )
-
-
-def _kind(sign: str | None, used: tuple[int, ...]) -> AnswerKind | None:
-    """A conversation with marks is an answer from the base. [0] stays general: its label has been shown already."""
-    kind = SIGNS.get(sign, AnswerKind.CONVERSATION) if sign else None
-    return AnswerKind.FROM_BASE if used and kind in (None, AnswerKind.CONVERSATION) else kind
-
-
-def _may_become_sign(body: str) -> bool:
-    return re.fullmatch(r"\s*(?:\*{0,2}\[?[ ]*[+0–—−-]?[ ]*\]?|<[^>]{0,10})", body) is not None
+    while complete and (again := _without_marks(text, 0)[0]) != text:  # removing a mark may create another
+        text = again
+    kind = SIGNS.get(sign[1], AnswerKind.CONVERSATION) if sign else None
+    if used and kind is not AnswerKind.GENERAL:  # [0] stays general: its label has been shown already
+        kind = AnswerKind.FROM_BASE
+    return ParsedAnswer(kind=kind, text=text, used=used)
 
 
 def _split_sources(body: str, *, complete: bool) -> tuple[str, str]:
     """The answer, and the list of sources at its end; in a growing text, also text that may become such a list."""
     listed = _OWN_SOURCES.search(body) or (None if complete else _MAYBE_OWN_SOURCES.search(body))
-    if listed is None or _in_code(body, listed.start()):
-        return body, ""
-    return body[: listed.start()], body[listed.start() :]
-
-
-def _in_code(body: str, at: int) -> bool:
-    code = (piece for piece in _PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
-    return any(piece.start() < at < piece.end() for piece in code)
+    at = listed.start() if listed else len(body)
+    code = (piece for piece in _PIECES.finditer(body) if listed and piece.lastgroup in ("fence", "span"))
+    return (body, "") if any(piece.start() < at < piece.end() for piece in code) else (body[:at], body[at:])
 
 
 def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
@@ -157,23 +144,19 @@ def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
         if piece.lastgroup in _VERBATIM:
             continue
         kept.append(body[at : piece.start()])
-        at = piece.end() + _is_second_full_stop(body, piece)
+        # «7 200 руб. [1].»: without the mark there would be two full stops
+        is_doubled = body[: piece.start()].endswith(".") and re.match(r"\.(?!\.)", body[piece.end() :])
+        at = piece.end() + bool(is_doubled)
         used.extend(n for n in _numbers(piece[0]) if 1 <= n <= passages and n not in used)
     kept.append(body[at:])
     return "".join(kept).strip(), tuple(used)
 
 
-def _is_second_full_stop(body: str, piece: re.Match[str]) -> bool:
-    """«7 200 руб. [1].»: without the mark there would be two full stops."""
-    return body[: piece.start()].endswith(".") and re.match(r"\.(?!\.)", body[piece.end() :]) is not None
-
-
 def _numbers(marks: str) -> list[int]:
-    """All numbers in the marks, ranges expanded, in order."""
     numbers: dict[int, None] = {}
     for named in _NAMED.finditer(marks):
         first, last = int(named[1]), int(named[2] or named[1])
-        numbers.update(dict.fromkeys(range(first, min(last, first + _MAX_RANGE) + 1)))
+        numbers.update(dict.fromkeys(range(first, min(last, first + 50) + 1)))
     return list(numbers)
 
 
@@ -186,7 +169,9 @@ def _settled(body: str, limit: int) -> str:
             break
         if piece.lastgroup == "fence" and piece.end() == len(body) == limit:
             return body
-        masked += body[at : piece.start()] + _filler(piece)
+        # as long, and opens nothing; a code block ends a paragraph
+        filler = "\n" * len(piece[0]) if piece.lastgroup == "fence" else _NOT_BREAK.sub("x", piece[0])
+        masked += body[at : piece.start()] + filler
         at = piece.end()
         ends.append(at)
     masked += body[at:]
@@ -198,19 +183,7 @@ def _settled(body: str, limit: int) -> str:
     return body[:settled] + body[settled:cut].rstrip(_LOOSE_END)
 
 
-def _filler(piece: re.Match[str]) -> str:
-    """A placeholder of the same length that opens nothing; for a code block line breaks, since it ends a paragraph."""
-    return "\n" * len(piece[0]) if piece.lastgroup == "fence" else _NOT_BREAK.sub("x", piece[0])
-
-
 def _may_change(piece: re.Match[str], body: str) -> bool:
     if piece.lastgroup == "span":
         return piece.end() == len(body)
     return piece.lastgroup in _MARK_PIECES and _MORE_MARKS.match(body, piece.end()) is not None
-
-
-def _finished(text: str) -> str:
-    """Remove marks until none is left: removing one may create another."""
-    while (again := _without_marks(text, 0)[0]) != text:
-        text = again
-    return text

@@ -83,7 +83,6 @@ def render(
 def _requested(
     request: Request, requests: PlainRequests, question: str, found: Sequence[RankedPassage]
 ) -> Rendered | None:
-    """What code can do of the request with what was found; None where that is nothing."""
     if request.kind is RequestKind.COMPARISON:
         asking = requests.asking_price(request.about)
         compared = compare(read_for_sum(found, request.about, asking), request.about)

@@ -76,17 +76,20 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     rules = prompts.answer.fill(
         language=prompts.languages[settings.language], outside=prompts.outside[settings.general_knowledge]
     )
-    asked = _asked(assignment)
+    asked, dialogue = assignment.question, assignment.dialogue
+    if assignment.understood not in ("", asked):
+        asked = f"{asked}\n(In full: {assignment.understood})"
     frame = sum(map(estimate_tokens, (rules, prompts.question.text, asked, _form(assignment, prompts))))
     left = max(settings.prompt_tokens - frame, 0)
     left -= estimate_tokens(_gaps(assignment, _FENCE))
-    reserved = min(_size(assignment.dialogue), int(left * _HISTORY_SHARE))
+    needed = estimate_tokens(dialogue.summary) + sum(map(size_of, (*dialogue.recalled, *dialogue.window)))
+    reserved = min(needed, int(left * _HISTORY_SHARE))
     block = build_block(assignment.facts.facts, tokens=left - reserved, about=asked)
     room = max(left - estimate_tokens(block.text) - len(block.facts), reserved)
     window, earlier = _dialogue(assignment, prompts, pairs=settings.window_pairs, tokens=room)
     gaps = _gaps(assignment, block.fence or _FENCE)
     materials = "\n\n".join(filter(None, (block.text, gaps)))
-    doubt = f"{DOUBT}\n\n" if assignment.doubtful and assignment.dialogue else ""
+    doubt = f"{DOUBT}\n\n" if assignment.doubtful and dialogue else ""
     before = earlier + doubt + (f"{gaps}\n\n" if gaps and not block.facts else "")
     last = before + _last(assignment, asked, replace(block, text=materials), prompts, today)
     messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
@@ -101,18 +104,6 @@ def _gaps(assignment: Assignment, fence: str) -> str:
     return f"<{fence}>\nWhat the program did not find or do:\n{assignment.gaps}\n</{fence}>"
 
 
-def _asked(assignment: Assignment) -> str:
-    """The question, and its standalone form where that differs."""
-    if not assignment.understood or assignment.understood == assignment.question:
-        return assignment.question
-    return f"{assignment.question}\n(In full: {assignment.understood})"
-
-
-def _size(dialogue: Dialogue) -> int:
-    """The tokens that all of it would take."""
-    return estimate_tokens(dialogue.summary) + sum(map(size_of, (*dialogue.recalled, *dialogue.window)))
-
-
 def _dialogue(
     assignment: Assignment, prompts: Prompts, *, pairs: int, tokens: int
 ) -> tuple[tuple[ChatMessage, ...], str]:
@@ -123,10 +114,18 @@ def _dialogue(
     if not (dialogue.summary or dialogue.recalled or whole.left_out):
         return whole.messages, ""
     older = _older(dialogue, whole.left_out, assignment)
-    needed = min(_room_of(older, prompts), int(tokens * _EARLIER_SHARE))
+    room = estimate_tokens(prompts.earlier.text) + sum(estimate_tokens(part) + 1 for part in older)
+    needed = min(room, int(tokens * _EARLIER_SHARE))
     fitted = fit_window(dialogue.window, pairs=pairs, tokens=tokens - needed)
     left = tokens - sum(estimate_tokens(message.content) for message in fitted.messages)
-    return fitted.messages, _earlier(_older(dialogue, fitted.left_out, assignment), prompts, tokens=left)
+    left -= estimate_tokens(prompts.earlier.text)
+    kept: list[str] = []
+    for part in _older(dialogue, fitted.left_out, assignment):
+        if (size := estimate_tokens(part) + 1) <= left:
+            kept.append(part)
+            left -= size
+    earlier = without_headings("\n\n".join(kept))
+    return fitted.messages, prompts.earlier.fill(earlier=earlier) + "\n\n" if kept else ""
 
 
 def _older(dialogue: Dialogue, left_out: Sequence[Exchange], assignment: Assignment) -> list[str]:
@@ -139,33 +138,16 @@ def _older(dialogue: Dialogue, left_out: Sequence[Exchange], assignment: Assignm
     return [part for part in parts if part]
 
 
-def _room_of(parts: Sequence[str], prompts: Prompts) -> int:
-    return estimate_tokens(prompts.earlier.text) + sum(estimate_tokens(part) + 1 for part in parts)
-
-
-def _earlier(parts: Sequence[str], prompts: Prompts, *, tokens: int) -> str:
-    """The dialogue beyond its window, as far as it fits into `tokens`."""
-    left = tokens - estimate_tokens(prompts.earlier.text)
-    kept: list[str] = []
-    for part in parts:
-        if (size := estimate_tokens(part) + 1) <= left:
-            kept.append(part)
-            left -= size
-    return prompts.earlier.fill(earlier=without_headings("\n\n".join(kept))) + "\n\n" if kept else ""
-
-
 def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompts, today: date) -> str:
     day = today.isoformat()
     if block.facts:
         form = _form(assignment, prompts)
         return prompts.question.fill(fence=block.fence, materials=block.text, today=day, question=asked, form=form)
-    if assignment.searched:
-        return prompts.question_alone.fill(today=day, question=asked)
-    return prompts.question_dialogue.fill(today=day, question=asked)
+    alone = prompts.question_alone if assignment.searched else prompts.question_dialogue
+    return alone.fill(today=day, question=asked)
 
 
 def _form(assignment: Assignment, prompts: Prompts) -> str:
-    """The form with the plan's limits in it."""
     limits = assignment.limits
     form = prompts.forms[assignment.style.value].format(
         items=limits.max_items, groups=limits.max_groups, paragraphs=limits.max_paragraphs

@@ -23,11 +23,9 @@ NEARLY_AS_GOOD = 0.7  # of the first score; a second one is in a third of the an
 SHORT_LEAD_CHARS = 30  # «Нет.» says too little: the next sentence is added
 LEAD_CHARS = 300  # with the items of a list that the lead announces
 CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
-LONGEST_LEAD_CHARS = 600  # of a sentence without an end, as in logs
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
 HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
 SAME_SHARE = 0.8  # of the words of a heading and a question, in common: its answer begins below it
-PARAGRAPH_CHARS = 200  # a shorter one is shown whole
 FORM_LETTERS = 2  # of a long word, its ending
 
 
@@ -180,7 +178,7 @@ def _shown(chosen: Sequence[_Place], words: Sequence[Word]) -> tuple[str, tuple[
 def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
     parts, text = told.parts, told.text
     first, last = _paragraph(text, parts, first, _end_of_lead(parts, first, words))
-    lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
+    lead = _cut(text[parts[first].start : parts[last].end], 600)
     carrying = [told.rows.get(line, line) for line in lead.splitlines()]
     is_headed = weight_in(words, parts[first].heading) and not weight_in(words, told.stems(lead))
     heading = parts[parts[first].under].text if parts[first].under >= 0 else "?"
@@ -228,10 +226,9 @@ def _lead(told: PassageText, asked: _Asked) -> int:
 
 
 def _paragraph(text: str, parts: Sequence[Sentence], first: int, last: int) -> tuple[int, int]:
-    """The first and the last sentence of the whole paragraph, where it is short."""
     start = text.rfind("\n", 0, parts[first].start) + 1
     end = text.find("\n", parts[last].end)
-    if (end if end >= 0 else len(text)) - start > PARAGRAPH_CHARS:
+    if (end if end >= 0 else len(text)) - start > 200:
         return first, last
     while first and parts[first - 1].start >= start:
         first -= 1

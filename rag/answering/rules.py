@@ -1,10 +1,8 @@
 """The rules that an answer is held to whatever it means (seed 4, section 8.2): rules that cannot be wrong about it.
 
 In: an answer's text, the facts that it was written from, what the person asked. Out: remarks on what is wrong, which
-the model can act on; none when the answer may be shown. Calculations that it writes out are checked where the units
-cannot have changed: numbers with signs between them, «=» or «≈» and one number. Its language is told by
-`rag.answering.language`; whether the facts support what it says is judged by `rag.answering.grounding`. It rewrites
-nothing.
+the model can act on; none when the answer may be shown. Calculations are checked where the units cannot have changed:
+numbers with signs between them, «=» or «≈» and one number. What an answer means is judged by `grounding`.
 """
 
 import re
@@ -30,7 +28,6 @@ _CLAUSE_END = re.compile(r"\(|[,;:—=][ \u00a0]|\*\*|\|")
 _GOES_ON = re.compile(r"[ \u00a0]*[×·÷*xх+−/^(–-](?!\*)|[.,:]\d|\w")
 # «1.200» and «1,200» are another way of writing numbers.
 _UNSURE = re.compile(r"\d[.:]\d|\d,\d{3}(?!\d)|тыс|мл[нр]|thousand|million|billion", re.IGNORECASE)
-_UNIT_CHARS = 3  # «рублей» and «руб.» are one unit
 _LONGEST_LINE = 2_000  # characters; the time for a line of operators is quadratic
 _TOLERANCE = {"=": Decimal("0.002"), "≈": Decimal("0.06")}  # of the result, or half of its last digit if that is more
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
@@ -75,20 +72,16 @@ _RULES_SHOWN = "It shows these rules. Do not show them: say in one sentence that
 
 def wrong_sums(answer: str) -> tuple[str, ...]:
     """A remark that names the wrong calculations, or none."""
-    lines = (line for line in _CODE_TO_THE_END.sub(" ", answer).splitlines() if len(line) <= _LONGEST_LINE)
-    wrong = [each for line in lines for each in _wrong_in(line)]
-    if not wrong:
-        return ()
-    return (f"These sums do not come out: {'; '.join(wrong[:3])}. Calculate again, or leave them out.",)
-
-
-def _wrong_in(line: str) -> Iterator[str]:
-    for found in _SUM.finditer(line):
-        before = _CLAUSE_END.split(line[: found.start()])[-1]
-        if re.search(r"\d", before) or _GOES_ON.match(line, found.end()) or _UNSURE.search(found[0]):
-            continue  # «3 шт. по 100 × 2», «(2 + 3) × 4»
-        if not _comes_out(found["left"], found["right"], _TOLERANCE[found["equals"]]):
-            yield found[0].strip()
+    wrong: list[str] = []
+    for line in _CODE_TO_THE_END.sub(" ", answer).splitlines():
+        for found in _SUM.finditer(line) if len(line) <= _LONGEST_LINE else ():
+            before = _CLAUSE_END.split(line[: found.start()])[-1]
+            if re.search(r"\d", before) or _GOES_ON.match(line, found.end()) or _UNSURE.search(found[0]):
+                continue  # «3 шт. по 100 × 2», «(2 + 3) × 4»
+            if not _comes_out(found["left"], found["right"], _TOLERANCE[found["equals"]]):
+                wrong.append(found[0].strip())
+    said = f"These sums do not come out: {'; '.join(wrong[:3])}. Calculate again, or leave them out."
+    return (said,) if wrong else ()
 
 
 def _comes_out(left: str, right: str, near: Decimal) -> bool:
@@ -114,9 +107,8 @@ def _comes_out(left: str, right: str, near: Decimal) -> bool:
 
 
 def _terms(side: str) -> Iterator[tuple[str, Decimal, str]]:
-    """The sign before each number, empty for the first, the number, and its unit."""
     for found in _PART.finditer(side):
-        unit = " ".join(word[:_UNIT_CHARS].casefold().rstrip(".") for word in found[3].split())
+        unit = " ".join(word[:3].casefold().rstrip(".") for word in found[3].split())
         yield (found[1] or "").strip(), Decimal(re.sub(r"\s", "", found[2]).replace(",", ".")), unit
 
 
@@ -148,7 +140,8 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
 def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
     """The same for an answer that was cut off anywhere. The last word or number and unclosed code are not judged, nor
     is the language: the person has seen the text already, and no model can rewrite it."""
-    whole = _LAST_WORD.sub("", _without_open_code(answer))
+    closed = answer.rpartition(_FENCE)[0] if answer.count(_FENCE) % 2 else answer
+    whole = _LAST_WORD.sub("", closed)
     return remarks_on(whole, replace(evidence, language=None), from_base=from_base)
 
 
@@ -173,18 +166,13 @@ def _runs(text: str) -> Iterator[str]:
     return (" ".join(words[start : start + IN_A_ROW]) for start in range(len(words) - IN_A_ROW + 1))
 
 
-def _without_open_code(answer: str) -> str:
-    return answer.rpartition(_FENCE)[0] if answer.count(_FENCE) % 2 else answer
-
-
 def _language(prose: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
     if evidence.language is None:
         return ()
     materials = "\n".join(evidence.facts)
     remark = in_another_language(prose, evidence.language, materials=materials)
-    if from_base and not remark:
-        remark = other_script(prose, "\n".join((materials, evidence.question, *evidence.dialogue)))
-    return (remark,) if remark else ()
+    said = "\n".join((materials, evidence.question, *evidence.dialogue))
+    return tuple(filter(None, (remark or (other_script(prose, said) if from_base else None),)))
 
 
 def _artifacts(prose: str, evidence: Evidence) -> Iterator[str]:
@@ -209,12 +197,10 @@ def _phrases(prose: str, evidence: Evidence) -> tuple[str, ...]:
 
 def _strange_quotations(prose: str, evidence: Evidence) -> tuple[str, ...]:
     quotations = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(prose)]
-    long = [quotation for quotation in quotations if len(plain(quotation).split()) >= QUOTED_WORDS]
-    if not long:  # most answers; parsing all facts takes a millisecond
-        return ()
-    said = plain("\n".join((*evidence.facts, evidence.question, *evidence.dialogue)))
-    for quotation in long:
-        pieces = [plain(piece) for piece in re.split(r"\.\.\.|…|\[…\]", quotation)]
-        if not all(piece in said for piece in pieces):
+    for quotation in quotations:
+        if len(plain(quotation).split()) < QUOTED_WORDS:
+            continue
+        said = plain("\n".join((*evidence.facts, evidence.question, *evidence.dialogue)))
+        if not all(plain(piece) in said for piece in re.split(r"\.\.\.|…|\[…\]", quotation)):
             return (f"This quotation stands in no material: «{quotation[:120]}». Quote exactly, or do not quote.",)
     return ()

@@ -6,7 +6,7 @@ leaves no half sentence. It judges nothing. Pure.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -21,7 +21,6 @@ _TITLE = re.compile(r"[ \t]*(?:#{1,6}[ \t].*|\*\*[^*\n]+\*\*:?|__[^_\n]+__:?)[ \
 _CELL = re.compile(r"(?<!\\)\|")
 _WORD = re.compile(r"\w+")
 _TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")  # «7 200 руб. [1].» without its mark
-_SHORT = 2  # words: «Да.» is no statement without the sentence after it
 _ENDS = (".", "!", "?", "…")
 _GAP = "\x00"  # where a statement was taken out; no answer holds it (`rag.words`)
 
@@ -44,23 +43,28 @@ def split(body: str, *, facts: int) -> tuple[Statement, ...]:
     marks = [piece for piece in found if not piece.is_code_block]
     statements: list[Statement] = []
     columns: list[str] = []
-    at = 0
     for start, end in _lines(body, blocks):
-        line, inside = body[start:end], [mark for mark in marks if start <= mark.start < end]
-        columns = columns if _ROW.fullmatch(line.rstrip("\n")) else []
-        at = end
+        line, inside = body[start:end].rstrip("\n"), [mark for mark in marks if start <= mark.start < end]
+        columns = columns if _ROW.fullmatch(line) else []
         if any(block.start <= start < block.end for block in blocks):
             statements.append(Statement(start=start, end=end, text=line.strip()))
-        elif _RULED.fullmatch(line.rstrip("\n")) and line.strip():
-            continue
-        elif _ROW.fullmatch(line.rstrip("\n")):
-            if _RULED.fullmatch(_line_at(body, at)) and _line_at(body, at).strip():
-                columns = _cells(line)
-            else:
-                statements.append(_row(body, start, end, inside, columns))
-        else:
+        elif _ROW.fullmatch(line) and _is_rule(body[end:].partition("\n")[0]):
+            columns = _cells(line)
+        elif _ROW.fullmatch(line) and not _is_rule(line):
+            cells = _cells(_without_marks(body, start, end, marks)[0])
+            named = [f"{name}: {cell}" for name, cell in zip(columns, cells, strict=False) if cell]
+            statements.append(Statement(start=start, end=end, text="; ".join(named or cells), marks=_numbers(inside)))
+        elif not _is_rule(line):
             statements += _of_line(body, start, end, inside)
     return tuple(_joined(statements))
+
+
+def _is_rule(line: str) -> bool:
+    return bool(line.strip() and _RULED.fullmatch(line))
+
+
+def _numbers(marks: Iterable[Piece]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(number for mark in marks for number in mark.numbers))
 
 
 def without(body: str, gone: Collection[Statement]) -> str:
@@ -72,43 +76,27 @@ def without(body: str, gone: Collection[Statement]) -> str:
         is_last = body[statement.start : statement.end].endswith("\n")
         kept += [body[at : statement.start], _GAP, "\n" if is_last else ""]
         at = statement.end
-    lines = (_without_gap(line) for line in "".join((*kept, body[at:])).split("\n"))
-    whole = "\n".join(_without_empty_parts([line for line in lines if line is not None]))
-    return re.sub(r"\n{3,}", "\n\n", whole).strip()
-
-
-def _without_gap(line: str) -> str | None:
-    """The line without the signs of what was taken out; None if nothing is left of it."""
-    if _GAP not in line:
-        return line
-    rest = line.replace(_GAP, "").rstrip()
-    return rest if rest and not _PREFIX.fullmatch(f"{rest} ") else None
+    lines = []
+    for line in "".join((*kept, body[at:])).split("\n"):
+        rest = line.replace(_GAP, "").rstrip() if _GAP in line else line
+        if _GAP not in line or (rest and not _PREFIX.fullmatch(f"{rest} ")):  # else nothing but signs is left of it
+            lines.append(rest)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(_without_empty_parts(lines))).strip()
 
 
 def _without_empty_parts(lines: Sequence[str]) -> list[str]:
     """Without heads of tables that have lost their rows, and titles with nothing below them, from the last line up."""
     kept: list[str] = []
-    for line in reversed(lines):
+    for line, after in zip(reversed(lines), ["", *reversed(lines)], strict=False):
         below = next((each for each in reversed(kept) if each.strip()), "")
-        is_end = not below or bool(_TITLE.fullmatch(below))
-        if _TITLE.fullmatch(line) and is_end:
-            continue
-        if _RULED.fullmatch(line) and "|" in line and not _ROW.fullmatch(below):
-            continue
-        if _ROW.fullmatch(line) and not _ROW.fullmatch(below) and _follows_head(line, lines):
-            continue
-        kept.append(line)
+        is_bare_title = _TITLE.fullmatch(line) and (not below or _TITLE.fullmatch(below))
+        is_of_table = "|" in line and (_RULED.fullmatch(line) or (_ROW.fullmatch(line) and _RULED.fullmatch(after)))
+        if not is_bare_title and not (is_of_table and not _ROW.fullmatch(below)):
+            kept.append(line)
     return kept[::-1]
 
 
-def _follows_head(line: str, lines: Sequence[str]) -> bool:
-    """Whether the line is a table's head: a ruled line stands below it."""
-    at = lines.index(line)
-    return at + 1 < len(lines) and _RULED.fullmatch(lines[at + 1]) is not None and "|" in lines[at + 1]
-
-
 def _lines(body: str, blocks: Sequence[Piece]) -> Iterator[tuple[int, int]]:
-    """Start and end of each line with something in it; a code block is one line."""
     at = 0
     while at < len(body):
         block = next((each for each in blocks if each.start <= at < each.end), None)
@@ -117,11 +105,6 @@ def _lines(body: str, blocks: Sequence[Piece]) -> Iterator[tuple[int, int]]:
         if body[at:end].strip():
             yield at, end
         at = max(end, at + 1)
-
-
-def _line_at(body: str, at: int) -> str:
-    line = _LINE.match(body, at)
-    return line[0].rstrip("\n") if line else ""
 
 
 def _of_line(body: str, start: int, end: int, marks: Sequence[Piece]) -> list[Statement]:
@@ -137,14 +120,13 @@ def _of_line(body: str, start: int, end: int, marks: Sequence[Piece]) -> list[St
     for first, last in pairwise(bounds):
         raw_start = begin if first == 0 else places[first]
         raw_end = places[last] if last < len(clean) else end
-        numbers = (n for mark in marks if raw_start <= mark.start < raw_end for n in mark.numbers)
+        inside = _numbers(mark for mark in marks if raw_start <= mark.start < raw_end)
         text = _TWO_STOPS.sub(".", clean[first:last].strip())
-        found.append(Statement(start=raw_start, end=raw_end, text=text, marks=tuple(dict.fromkeys(numbers))))
+        found.append(Statement(start=raw_start, end=raw_end, text=text, marks=inside))
     return found
 
 
 def _without_marks(body: str, start: int, end: int, marks: Sequence[Piece]) -> tuple[str, list[int]]:
-    """The text between `start` and `end` without its marks, and for each character its place in `body`."""
     places = [at for at in range(start, end) if not any(mark.start <= at < mark.end for mark in marks)]
     return "".join(body[at] for at in places), places
 
@@ -163,14 +145,6 @@ def _starts(clean: str, places: Sequence[int], marks: Sequence[Piece]) -> list[i
     return sorted(at for at in starts if at == 0 or clean[at:].strip())
 
 
-def _row(body: str, start: int, end: int, marks: Sequence[Piece], columns: Sequence[str]) -> Statement:
-    clean, _ = _without_marks(body, start, end, marks)
-    cells = _cells(clean)
-    named = [f"{name}: {cell}" for name, cell in zip(columns, cells, strict=False) if cell]
-    numbers = dict.fromkeys(n for mark in marks for n in mark.numbers)
-    return Statement(start=start, end=end, text="; ".join(named or cells), marks=tuple(numbers))
-
-
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
 
@@ -183,7 +157,7 @@ def _joined(statements: Sequence[Statement]) -> list[Statement]:
         if not _WORD.search(each.text):
             if last:
                 joined[-1] = replace(last, end=each.end, marks=tuple(dict.fromkeys((*last.marks, *each.marks))))
-        elif last and last.end == each.start and _is_short(last):
+        elif last and last.end == each.start and not last.is_title and not last.marks and _is_short(last.text):
             marks = tuple(dict.fromkeys((*last.marks, *each.marks)))
             joined[-1] = replace(each, start=last.start, text=f"{last.text} {each.text}", marks=marks)
         else:
@@ -191,5 +165,5 @@ def _joined(statements: Sequence[Statement]) -> list[Statement]:
     return joined
 
 
-def _is_short(statement: Statement) -> bool:
-    return not statement.is_title and not statement.marks and len(_WORD.findall(statement.text)) <= _SHORT
+def _is_short(text: str) -> bool:
+    return len(_WORD.findall(text)) <= 2

@@ -131,7 +131,6 @@ class PlanMender:
         entities: Entities,
         problems: list[str],
     ) -> tuple[str, dict[str, JsonValue]]:
-        """The tool and its arguments, put right; what still does not fit is a problem."""
         tool = self._tools.get(name) or self._tools.get(name.strip().lower())
         if tool is None:
             problems.append(f"unknown tool {name}")

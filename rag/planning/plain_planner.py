@@ -32,7 +32,6 @@ from rag.words import folded
 
 PRICE = {"ru": "цена", "en": "price"}  # the word of the column that «дешевле» means
 LONGEST_QUESTION = 1000  # characters, as in `QueryPlan`
-SHORT_QUESTION_WORDS = 5  # «перечисли их все»: in a longer one a pronoun may mean what the question itself names
 
 _QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: its words are not part of the request
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
@@ -76,7 +75,7 @@ class Breadth:
         """Whether the question seems to need the dialogue to be understood."""
         said = _words(question)
         return bool(self._openings.match(said)) or (
-            len(said.split()) <= SHORT_QUESTION_WORDS and not self._pronouns.isdisjoint(said.split())
+            len(said.split()) <= 5 and not self._pronouns.isdisjoint(said.split())
         )
 
     def takes_up(self, question: str) -> bool:
@@ -181,7 +180,6 @@ class PlainPlanner:
         return self._documents(before) or default_plan(before, sought)
 
     def _listing(self, question: str) -> QueryPlan | None:
-        """The plan for `question` if its answer may have been a list, else None."""
         if self._breadth.names_all_documents(question) and not self._small_talk.asks_for_documents(question):
             return self._plan_for_all(default_plan(question, self._small_talk.sought(question)))
         return self._documents(question)
@@ -202,7 +200,6 @@ class PlainPlanner:
         return default_plan(question).model_copy(update=changes)
 
     def _plan_for_all(self, plan: QueryPlan) -> QueryPlan:
-        """Searches each document."""
         style = RenderStyle.BULLETS if plan.render_style is RenderStyle.SHORT else plan.render_style
         changes: dict[str, object] = {"render_style": style, "limits": Limits(max_items=MAX_ITEMS)}
         if SURVEY in self._tools:

@@ -20,7 +20,6 @@ from rag.words import escaped, folded, sentences, stems
 OUTLINE_CHARS, OUTLINE_LINE_CHARS, OUTLINE_LINES = 1800, 200, 16
 FILTERED_ROWS = 20  # that are shown; all are counted
 NUMERIC_SHARE = 0.6  # of a column's cells: the others may be «по запросу»
-_HEADING_CHARS = 120
 
 
 class RequestKind(StrEnum):
@@ -159,7 +158,7 @@ def _beginnings(text: str) -> Iterator[tuple[str, str]]:
     """(heading or nothing, the first sentence below it) of each part of the text."""
     heading = ""
     for paragraph in filter(None, (part.strip() for part in text.split("\n"))):
-        if len(paragraph) <= _HEADING_CHARS and not paragraph.endswith((".", "!", "…", ":", ";", ",")):
+        if len(paragraph) <= 120 and not paragraph.endswith((".", "!", "…", ":", ";", ",")):
             if heading:
                 yield heading, ""
             heading = paragraph

@@ -22,13 +22,8 @@ from pydantic import (
 from pydantic_core import PydanticUseDefault
 
 MAX_ITEMS = 12  # seed 4, section 6.3: technologies at most 10-12, achievements and bullets 8-10
-MAX_GROUPS = 12
-MAX_PARAGRAPHS = 4  # the same section: long descriptive blocks at most 3-4
-MAX_SKIPPED = 10_000  # items that earlier answers have shown, when the person asks for the rest
-MAX_CHOICES = 6  # of a clarification: as many buttons as fit under a message
 MAX_STEPS = 8  # whose results one step may ask for
 MAX_LISTED = 40  # calls, steps or names that are read; the executor limits what is run, and says so
-CONFIDENT = 0.75  # of a plan that does not say how sure it is
 
 ALL_PREVIOUS = "all_previous"
 
@@ -43,7 +38,6 @@ SURVEY = "search_each_document"  # for emergency plans only; the planner model i
 
 
 def _or_default(value: object, read: Callable[[object], object]) -> object:
-    """The field's default for a value that cannot be read."""
     try:
         return read(value)
     except ValidationError:
@@ -160,9 +154,9 @@ class Limits(PlanPart):
     """Seed 4, section 6.3."""
 
     max_items: Annotated[int, _within(1, MAX_ITEMS)] = 10
-    max_groups: Annotated[int, _within(1, MAX_GROUPS)] = 4
-    max_paragraphs: Annotated[int, _within(1, MAX_PARAGRAPHS)] = 3
-    skip: Annotated[int, _within(0, MAX_SKIPPED)] = 0
+    max_groups: Annotated[int, _within(1, 12)] = 4
+    max_paragraphs: Annotated[int, _within(1, 4)] = 3
+    skip: Annotated[int, _within(0, 10_000)] = 0
 
 
 def _asking(raw: object) -> object:
@@ -173,7 +167,7 @@ class Clarification(PlanPart):
     """One short question back, and the answers that are known (they become buttons)."""
 
     question: Wording
-    choices: Annotated[tuple[Name, ...], _listed(MAX_CHOICES)] = ()
+    choices: Annotated[tuple[Name, ...], _listed(6)] = ()
 
 
 class QueryKind(StrEnum):
@@ -221,7 +215,7 @@ class QueryPlan(PlanPart):
     render_style: Annotated[RenderStyle, Lenient, _spelled(str.upper)] = RenderStyle.BULLETS
     answer_style: Annotated[AnswerStyle, Lenient, _spelled(str.upper)] = AnswerStyle.NATURAL_RU
     clarification: Annotated[Clarification | None, Lenient, BeforeValidator(_asking)] = None
-    confidence: Annotated[float, _within(0.0, 1.0)] = CONFIDENT
+    confidence: Annotated[float, _within(0.0, 1.0)] = 0.75
 
     @model_validator(mode="before")
     @classmethod
@@ -268,7 +262,6 @@ def _call(raw: object) -> object:
 
 
 def _step(raw: object, place: int) -> object:
-    """A step out of what may be worded as a call."""
     called = _call(raw)
     if not isinstance(called, Mapping) or isinstance(raw, Step):
         return raw

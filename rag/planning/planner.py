@@ -37,7 +37,6 @@ ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every 
 ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out
 RECALLED = 2  # exchanges of long ago; the writer sees more of them
 NAME_CHARS = 90  # of a document's name
-TELLING_CHARS = 60  # of what its opening says and the others' do not
 
 log = structlog.get_logger()
 
@@ -204,7 +203,7 @@ class PlannerPrompt:
 
     def messages(self, question: str, known: Known, *, today: date) -> tuple[ChatMessage, ...]:
         """Rules, then one message with the dialogue, the entities and documents that may be meant, and the question."""
-        labels = told_apart([each.opening for each in known.documents], characters=TELLING_CHARS)
+        labels = told_apart([each.opening for each in known.documents], characters=60)
         parts = {
             "dialogue so far": _dialogue_text(known.dialogue, question, self._dialogue_tokens),
             "known entities": "\n".join(f"{each.id} ({each.name})" for each in known.entities),

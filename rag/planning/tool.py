@@ -59,7 +59,6 @@ def _fitted(value: object, field: FieldInfo) -> object:
 
 
 def _bounded(value: object, bound: object) -> object:
-    """The value within one bound of its field."""
     if isinstance(bound, MaxLen) and isinstance(value, str | list | tuple):
         return value[: bound.max_length]
     if isinstance(bound, Ge) and isinstance(value, int | float):

@@ -8,7 +8,7 @@ import pytest
 from adapters.lexical import RussianEnglishAnalyzer
 from bot.replies.markdown import render_markdown
 from prompts.wordings import load_breadth, load_wordings
-from rag.answering.quotes import FOLDED_CHARS, PARAGRAPH_CHARS, choose, compare, quote_passages, read_for_sum
+from rag.answering.quotes import FOLDED_CHARS, choose, compare, quote_passages, read_for_sum
 from rag.planning.plain_requests import PlainRequests
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
@@ -186,7 +186,7 @@ def test_a_word_that_is_rare_in_the_base_decides() -> None:
 
 
 def test_the_rest_of_the_passage_follows_folded() -> None:
-    text = f"Жильцы любят двор{' и сад' * PARAGRAPH_CHARS}. Штраф за стоянку ночью бывает большим. Он равен пятистам."
+    text = f"Жильцы любят двор{' и сад' * 200}. Штраф за стоянку ночью бывает большим. Он равен пятистам."
 
     shown, _ = quote_passages(rank(make_passage(text)), "какой штраф за стоянку?")
 
