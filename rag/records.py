@@ -47,7 +47,7 @@ class PastSession:
     """A dialogue that the person can resume."""
 
     id: SessionId
-    title: str  # its first question
+    title: str = ""  # its first question
     exchanges: int
 
 
@@ -123,7 +123,7 @@ class DocumentMatch:
     published_at: datetime | None
     pages: int | None  # of files that have pages
     passages: int  # that can be found now
-    score: float  # comparable within one result: equal scores mean that the words fit equally
+    score: float = 0.0  # comparable within one result: equal scores mean that the words fit equally
     opening: str = ""  # how it begins; in one line, but for `documents_saying_first`
 
     @property

@@ -1,28 +1,73 @@
-"""Rows of SQL functions -> records.
+"""Stores call SQL functions and read their rows as records.
 
-In: rows as a transport gives them (UUIDs and moments are text). Out: records of `domain`, `ingestion` and `rag`, which
-pydantic reads by their annotations: a field is the column of its name, unless it is given. A row that lacks a column or
-holds another type is a mistake of ours: ValueError, KeyError or TypeError, whose text never quotes the row.
+In: arguments; rows as a transport gives them (UUIDs and moments are text). Out: records of `domain`, `ingestion` and
+`rag`, which pydantic reads by their annotations. A row that lacks a column or holds another type is a mistake of ours:
+ValueError, KeyError or TypeError, whose text never quotes the row.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from adapters.database.transport import Argument, Row, Transport
-from domain.bases import ListedBase
+from adapters.database.payloads import json_text, storable
+from adapters.database.transport import LEASE_LOST, Argument, DatabaseError, Row, Transport
+from domain.bases import Joined, ListedBase, Member
 from domain.documents import DocumentCard, Notice, opening_line
-from domain.people import UserState
+from domain.ids import DocumentId
+from domain.locator import JsonValue
+from domain.people import Caller, Token, UserState
+from domain.statistics import StepFigures
 from domain.visible import visible
+from ingestion.entities.records import ClaimedEnrichment, PassageSpan
+from ingestion.errors import LeaseLost
+from ingestion.indexing import OutdatedBase
 from ingestion.parsers.codec import BLOCKS
 from ingestion.records import Block, ClaimedDocument, Document, Edition, Source
 from ingestion.spool import Spool
+from rag.entities import GraphFact, NamedEntity
 from rag.records import Candidate, DocumentMatch, Passage, PastSession
 
 R = TypeVar("R")
+Given = Argument | Mapping[str, JsonValue] | Sequence[str]
+
+COLUMNS: Mapping[type, Mapping[str, str]] = {
+    Caller: {
+        "token": "id",
+        "person": "user_id",
+        "base": "base_id",
+        "base_name": "name",
+        "is_read_only": "read_only",
+    },
+    ClaimedDocument: {"attempt": "attempts"},
+    ClaimedEnrichment: {"document": "document_id", "attempt": "attempts"},
+    DocumentCard: {"sent_by": "user_id"},
+    DocumentMatch: {"file_name": "known_as"},
+    GraphFact: {"entity": "entity_name", "object": "object_name"},
+    Joined: {"base": "base_id"},
+    ListedBase: {"id": "base_id"},
+    Member: {"id": "user_id"},
+    NamedEntity: {"id": "canonical"},
+    OutdatedBase: {"id": "base_id"},
+    PassageSpan: {"chunk": "chunk_id", "start": "span_start", "end": "span_end"},
+    PastSession: {"id": "session_id"},
+    StepFigures: {
+        "turns": "planned_turns",
+        "planned": "steps_planned",
+        "run": "steps_run",
+        "median_s": "planned_median_s",
+    },
+    Token: {"base": "base_id", "base_name": "name", "is_read_only": "read_only"},
+    UserState: {
+        "mode": "current_mode",
+        "only": "only_document",
+        "base_owner": "owner_name",
+    },
+}
+"""Fields that have another column than that of their name."""
 
 
 class Store:
@@ -31,18 +76,59 @@ class Store:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def _call(self, function: str, /, *, timeout_s: float | None = None, **given: Argument) -> list[Row]:
-        """The rows of a function, whose parameters have these names after `p_`."""
-        named = {f"p_{name}": value for name, value in given.items()}
+    async def _call(self, function: str, /, *, timeout_s: float | None = None, **given: Given) -> list[Row]:
+        """The rows of a function, whose parameters have these names after `p_`; a mapping goes as JSON."""
+        named = {f"p_{name}": _argument(value) for name, value in given.items()}
         return await self._transport.call(function, timeout_s=timeout_s, **named)
 
-    async def _does(self, function: str, /, *, timeout_s: float | None = None, **given: Argument) -> bool:
+    async def _does(self, function: str, /, *, timeout_s: float | None = None, **given: Given) -> bool:
         """Whether the function gives a row: it has found, or done, what was asked."""
         return bool(await self._call(function, timeout_s=timeout_s, **given))
 
-    async def _records(self, kind: type[R], function: str, /, **given: Argument) -> list[R]:
+    async def _records(
+        self, kind: type[R], function: str, /, *, timeout_s: float | None = None, **given: Given
+    ) -> list[R]:
         """The rows of a function as records."""
-        return records(kind, await self._call(function, timeout_s=None, **given))
+        return records(kind, await self._call(function, timeout_s=timeout_s, **given))
+
+    async def _record(
+        self, kind: type[R], function: str, /, *, timeout_s: float | None = None, **given: Given
+    ) -> R | None:
+        """The first of them, if there is one."""
+        return next(iter(await self._records(kind, function, timeout_s=timeout_s, **given)), None)
+
+    async def _values(
+        self, kind: type[R], function: str, column: str, /, *, timeout_s: float | None = None, **given: Given
+    ) -> list[R]:
+        """What stands in one column."""
+        return _read(kind, [row[column] for row in await self._call(function, timeout_s=timeout_s, **given)])
+
+    async def _value(
+        self, kind: type[R], function: str, column: str, /, *, timeout_s: float | None = None, **given: Given
+    ) -> R | None:
+        """What stands there in the first row; None without one, or where it is null."""
+        found = await self._values(cast("type[R | None]", kind | None), function, column, timeout_s=timeout_s, **given)
+        return next(iter(found), None)
+
+    async def _leased(self, function: str, document: DocumentId, lease: str, /, **given: Argument) -> list[Row]:
+        """A call of a worker for a document that it holds; arguments go as they are. Raises LeaseLost."""
+        named = {f"p_{name}": value for name, value in given.items()}
+        try:
+            return await self._transport.call(function, timeout_s=None, p_document=document, p_lease=lease, **named)
+        except DatabaseError as exc:
+            if exc.code == LEASE_LOST:
+                raise LeaseLost(document) from exc
+            raise
+
+
+def _argument(value: Given) -> Argument:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return json_text(value)
+    if isinstance(value, list | tuple):
+        return cast("Argument", [storable(item) if isinstance(item, str) else item for item in value])
+    return cast("Argument", value)
 
 
 _READERS: dict[type, TypeAdapter[Any]] = {}
@@ -50,8 +136,26 @@ _QUIET = ConfigDict(hide_input_in_errors=True)
 
 
 def records(kind: type[R], found: Sequence[Mapping[str, object]]) -> list[R]:
-    """The rows as records of this kind."""
-    return _read(kind, found)
+    """The rows as records of this kind. Null is nothing where the field's default says so (0, "", ())."""
+    renamed, empty = COLUMNS.get(kind, {}), _empty_by_default(cast("type", kind))
+    return _read(
+        kind,
+        [
+            {
+                name: content
+                for name, content in {**row, **{field: row[column] for field, column in renamed.items()}}.items()
+                if content is not None or name not in empty
+            }
+            for row in found
+        ],
+    )
+
+
+@lru_cache(maxsize=128)  # of all kinds
+def _empty_by_default(kind: type) -> frozenset[str]:
+    if not is_dataclass(kind):
+        return frozenset()
+    return frozenset(each.name for each in fields(kind) if each.default is not None and not each.default)
 
 
 def _read(kind: type[R], found: Sequence[object]) -> list[R]:
@@ -62,7 +166,7 @@ def _read(kind: type[R], found: Sequence[object]) -> list[R]:
 
 
 def record(kind: type[R], row: Row, **given: object) -> R:
-    """One row, with `given` fields in place of its columns."""
+    """One row, with `given` fields beside its columns."""
     return records(kind, [{**row, **given}])[0]
 
 
@@ -73,36 +177,30 @@ def value(kind: type[R], found: object) -> R:
 
 def user_state(row: Row) -> UserState:
     """A row of `user_states`."""
-    return record(
-        UserState,
-        row,
-        thread=row["thread_id"] or None,
-        mode=row["current_mode"] or None,
-        only=row["only_document"],
-        base_group=row["base_chat"] if row["base_kind"] == "group" else None,
-        base_owner=row["owner_name"],
-    )
+    group = row["base_chat"] if row["base_kind"] == "group" else None
+    return record(UserState, row, thread=row["thread_id"] or None, base_group=group)
 
 
-def document_card(row: Row) -> DocumentCard:
-    """A row of `document_cards`."""
-    return record(DocumentCard, row, sent_by=row["user_id"])
+def listed(row: Row) -> ListedBase:
+    """A row of `list_bases`."""
+    return record(ListedBase, row, group=row["chat_id"] if row["kind"] == "group" else None)
 
 
 def notice(row: Row) -> Notice:
     """A row of `due_notices`. If its documents cannot be read, `problem` says why: the other notices still go out."""
     documents, problem = _cards_of(row)
-    return record(Notice, row, elsewhere=_elsewhere(row), documents=documents, problem=problem)
-
-
-def _elsewhere(row: Row) -> ListedBase | None:
     base = row["elsewhere"]
-    return record(ListedBase, base, role=None, owner_name=base["owner"]) if isinstance(base, dict) else None
+    elsewhere = (
+        record(ListedBase, {**base, "base_id": base["id"]}, role=None, owner_name=base["owner"])
+        if isinstance(base, dict)
+        else None
+    )
+    return record(Notice, row, elsewhere=elsewhere, documents=documents, problem=problem)
 
 
-def _cards_of(row: Row) -> tuple[tuple[DocumentCard, ...], str | None]:
+def _cards_of(row: Row) -> tuple[Sequence[DocumentCard], str | None]:
     try:
-        return tuple(document_card(card) for card in value(list[dict[str, Any]], row["documents"])), None
+        return records(DocumentCard, value(list[dict[str, Any]], row["documents"])), None
     except ValidationError as error:
         (first, *_) = error.errors(include_url=False, include_context=False, include_input=False)
         return (), f"{'.'.join(map(str, first['loc'][1:])) or 'documents'}: {first['msg']}"
@@ -111,69 +209,44 @@ def _cards_of(row: Row) -> tuple[tuple[DocumentCard, ...], str | None]:
 
 
 def claimed_document(row: Row) -> ClaimedDocument:
-    """A row of `claim_documents`."""
+    """A row of `claim_documents`. It has an edition only of a version that the base holds (then with a hash): what this
+    attempt alone has seen does not spare reading."""
     named = ("type", "identifier", "title", "text", "url")
-    sent = {name: row[f"source_{name}"] for name in named}
-    source = record(Source, row, **sent, edition=_edition(row))
-    return record(ClaimedDocument, row, attempt=row["attempts"], source=source)
-
-
-def _edition(row: Row) -> Edition | None:
-    """Only of a version that the base holds (it has a hash): what this attempt alone has seen does not spare
-    reading."""
     kept = row.get("edition")
-    return record(Edition, kept) if isinstance(kept, dict) and kept.get("content_hash") else None
+    edition = record(Edition, kept) if isinstance(kept, dict) and kept.get("content_hash") else None
+    source = record(Source, row, **{name: row[f"source_{name}"] for name in named}, edition=edition)
+    return record(ClaimedDocument, row, source=source)
 
 
 def known_reading(row: Row, blocks: Sequence[Block]) -> Document:
     """A row of `known_reading` with the blocks of that document, without its caption, which is not the file's."""
-    caption = row["source_text"]
-    is_captioned = caption is not None and blocks[:1] and blocks[0].text == caption
-    known = record(Document, row, blocks=())
-    return replace(known, blocks=_without_first(blocks) if is_captioned else blocks)
-
-
-def _without_first(blocks: Sequence[Block]) -> Sequence[Block]:
+    known, caption = record(Document, row, blocks=()), row["source_text"]
+    if caption is None or not blocks or blocks[0].text != caption:
+        return replace(known, blocks=blocks)
     spool = Spool(None, BLOCKS)
     for each in islice(blocks, 1, None):
         spool.append(each, size=len(each.text))
-    return spool.finish()
+    return replace(known, blocks=spool.finish())
 
 
-def passage(row: Row) -> Passage:
-    """A row of `passages`."""
-    return records(Passage, [_shown(row)])[0]
-
-
-def _shown(row: Row) -> dict[str, object]:
-    """The row has the beginning of the document's text: making a line of it takes PostgreSQL thirty times as long."""
-    return {
-        **row,
-        "title": visible(cast("str", row["title"])),
-        "text": visible(cast("str", row["text"])),
-        "opening": opening_line(cast("str", row["opening"] or "")),
-    }
-
-
-def document_match(row: Row) -> DocumentMatch:
-    """A row of `find_documents`; `opening` with its lines."""
-    return record(
-        DocumentMatch, row, file_name=row["known_as"], score=row["score"] or 0.0, opening=row["opening"] or ""
+def passages(found: Sequence[Row]) -> list[Passage]:
+    """Rows of `passages`. They have the beginning of the document's text: making a line of it takes PostgreSQL thirty
+    times as long."""
+    return records(
+        Passage,
+        [
+            {
+                **row,
+                "title": visible(cast("str", row["title"])),
+                "text": visible(cast("str", row["text"])),
+                "opening": opening_line(cast("str", row["opening"] or "")),
+            }
+            for row in found
+        ],
     )
 
 
 def candidates(found: Sequence[Row]) -> list[Candidate]:
     """Rows of `search`."""
-    passages = records(Passage, [_shown(row) for row in found])
-    return records(
-        Candidate,
-        [
-            {**row, "passage": each, "rarities": row["rarities"] or (), "inherited": row["inherited"] or ()}
-            for row, each in zip(found, passages, strict=True)
-        ],
-    )
-
-
-def past_session(row: Row) -> PastSession:
-    """A row of `list_sessions`."""
-    return record(PastSession, row, id=row["session_id"], title=row["title"] or "")
+    pairs = zip(found, passages(found), strict=True)
+    return records(Candidate, [{**row, "passage": passage} for row, passage in pairs])

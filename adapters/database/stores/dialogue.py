@@ -7,7 +7,7 @@ the documents. It does not know what a reply contains, and makes no file.
 from collections.abc import Sequence
 
 from adapters.database import rows
-from adapters.database.payloads import json_text, storable
+from adapters.database.payloads import json_text
 from domain.documents import SourcedTable
 from domain.ids import BaseId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
@@ -22,14 +22,7 @@ class DialogueStore(rows.Store):
         self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
     ) -> Dialogue:
         """The window, the summary, and `recalled` archived exchanges most like `terms`, in one call."""
-        found = await self._call(
-            "recollect",
-            user=user,
-            session=session,
-            pairs=pairs,
-            terms=[storable(term) for term in terms],
-            recalled=recalled,
-        )
+        found = await self._call("recollect", user=user, session=session, pairs=pairs, terms=terms, recalled=recalled)
         parts = {name: [row for row in found if row["part"] == name] for name in ("summary", "recalled", "window")}
         return Dialogue(
             summary=rows.value(str, parts["summary"][0]["answer"]) if parts["summary"] else "",
@@ -49,20 +42,22 @@ class DialogueStore(rows.Store):
         keep: int,
     ) -> int:
         """Add an exchange, keep the last `keep` messages and move older ones to the archive; returns how many moved."""
-        found = await self._call(
+        (archived,) = await self._values(
+            int,
             "insert_and_trim_pairs",
+            "archived",
             user=user,
             session=session,
             base=base,
-            question=storable(exchange.question),
-            answer=storable(exchange.answer),
-            question_terms=[storable(term) for term in question_terms],
-            answer_terms=[storable(term) for term in answer_terms],
+            question=exchange.question,
+            answer=exchange.answer,
+            question_terms=question_terms,
+            answer_terms=answer_terms,
             keep=keep,
             sources=json_text(exchange.sources),
             context=json_text(exchange.context_used),
         )
-        return rows.value(int, found[0]["archived"])
+        return archived
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
         """The summary so far, and the archived exchanges that it does not cover yet, oldest first."""
@@ -76,12 +71,11 @@ class DialogueStore(rows.Store):
 
     async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
         """Keep it; False when a later one is there, or the dialogue was erased meanwhile."""
-        return await self._does("save_summary", user=user, session=session, summary=storable(summary), up_to=up_to)
+        return await self._does("save_summary", user=user, session=session, summary=summary, up_to=up_to)
 
     async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
         """Dialogues of a person about a base, the latest first."""
-        found = await self._call("list_sessions", user=user, base=base, limit=limit)
-        return [rows.past_session(row) for row in found]
+        return await self._records(PastSession, "list_sessions", user=user, base=base, limit=limit)
 
     async def messages(
         self, user: UserId, session: SessionId, *, base: BaseId, limit: int, before: int | None = None
@@ -106,15 +100,11 @@ class TableStore(rows.Store):
             "columns": list(table.columns),
             "rows": [list(row) for row in table.rows],
         }
-        saved = await self._call("save_table", user=user, base=base, content=json_text(content))
-        return rows.value(int, saved[0]["id"])
+        return (await self._values(int, "save_table", "id", user=user, base=base, content=content))[0]
 
     async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
         """None when this base has no such table (any more)."""
-        found = await self._call("read_table", base=base, table=number)
-        return next(
-            (rows.record(SourcedTable, content) for row in found if isinstance(content := row["content"], dict)), None
-        )
+        return await self._value(SourcedTable, "read_table", "content", base=base, table=number)
 
 
 class KeptReadingStore(rows.Store):
@@ -126,11 +116,7 @@ class KeptReadingStore(rows.Store):
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
         """Keep a reply, unless the base does not hold all its documents."""
+        documents, content = list(reading.documents), reading.content
         await self._call(
-            "keep_reading",
-            base=base,
-            request=request,
-            key=reading.key,
-            documents=[str(document) for document in reading.documents],
-            content=reading.content,
+            "keep_reading", base=base, request=request, key=reading.key, documents=documents, content=content
         )

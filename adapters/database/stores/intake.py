@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, name_key, storable
+from adapters.database.payloads import iso, name_key, storable
 from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Transport
-from domain.documents import Added, Notice, Once, Refusal, SourceType, Webhook
+from domain.documents import Added, DocumentCard, Notice, Once, Refusal, SourceType, Webhook
 from domain.ids import BaseId, BatchId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
 from ingestion.errors import TooManyWaiting
@@ -34,16 +34,16 @@ class IntakeStore(rows.Store):
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         """Store all sources of a batch at once, in their order; a redelivered batch returns what is stored already."""
-        sent, most = json_text(_batch_json(batch)), self._most_waiting
         with self._few_waiting():
-            found = await self._call("enqueue_batch", base=batch.base_id, batch=sent, hold_s=hold_s, most_waiting=most)
-        return [
-            EnqueuedDocument(
-                id=rows.value(DocumentId, row["id"]),
-                source=batch.sources[rows.value(int, row["position"])],
-                created=bool(row["created"]),
+            found = await self._call(
+                "enqueue_batch",
+                base=batch.base_id,
+                batch=_batch_json(batch),
+                hold_s=hold_s,
+                most_waiting=self._most_waiting,
             )
-            for row in found
+        return [
+            rows.record(EnqueuedDocument, row, source=batch.sources[rows.value(int, row["position"])]) for row in found
         ]
 
     async def add(
@@ -56,7 +56,7 @@ class IntakeStore(rows.Store):
                 "add_document",
                 base=batch.base_id,
                 token=token,
-                batch=json_text(_batch_json(batch)),
+                batch=_batch_json(batch),
                 document=replaces,
                 key=once.key if once else None,
                 digest=once.digest if once else None,
@@ -64,7 +64,7 @@ class IntakeStore(rows.Store):
             )
         if found["refused"]:
             return Refusal(rows.value(str, found["refused"]))
-        return rows.document_card(rows.value(dict, found["card"]))
+        return rows.record(DocumentCard, rows.value(dict, found["card"]))
 
     @contextmanager
     def _few_waiting(self) -> Iterator[None]:
@@ -78,20 +78,17 @@ class IntakeStore(rows.Store):
 
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
         """Append the one note of this message to the held note that it continues; None when there is none."""
-        found = await self._call("join_note", base=batch.base_id, batch=json_text(_batch_json(batch)), hold_s=hold_s)
+        found = await self._call("join_note", base=batch.base_id, batch=_batch_json(batch), hold_s=hold_s)
         for row in found:
-            document = rows.value(DocumentId, row["id"])
-            return EnqueuedDocument(id=document, source=batch.sources[0], created=bool(row["joined"]))
+            return rows.record(EnqueuedDocument, row, source=batch.sources[0], created=row["joined"])
         return None
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
         """Read the source of a document anew; None when there is nothing that can be read anew."""
-        found = await self._call(
-            "refresh_document", base=batch.base_id, document=document, batch=json_text(_batch_json(batch))
-        )
+        sent = _batch_json(batch)
+        found = await self._call("refresh_document", base=batch.base_id, document=document, batch=sent)
         for row in found:
-            new = rows.value(DocumentId, row["id"])
-            return EnqueuedDocument(id=new, source=rows.record(Source, row), created=bool(row["created"]))
+            return rows.record(EnqueuedDocument, row, source=rows.record(Source, row))
         return None
 
 
@@ -125,16 +122,20 @@ class InboxStore(rows.Store):
     ) -> bool:
         """Store the update; whether this holder is to handle it. False when it is stored already (redelivered), or when
         others hold earlier updates of its chat: `hold` gives it out later."""
-        found = await self._call(
-            "receive_update",
-            bot=bot_id,
-            update=update_id,
-            chat=chat_id,
-            payload=json_text(payload),
-            holder=holder,
-            lease_s=lease_s,
+        return (
+            await self._value(
+                bool,
+                "receive_update",
+                "is_ours",
+                bot=bot_id,
+                update=update_id,
+                chat=chat_id,
+                payload=payload,
+                holder=holder,
+                lease_s=lease_s,
+            )
+            or False
         )
-        return bool(found[0]["is_ours"])
 
     async def hold(
         self, bot_id: int, holder: str, held: Collection[int], *, lease_s: float, takes_more: bool
@@ -157,8 +158,7 @@ class InboxStore(rows.Store):
 
     async def begin(self, bot_id: int, update_id: int, holder: str) -> int | None:
         """Count a start of handling it; returns how many, this one included. None: it is another's by now."""
-        found = await self._call("begin_update", bot=bot_id, update=update_id, holder=holder)
-        return rows.value(int, found[0]["attempts"]) if found else None
+        return await self._value(int, "begin_update", "attempts", bot=bot_id, update=update_id, holder=holder)
 
     async def finish(self, bot_id: int, update_id: int) -> None:
         """Mark it as handled and drop its body."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from adapters.database import rows
-from adapters.database.payloads import json_text, name_key, storable
-from adapters.database.transport import PAGE_ROWS, Row
+from adapters.database.payloads import name_key, storable
+from adapters.database.transport import PAGE_ROWS
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.locator import JsonValue
@@ -30,59 +30,55 @@ class LibraryStore(rows.Store):
         cards: list[DocumentCard] = []
         while len(cards) < limit:
             wanted = min(limit - len(cards), PAGE_ROWS)
-            page = await self._page(base, limit=wanted, offset=offset + len(cards), name_contains=name_contains)
-            cards.extend(map(rows.document_card, page))
+            cards += (
+                page := await self._records(
+                    DocumentCard,
+                    "list_documents",
+                    base=base,
+                    limit=wanted,
+                    offset=offset + len(cards),
+                    name_contains=name_contains,
+                )
+            )
             if len(page) < wanted:
                 break
         return cards
 
-    async def _page(self, base: BaseId, *, limit: int, offset: int, name_contains: str | None) -> list[Row]:
-        part = _part_of_name(name_contains)
-        return await self._call("list_documents", base=base, limit=limit, offset=offset, name_contains=part)
-
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
         """How many of the listed documents are ready, with their passages, how many are not, and how many failed."""
-        part = _part_of_name(name_contains)
-        return rows.records(Removed, await self._call("count_base", base=base, name_contains=part))[0]
+        return (await self._records(Removed, "count_base", base=base, name_contains=name_contains))[0]
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         """One document of this base, in any state."""
-        found = await self._call("document_card", base=base, document=document)
-        return rows.document_card(found[0]) if found else None
+        return await self._record(DocumentCard, "document_card", base=base, document=document)
 
     async def cards(self, base: BaseId, documents: Sequence[DocumentId]) -> Mapping[DocumentId, DocumentCard]:
         """The same of several, as far as the base has them."""
-        found = await self._call("read_cards", base=base, documents=[str(each) for each in documents])
-        return {
-            rows.value(DocumentId, row["asked"]): rows.document_card(rows.value(dict, row["card"])) for row in found
-        }
+        found = await self._call("read_cards", base=base, documents=documents)
+        cards = rows.records(DocumentCard, [rows.value(dict, row["card"]) for row in found])
+        return {rows.value(DocumentId, row["asked"]): card for row, card in zip(found, cards, strict=True)}
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
         """Answer the question that a CHOOSING document asks; False when it asks none any more."""
-        return await self._does("choose_document", base=base, document=document, choice=choice.value)
+        return await self._does("choose_document", base=base, document=document, choice=choice)
 
     async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
         """Give a document another name; False when there is none. In the same transaction the lexical `terms` of the
         new name (term -> count) replace those of the old name for all its passages."""
-        name = storable(title)
-        return await self._does(
-            "rename_document", base=base, document=document, title=name, name_key=name_key(name), terms=json_text(terms)
-        )
+        key = name_key(storable(title))
+        return await self._does("rename_document", base=base, document=document, title=title, name_key=key, terms=terms)
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
         """The document and the versions that it replaced, newest first; at most 900 of them."""
-        found = await self._call("document_versions", base=base, document=document)
-        return [rows.document_card(row) for row in found]
+        return await self._records(DocumentCard, "document_versions", base=base, document=document)
 
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
         """Stop the work on all documents of a batch that are not final; returns how many."""
-        found = await self._call("cancel_batch", base=base, batch_id=batch)
-        return rows.value(int, found[0]["cancelled"])
+        return (await self._values(int, "cancel_batch", "cancelled", base=base, batch_id=batch))[0]
 
     async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
         """Who sent the documents of a batch together; None when the base holds none of them."""
-        found = await self._call("sender_of_batch", base=base, batch_id=batch)
-        return rows.value(UserId, found[0]["user_id"]) if found else None
+        return await self._value(UserId, "sender_of_batch", "user_id", base=base, batch_id=batch)
 
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         """Stop work on it; False when it was final already."""
@@ -94,7 +90,7 @@ class LibraryStore(rows.Store):
 
     async def clean_base(self, base: BaseId) -> Removed:
         """Remove everything, also what is being read right now."""
-        return rows.records(Removed, await self._call("clean_base", timeout_s=REMOVAL_S, base=base))[0]
+        return (await self._records(Removed, "clean_base", timeout_s=REMOVAL_S, base=base))[0]
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
         """Make a document permanent that was sent to be read now; False when there is no such document."""
@@ -128,21 +124,15 @@ class LibraryStore(rows.Store):
         reservation: str | None = None,
     ) -> None:
         """What a turn took and cost; `asker` is the person where `user` is a group. Its reservation ends."""
-        row = json_text(turn_row(turn))
+        row = turn_row(turn)
         await self._call("save_turn", user=user, base=base, turn=row, asker=asker, reservation=reservation)
 
     async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
         """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
-        (row,) = await self._call(
-            "reserve_question",
-            user=user,
-            asker=asker,
-            questions=bounds.questions,
-            cost=bounds.cost,
-            token_cost=bounds.token_cost,
-            lease_s=lease_s,
+        (reservation,) = await self._records(
+            Reservation, "reserve_question", user=user, asker=asker, **vars(bounds), lease_s=lease_s
         )
-        return rows.record(Reservation, row, cost=row["cost"] or 0.0)
+        return reservation
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
         """It is still being answered."""
@@ -158,12 +148,10 @@ class LibraryStore(rows.Store):
     ) -> Spending:
         """What the person (by this token of theirs) has asked of models in the last 24 hours, over all chats, compared
         with these bounds (None: no bound)."""
-        (row,) = await self._call("spent_in_a_day", user=person, questions=questions, cost=cost, token=token)
-        return rows.record(Spending, row, cost=row["cost"] or 0.0)
-
-
-def _part_of_name(part: str | None) -> str | None:
-    return None if part is None else storable(part)
+        (spent,) = await self._records(
+            Spending, "spent_in_a_day", user=person, questions=questions, cost=cost, token=token
+        )
+        return spent
 
 
 def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
@@ -198,13 +186,15 @@ class KeptFileStore(rows.Store):
     async def keep(self, base: BaseId, *, sha256: str, size_bytes: int, most_bytes: int) -> FileId | None:
         """The name under which the content is to be stored now, kept for an hour unless a document takes it; None when
         the base would keep more than `most_bytes`."""
-        found = await self._call("keep_file", base=base, hash=sha256, size_bytes=size_bytes, most_bytes=most_bytes)
-        return rows.value(FileId, found[0]["id"]) if found else None
+        return await self._value(
+            FileId, "keep_file", "id", base=base, hash=sha256, size_bytes=size_bytes, most_bytes=most_bytes
+        )
 
     async def count_bytes(self, base: BaseId, token: UserId, size_bytes: int, *, per_day: int) -> int | None:
         """Counts what a token has uploaded; seconds to wait once it is more than `per_day` bytes today."""
-        found = await self._call("count_bytes", base=base, token=token, bytes=size_bytes, per_day=per_day)
-        return rows.value(int, found[0]["wait_s"]) if found and found[0]["wait_s"] is not None else None
+        return await self._value(
+            int, "count_bytes", "wait_s", base=base, token=token, bytes=size_bytes, per_day=per_day
+        )
 
     async def release(self, limit: int) -> list[tuple[BaseId, FileId]]:
         """Files that no document has; they are told again until they are forgotten."""
@@ -213,7 +203,7 @@ class KeptFileStore(rows.Store):
 
     async def forget(self, files: Sequence[FileId]) -> None:
         """They are gone from the storage."""
-        await self._call("forget_files", files=[*map(str, files)])
+        await self._call("forget_files", files=files)
 
     async def forget_additions(self) -> None:
         """Removes the answers that were kept for a day under an Idempotency-Key."""

@@ -5,9 +5,9 @@ by the functions themselves. It does not know what a mode means.
 """
 
 from adapters.database import rows
-from adapters.database.payloads import storable
+from adapters.database.rows import Given
 from adapters.database.stores.library import REMOVAL_S
-from adapters.database.transport import NO_ROOM, Argument, DatabaseError, Row, Transport
+from adapters.database.transport import NO_ROOM, DatabaseError, Transport
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.documents import Removed
 from domain.errors import NoRoom
@@ -31,25 +31,18 @@ class PeopleStore(rows.Store):
     ) -> BaseId:
         """The first base of a private chat (`chat` is the person), a group or a topic; made when it is not there yet.
         `name` is the chat's, `topic` the topic's."""
-        found = await self._call(
-            "open_base",
-            chat=chat,
-            thread=thread,
-            member=member,
-            name=storable(name) if name else None,
-            topic=storable(topic) if topic else None,
+        (base,) = await self._values(
+            BaseId, "open_base", "id", chat=chat, thread=thread, member=member, name=name or None, topic=topic or None
         )
-        return rows.value(BaseId, found[0]["id"])
+        return base
 
     async def open_named_base(self, name: str) -> BaseId:
         """The base of the command line with this name; made when it is not there yet."""
-        found = await self._call("open_named_base", name=storable(name))
-        return rows.value(BaseId, found[0]["id"])
+        return (await self._values(BaseId, "open_named_base", "id", name=name))[0]
 
     async def named_bases(self, name: str) -> list[str]:
         """Names of command-line bases that hold documents (20 at most); `name` comes first if it is one of them."""
-        found = await self._call("named_bases", name=storable(name))
-        return [rows.value(str, row["name"]) for row in found]
+        return await self._values(str, "named_bases", "name", name=name)
 
     async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
         """The state in this topic. Where there is none it is created: these values, no mode, a fresh dialogue."""
@@ -57,7 +50,7 @@ class PeopleStore(rows.Store):
 
     async def set_mode(self, user: UserId, mode: Mode | None, *, thread: ThreadId | None = None) -> UserState:
         """Upserts on `user_id` and topic (seed 1, section 4.1.1)."""
-        return await self._state("set_mode", user=user, mode=mode.value if mode else None, thread=thread or 0)
+        return await self._state("set_mode", user=user, mode=mode, thread=thread or 0)
 
     async def set_language(self, user: UserId, language: str) -> UserState:
         """In all topics of the chat."""
@@ -77,13 +70,12 @@ class PeopleStore(rows.Store):
         """Open the chat's own base, where the open one was closed to them."""
         return await self._state("go_home", user=user, thread=thread or 0)
 
-    async def _state(self, function: str, **given: Argument) -> UserState:
+    async def _state(self, function: str, **given: Given) -> UserState:
         return rows.user_state((await self._call(function, timeout_s=None, **given))[0])
 
     async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
         """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
-        found = await self._call("clean_chat", user=user, base=base)
-        return Removed(messages=rows.value(int, found[0]["messages"]))
+        return (await self._records(Removed, "clean_chat", user=user, base=base))[0]
 
     async def forget(self, person: UserId) -> tuple[int, int]:
         """Remove all that is theirs; how many bases and documents it was."""
@@ -99,8 +91,7 @@ class PeopleStore(rows.Store):
             chat=chat,
             thread=thread,
             user=person,
-            about=question.about,
-            subject=storable(question.subject),
+            **vars(question),
             seconds=seconds,
         )
 
@@ -109,8 +100,9 @@ class PeopleStore(rows.Store):
     ) -> PendingQuestion | None:
         """What the person was asked there. It is given to the first `update` that comes, and again only to the same
         one, which is replayed after a crash."""
-        found = await self._call("take_pending_question", chat=chat, thread=thread, user=person, update=update)
-        return next(iter(rows.records(PendingQuestion, found)), None)
+        return await self._record(
+            PendingQuestion, "take_pending_question", chat=chat, thread=thread, user=person, update=update
+        )
 
 
 class TokenStore(rows.Store):
@@ -118,37 +110,22 @@ class TokenStore(rows.Store):
 
     async def add(self, base: BaseId | None, token_hash: str, *, is_read_only: bool, days: int | None) -> UserId:
         """The id of the new token, for one base or (None) all of who acts; it ends after `days` (None: never)."""
-        found = await self._call("add_token", base=base, hash=token_hash, read_only=is_read_only, days=days)
-        return rows.value(UserId, found[0]["id"])
+        (token,) = await self._values(
+            UserId, "add_token", "id", base=base, hash=token_hash, read_only=is_read_only, days=days
+        )
+        return token
 
     async def use(self, token_hash: str, *, per_minute: int) -> Caller | None:
         """Whose token it is; counts the request. None for one that is unknown, revoked or over."""
-        found = await self._call("use_token", hash=token_hash, per_minute=per_minute)
-        return _caller(found[0]) if found else None
+        return await self._record(Caller, "use_token", hash=token_hash, per_minute=per_minute)
 
     async def all(self, base: BaseId | None) -> list[Token]:
         """Those for a base (None: for any) that who acts has made, the oldest first."""
-        return [_token(row) for row in await self._call("list_tokens", base=base)]
+        return await self._records(Token, "list_tokens", base=base)
 
     async def revoke(self, base: BaseId | None, token: UserId) -> bool:
         """End it and erase its dialogues; False when the base has no such token."""
         return await self._does("revoke_token", base=base, token=token)
-
-
-def _caller(row: Row) -> Caller:
-    return rows.record(
-        Caller,
-        row,
-        token=row["id"],
-        person=row["user_id"],
-        base=row["base_id"],
-        base_name=row["name"],
-        is_read_only=row["read_only"],
-    )
-
-
-def _token(row: Row) -> Token:
-    return rows.record(Token, row, base=row["base_id"], base_name=row["name"], is_read_only=row["read_only"])
 
 
 class BaseStore(rows.Store):
@@ -164,26 +141,24 @@ class BaseStore(rows.Store):
     async def all(self, user: UserId, *, thread: ThreadId | None = None) -> list[ListedBase]:
         """What the person or group has, their own first; `is_open` tells of this topic."""
         found = await self._call("list_bases", user=user, thread=thread or 0)
-        return [_listed(row) for row in found]
+        return [rows.listed(row) for row in found]
 
     async def show(self, base: BaseId) -> ListedBase | None:
         """One base, as who acts sees it; for nobody in particular None where there is none. Raises BaseClosed."""
         found = await self._call("show_base", base=base)
-        return _listed(found[0]) if found else None
+        return rows.listed(found[0]) if found else None
 
     async def make(self, user: UserId, name: str) -> BaseId | None:
         """A further base of theirs; None when they own as many as anybody may."""
-        found = await self._call("make_base", user=user, name=storable(name), most=MOST_OWN)
-        return rows.value(BaseId, found[0]["base_id"]) if found else None
+        return await self._value(BaseId, "make_base", "base_id", user=user, name=name, most=MOST_OWN)
 
     async def rename(self, base: BaseId, name: str) -> bool:
         """False when there is none. Raises BaseReadOnly for whoever is not the owner."""
-        return await self._does("rename_base", base=base, name=storable(name))
+        return await self._does("rename_base", base=base, name=name)
 
     async def delete(self, base: BaseId) -> int | None:
         """Remove it with everything, and say how many documents it had; None for the first base of a chat."""
-        found = await self._call("delete_base", timeout_s=REMOVAL_S, base=base)
-        return rows.value(int, found[0]["documents"]) if found else None
+        return await self._value(int, "delete_base", "documents", timeout_s=REMOVAL_S, base=base)
 
     async def open(self, user: UserId, base: BaseId, *, thread: ThreadId | None) -> None:
         """Open it in their chat or in a topic of it. Raises BaseClosed."""
@@ -191,19 +166,21 @@ class BaseStore(rows.Store):
 
     async def bind(self, base: BaseId, chat: ChatId, *, thread: ThreadId | None, name: str) -> None:
         """Open a base of who acts in a group, for all who write there."""
-        await self._call("bind_base", base=base, chat=chat, thread=thread or 0, name=storable(name))
+        await self._call("bind_base", base=base, chat=chat, thread=thread or 0, name=name)
 
     async def keep_copy(self, base: BaseId, document: DocumentId, to: BaseId) -> FileId | None:
         """The name under which a document's kept file is to be stored for another base, before the document is sent
         there; None where Baza keeps none, or the other base has no room for it."""
-        found = await self._call("keep_copy", base=base, document=document, to=to, most_bytes=self._kept_bytes)
-        return rows.value(FileId, found[0]["id"]) if found else None
+        return await self._value(
+            FileId, "keep_copy", "id", base=base, document=document, to=to, most_bytes=self._kept_bytes
+        )
 
     async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
         """Copy or move a ready document to another base, as it was read; None where there is none. Raises
         NoRoom when the other base may not hold its passages as well."""
         try:
-            found = await self._call(
+            return await self._record(
+                SentOver,
                 "send_document",
                 timeout_s=REMOVAL_S,
                 base=base,
@@ -216,11 +193,10 @@ class BaseStore(rows.Store):
             if error.code != NO_ROOM:
                 raise
             raise NoRoom from error
-        return next(iter(rows.records(SentOver, found)), None)
 
     async def members(self, base: BaseId) -> list[Member]:
         """Everybody but the owner, who alone may ask."""
-        return [rows.record(Member, row, id=row["user_id"]) for row in await self._call("list_members", base=base)]
+        return await self._records(Member, "list_members", base=base)
 
     async def remove_member(self, base: BaseId, member: UserId) -> bool:
         """Take somebody off, or leave; False when they are no member, or the owner."""
@@ -236,7 +212,7 @@ class BaseStore(rows.Store):
 
     async def invite(self, base: BaseId, secret_hash: str, *, role: Role, once: bool, days: int | None) -> Invitation:
         """A link, by the hash of its secret; without `days` it does not end."""
-        (row,) = await self._call("make_invitation", base=base, hash=secret_hash, role=role.value, once=once, days=days)
+        (row,) = await self._call("make_invitation", base=base, hash=secret_hash, role=role, once=once, days=days)
         return rows.record(Invitation, row, role=role, once=once)
 
     async def invitations(self, base: BaseId) -> list[Invitation]:
@@ -249,10 +225,4 @@ class BaseStore(rows.Store):
 
     async def accept(self, user: UserId, secret_hash: str, *, name: str) -> Joined | None:
         """Make the person a member by a link; None for one that does not work (any more)."""
-        found = await self._call("accept_invitation", user=user, hash=secret_hash, name=storable(name))
-        return rows.record(Joined, found[0], base=found[0]["base_id"]) if found else None
-
-
-def _listed(row: Row) -> ListedBase:
-    group = row["chat_id"] if row["kind"] == "group" else None
-    return rows.record(ListedBase, row, id=row["base_id"], group=group)
+        return await self._record(Joined, "accept_invitation", user=user, hash=secret_hash, name=name)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, storable, vector_text, vectors_in_line
+from adapters.database.payloads import iso, json_text, vector_text, vectors_in_line
 from adapters.database.segments import Near, SegmentMirror
 from adapters.database.transport import Row, Transport
 from domain.documents import opening_line
@@ -64,9 +64,9 @@ class SearchStore(rows.Store):
             base=query.base_id,
             embedding=None if query.vector is None else vectors_in_line([query.vector]),
             model=query.model,
-            terms=[storable(term) for term in query.terms],
+            terms=query.terms,
             spellings=_spellings_text(query),
-            filter=None if query.only is None else json_text(_filter_json(query.only)),
+            filter=None if query.only is None else _filter_json(query.only),
             limit=query.limit,
             near=None if near is None else _numbers_text(near.passages),
             near_segment=None if near is None else near.segment,
@@ -77,33 +77,31 @@ class SearchStore(rows.Store):
 
     async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
         """Up to `query.limit` documents that the terms choose, best first."""
-        found = await self._call(
+        found = await self._records(
+            DocumentMatch,
             "find_documents",
             base=query.base_id,
-            terms=[storable(term) for term in query.terms],
+            terms=query.terms,
             spellings=_spellings_text(query),
             limit=query.limit,
         )
-        return [replace(each, opening=opening_line(each.opening)) for each in map(rows.document_match, found)]
+        return [replace(each, opening=opening_line(each.opening)) for each in found]
 
     async def documents_saying_first(
         self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0
     ) -> list[DocumentMatch]:
         """The documents that have all of the terms in their first passage or their names, by id."""
-        found = await self._call(
-            "documents_saying_first", base=base, terms=[storable(term) for term in terms], limit=limit, offset=offset
+        return await self._records(
+            DocumentMatch, "documents_saying_first", base=base, terms=terms, limit=limit, offset=offset
         )
-        return [rows.document_match(row) for row in found]
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         """One passage of this base; None when the base does not hold it (any more)."""
-        found = await self._call("passage", base=base, chunk=chunk)
-        return rows.passage(found[0]) if found else None
+        return next(iter(rows.passages(await self._call("passage", base=base, chunk=chunk))), None)
 
     async def holds_documents(self, base: BaseId) -> bool:
         """Whether the base has any searchable passage."""
-        found = await self._call("holds_documents", base=base)
-        return any(row["holds"] for row in found)
+        return any(await self._values(bool, "holds_documents", "holds", base=base))
 
     async def ensure_index(self) -> bool:
         """Make what large bases need: segments of vectors and of postings, counts of words; True when any was made now.
@@ -149,13 +147,11 @@ class NextVectorStore(rows.Store):
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
         """Bases with passages of another model; `name` asks for one."""
-        found = await self._call("outdated_bases", model=model, name=name)
-        return [rows.record(OutdatedBase, row, id=row["base_id"]) for row in found]
+        return await self._records(OutdatedBase, "outdated_bases", model=model, name=name)
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready documents with passages that `model` has no vector for."""
-        found = await self._call("outdated_documents", base=base, model=model)
-        return [rows.value(DocumentId, row["document_id"]) for row in found]
+        return await self._values(DocumentId, "outdated_documents", "document_id", base=base, model=model)
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
         """All passages of a document, in order."""
@@ -180,8 +176,8 @@ class NextVectorStore(rows.Store):
 
     async def switch(self, base: BaseId, model: str) -> bool:
         """Switch the base to its new vectors; False when some are missing."""
-        found = await self._call("switch_model", timeout_s=SWITCH_S, base=base, model=model)
-        return rows.value(int, found[0]["missing"]) == 0
+        missing = await self._values(int, "switch_model", "missing", timeout_s=SWITCH_S, base=base, model=model)
+        return missing == [0]
 
 
 def _stored_chunk(row: Row) -> StoredChunk:
@@ -195,4 +191,4 @@ class PassageStore(rows.Store):
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
         """Up to `limit` (below 1000) passages with an ordinal over `after`; none when the base does not hold it."""
         found = await self._call("read_passages", base=base, document=document, after=after, limit=limit)
-        return [rows.passage(row) for row in found]
+        return rows.passages(found)

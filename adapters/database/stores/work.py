@@ -14,11 +14,11 @@ from math import inf
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, postings_json, storable, vectors_in_line
 from adapters.database.stores.intake import source_key
-from adapters.database.transport import LEASE_LOST, NO_ROOM, PAGE_ROWS, Argument, DatabaseError, Reals, Row, Transport
+from adapters.database.transport import NO_ROOM, PAGE_ROWS, Argument, DatabaseError, Reals, Row, Transport
 from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId
 from domain.locator import JsonValue
-from ingestion.errors import FailureCode, LeaseLost, SourceError
+from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS
 from ingestion.records import (
     Block,
@@ -59,12 +59,12 @@ class TextStore(rows.Store):
                 return spool.finish()
 
 
-class WorkStore:
+class WorkStore(rows.Store):
     """Meets `ingestion.ports.WorkQueue`."""
 
     def __init__(self, transport: Transport, *, base_passages: int | None = None) -> None:
         """`base_passages` is how many a base of people may hold (BASE_PASSAGES); None: any."""
-        self._transport = transport
+        super().__init__(transport)
         self._base_passages = base_passages
         self._text = TextStore(transport)
 
@@ -81,29 +81,29 @@ class WorkStore:
         self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
     ) -> list[ClaimedDocument]:
         """As `claim`; of notes and small files up to `most`, all of one person and base."""
-        found = await self._transport.call(
+        found = await self._call(
             "claim_documents",
-            p_worker=worker,
-            p_lease_s=lease_s,
-            p_only=[str(document) for document in only] or None,
-            p_together=most,
-            p_lanes=[lane.value for lane in lanes],
-            p_person_places=list(lanes.values()),
-            p_base_passages=self._base_passages,
+            worker=worker,
+            lease_s=lease_s,
+            only=list(only) or None,
+            together=most,
+            lanes=list(lanes),
+            person_places=list(lanes.values()),
+            base_passages=self._base_passages,
         )
         return [rows.claimed_document(row) for row in found]
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Extend the lease to `lease_s` from now."""
-        await self._call("renew_lease", document, p_lease_s=lease_s)
+        await self._held("renew_lease", document, lease_s=lease_s)
 
     async def give_back(self, document: ClaimedDocument) -> None:
         """Release it as if it had not been claimed; what is stored of it is kept."""
-        await self._call("return_document", document)
+        await self._held("return_document", document)
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
         """Report its stage and progress."""
-        await self._call("report_progress", document, p_status=status.value, p_done=done, p_total=total)
+        await self._held("report_progress", document, status=status, done=done, total=total)
 
     async def record_content(
         self,
@@ -115,13 +115,13 @@ class WorkStore:
         edition: Edition | None = None,
     ) -> PublishedDocument | None:
         """Record the content's hash. Returns the duplicate or the namesake that stops the work, if there is one."""
-        found = await self._call(
+        found = await self._held(
             "record_content",
             document,
-            p_content_hash=content_hash,
-            p_size_bytes=size_bytes,
-            p_media_type=None if media_type is None else storable(media_type),
-            p_edition=None if edition is None else json_text(asdict(edition)),
+            content_hash=content_hash,
+            size_bytes=size_bytes,
+            media_type=None if media_type is None else storable(media_type),
+            edition=None if edition is None else json_text(asdict(edition)),
         )
         return next(iter(rows.records(PublishedDocument, found)), None)
 
@@ -134,26 +134,21 @@ class WorkStore:
                 "document": document.id,
                 "hash": file.sha256,
                 "size_bytes": file.size_bytes,
-                "media_type": None if file.media_type is None else storable(file.media_type),
+                "media_type": file.media_type,
             }
             for document, file in contents
         ]
-        found = await self._transport.call("record_contents", p_lease=contents[0][0].lease, p_contents=json_text(sent))
-        return [rows.value(DocumentId, row["id"]) for row in found]
+        lease = contents[0][0].lease
+        return await self._values(DocumentId, "record_contents", "id", lease=lease, contents=json_text(sent))
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         """Turn a file that holds nothing but an address into a link, queued as if the address had been sent."""
-        await self._call(
-            "become_link",
-            document,
-            p_address=storable(link.identifier),
-            p_name_key=source_key(link),
-            p_lane=link.lane.value,
-        )
+        address = storable(link.identifier)
+        await self._held("become_link", document, address=address, name_key=source_key(link), lane=link.lane)
 
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
         """What was read in a ready version with the same content; None when there is none (any more)."""
-        for row in await self._call("known_reading", document):
+        for row in await self._held("known_reading", document):
             blocks = await self._text.blocks(document.base_id, rows.value(DocumentId, row["id"]))
             if len(blocks) == rows.value(int, row["blocks"]):  # otherwise it was deleted during the reading
                 return rows.known_reading(row, blocks)
@@ -169,24 +164,24 @@ class WorkStore:
 
         batch = await asyncio.to_thread(following)
         written = await asyncio.to_thread(lambda: json_text(_parsed_json(parsed, batch)))
-        found = await self._call_within_bound("store_blocks", document, chunks, p_parsed=written)
+        found = await self._held_within_bound("store_blocks", document, chunks, parsed=written)
         count = len(batch)
         while further := await asyncio.to_thread(following):
             written = await asyncio.to_thread(_blocks_text, further)
-            await self._call("add_blocks", document, p_first=count, p_blocks=written)
+            await self._held("add_blocks", document, first=count, blocks=written)
             count += len(further)
         return rows.value(int, found[0]["stored"])
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
         """Drop what earlier attempts stored, except chunks of this model with these digests. Returns their ordinals."""
-        found = await self._call("keep_chunks", document, p_model=model, p_digests=list(digests))
+        found = await self._held("keep_chunks", document, model=model, digests=list(digests))
         return set(rows.value(list[int], found[0]["kept"]))
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         """Store a batch in one call, which is sent before anything else is awaited; a chunk of the same ordinal is
         replaced."""
         written = _write(chunks)
-        await self._call("add_chunks", document, p_chunks=written.chunks, p_embeddings=written.vectors)
+        await self._held("add_chunks", document, chunks=written.chunks, embeddings=written.vectors)
 
     async def publish(
         self,
@@ -200,14 +195,14 @@ class WorkStore:
         """Store the last chunks and make the document ready. Raises SourceError where there is no room, DatabaseError
         when not all `chunks` are stored."""
         written = await _written(last)
-        found = await self._call_within_bound(
+        found = await self._held_within_bound(
             "publish_document",
             document,
             chunks,
-            p_last=written.chunks if last else None,
-            p_embeddings=written.vectors,
-            p_parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
-            p_content_hash=content_hash,
+            last=written.chunks if last else None,
+            embeddings=written.vectors,
+            parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
+            content_hash=content_hash,
         )
         return rows.records(PublishedDocument, found)[0]
 
@@ -229,40 +224,33 @@ class WorkStore:
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
         """Queue it for a later retry."""
-        await self._call("postpone_document", document, p_delay_s=delay_s, **_failure_arguments(failure))
+        await self._held("postpone_document", document, delay_s=delay_s, **_failure_arguments(failure))
 
     async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
         """Mark it as failed; what was stored of it is removed."""
-        await self._call("fail_document", document, **_failure_arguments(failure))
+        await self._held("fail_document", document, **_failure_arguments(failure))
 
-    async def _call_within_bound(
-        self, function: str, document: ClaimedDocument, chunks: int, **arguments: Argument
+    async def _held_within_bound(
+        self, function: str, document: ClaimedDocument, chunks: int, **given: Argument
     ) -> list[Row]:
         """A call that checks the quota. Raises SourceError where the base may not hold so many chunks more."""
         bound = self._base_passages
         try:
-            return await self._call(function, document, p_chunks=chunks, p_base_passages=bound, **arguments)
+            return await self._held(function, document, chunks=chunks, base_passages=bound, **given)
         except DatabaseError as exc:
             if exc.code == NO_ROOM:
                 raise SourceError(FailureCode.BASE_WITHOUT_ROOM, passages=chunks, most=bound) from exc
             raise
 
-    async def _call(self, function: str, document: ClaimedDocument, **arguments: Argument) -> list[Row]:
-        try:
-            return await self._transport.call(
-                function, timeout_s=None, p_document=document.id, p_lease=document.lease, **arguments
-            )
-        except DatabaseError as exc:
-            if exc.code == LEASE_LOST:
-                raise LeaseLost(document.id) from exc
-            raise
+    async def _held(self, function: str, document: ClaimedDocument, **given: Argument) -> list[Row]:
+        return await self._leased(function, document.id, document.lease, **given)
 
 
 def _failure_arguments(failure: Failure) -> dict[str, Argument]:
     return {
-        "p_code": failure.code,
-        "p_params": json_text(failure.params),
-        "p_detail": storable(failure.detail),
+        "code": failure.code,
+        "params": json_text(failure.params),
+        "detail": storable(failure.detail),
     }
 
 
