@@ -6,7 +6,9 @@ pickle). Long runs of blocks have an encoding of their own (`ingestion.parsers.c
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from math import isfinite
@@ -23,7 +25,8 @@ def to_line(record: object) -> bytes:
     """`{"record": its class, its fields}` and a line end. Escapes keep lone surrogates, which file names may hold."""
     if not is_dataclass(record) or isinstance(record, type):
         raise TypeError("a record was expected")
-    return json.dumps({"record": type(record).__name__, **asdict(record)}, allow_nan=False).encode() + b"\n"
+    fields = {"record": type(record).__name__, **asdict(record)}
+    return json.dumps(fields, allow_nan=False, default=datetime.isoformat).encode() + b"\n"
 
 
 @overload
@@ -48,14 +51,13 @@ def _hints(kind: type[object]) -> dict[str, Any]:
 
 
 def _value(wanted: Any, value: Any) -> Any:
-    """`value` as what the hint of its field wants: `X | None`, `tuple[X, ...]`, `tuple[X, Y]`, a record, a plain
-    value."""
+    """`value` as what the hint of its field wants: `X | None`, a tuple or sequence, a record, a plain value."""
     origin, kinds = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
         (wanted,) = (each for each in kinds if each is not NoneType)
         return None if value is None else _value(wanted, value)
-    if origin is tuple and isinstance(value, list):
-        kinds = kinds[:1] * len(value) if kinds[-1] is Ellipsis else kinds
+    if origin in (tuple, Sequence) and isinstance(value, list):
+        kinds = kinds[:1] * len(value) if origin is Sequence or kinds[-1] is Ellipsis else kinds
         return tuple(_value(kind, each) for kind, each in zip(kinds, value, strict=True))
     if is_dataclass(wanted) and isinstance(value, dict):
         hints = _hints(wanted)  # type: ignore[arg-type] # a class, as all hints of ours
@@ -70,6 +72,8 @@ def _value(wanted: Any, value: Any) -> Any:
 def _plain(wanted: Any, value: Any) -> Any:
     if wanted is float and type(value) is int and abs(value) < 2**63:
         value = float(value)
+    if wanted is datetime and type(value) is str:
+        return datetime.fromisoformat(value)
     if type(value) is not wanted or (wanted is float and not isfinite(value)):
         raise ValueError(f"{wanted} was expected")
     return storable(value) if wanted is str else value

@@ -24,16 +24,7 @@ MOST_PIXELS = 250_000_000  # of a photo before it is reduced; phones reach 200 m
 MOST_PAGES = 1_000  # of a TIFF
 JPEG_QUALITY = 92
 SIXTEEN_BITS = 256.0  # divides 16-bit grey down to 8 bits
-FORMATS = (
-    "JPEG",
-    "PNG",
-    "GIF",
-    "TIFF",
-    "BMP",
-    "WEBP",
-    "AVIF",
-    "HEIF",
-)  # not all that Pillow knows: one of the others runs Ghostscript
+FORMATS = ("JPEG", "PNG", "GIF", "TIFF", "BMP", "WEBP", "AVIF", "HEIF")  # one of the others runs Ghostscript
 PAGED_FORMATS = frozenset({"TIFF"})  # in other formats, several frames are an animation
 
 DAMAGE = (UnidentifiedImageError, OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError)
@@ -61,7 +52,12 @@ def open_picture(path: Path, page: int, *, name: str) -> Picture:
 
     Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY.
     """
-    _know_heif(path)
+    with path.open("rb") as stream:
+        is_heif = stream.read(12)[4:8] == b"ftyp"
+    if is_heif:
+        from pi_heif import register_heif_opener  # only for these files: its native libraries load slowly
+
+        register_heif_opener()
     Image.MAX_IMAGE_PIXELS = None  # we check the size ourselves: Pillow only warns at first
     try:
         with Image.open(path, formats=FORMATS) as picture:
@@ -72,7 +68,12 @@ def open_picture(path: Path, page: int, *, name: str) -> Picture:
             if math.prod(picture.size) > MOST_PIXELS:
                 raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
             picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # decode a JPEG no larger than needed
-            return Picture(content=_to_jpeg(_fitted(_flat(ImageOps.exif_transpose(picture)))), pages=pages)
+            flat = _flat(ImageOps.exif_transpose(picture))
+            if max(flat.size) <= SMALL_SIDE:
+                larger = (flat.width * ENLARGEMENT, flat.height * ENLARGEMENT)
+                flat = flat.resize(larger, Image.Resampling.LANCZOS)
+            flat.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)  # never larger
+            return Picture(content=_to_jpeg(flat), pages=pages)
     except DAMAGE as error:
         detail = f"{type(error).__name__}: {error}"
         raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=detail) from error
@@ -88,16 +89,6 @@ def _count_pages(picture: Image.Image) -> int:
     return pages
 
 
-def _know_heif(path: Path) -> None:
-    with path.open("rb") as stream:
-        head = stream.read(12)
-    if head[4:8] == b"ftyp":
-        # Imported only for these files: its native libraries load slowly.
-        from pi_heif import register_heif_opener
-
-        register_heif_opener()
-
-
 def _flat(picture: Image.Image) -> Image.Image:
     """Without transparency, palette or more than 8 bits a channel; transparent areas become white."""
     if picture.mode.startswith(("I", "F")):
@@ -110,15 +101,6 @@ def _flat(picture: Image.Image) -> Image.Image:
     paper = Image.new("RGB", picture.size, "white")
     paper.paste(picture, mask=picture.getchannel("A"))
     return paper
-
-
-def _fitted(picture: Image.Image) -> Image.Image:
-    longest = max(picture.size)
-    if longest <= SMALL_SIDE:
-        return picture.resize((picture.width * ENLARGEMENT, picture.height * ENLARGEMENT), Image.Resampling.LANCZOS)
-    if longest > LARGEST_SIDE:
-        picture.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)
-    return picture
 
 
 def _to_jpeg(picture: Image.Image) -> bytes:

@@ -2,10 +2,8 @@
 
 In: headings with their levels, blocks and lines of lists or code in order; what a file states of itself, and its name.
 Out: blocks whose locators carry the path and the rest of the place; the title and the author under which a document is
-shown, one short line each, or nothing: none is invented. The lines above a table that name it or its unit become its
-first lines, so that every passage of the table repeats them. A title that other files of the base bear as well gives
-way when the document is published (`bear_own_titles` in SQL). A document inside another is a chapter of it. It knows no
-format.
+shown, or nothing: none is invented. The lines above a table that name it or its unit become its first lines, so that
+every passage of the table repeats them. A document inside another is a chapter of it. It knows no format.
 """
 
 import re
@@ -42,19 +40,17 @@ OPENING_CHARS = 1_000  # a heading after more text than this names a part, not t
 LONGEST_NAME_WORDS = 5
 
 SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]\s")  # «1. Предмет договора» names no contract
-MEANINGLESS_TITLES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"(untitled|без (имени|названия))( document|\d| )*",
-        r"(document|документ|presentation|презентация|book|книга|лист|sheet)\s*\d*",
-        r"(powerpoint presentation|презентация powerpoint|word document|документ (microsoft )?word)",
-        r"microsoft (word|powerpoint|excel|office)\b.*",  # from a printer driver: "Microsoft Word - x.doc"
-        r".*\.(docx?|pdf|rtf|odt|txt|tex|dvi|indd|qxd|pptx?|xlsx?|html?|p65|fm|cdr|wpd)",  # the name of another file
-        r"(title|заголовок|название)( here)?",
-        r"((table of )?contents|содержание|оглавление)",
-        r"[\W\d_]*",  # no letter at all
-        r".*\ufffd.*",
-    )
+MEANINGLESS_TITLES = re.compile(
+    r"(untitled|без (имени|названия))( document|\d| )*"
+    r"|(document|документ|presentation|презентация|book|книга|лист|sheet)\s*\d*"
+    r"|(powerpoint presentation|презентация powerpoint|word document|документ (microsoft )?word)"
+    r"|microsoft (word|powerpoint|excel|office)\b.*"  # from a printer driver: "Microsoft Word - x.doc"
+    r"|.*\.(docx?|pdf|rtf|odt|txt|tex|dvi|indd|qxd|pptx?|xlsx?|html?|p65|fm|cdr|wpd)"  # the name of another file
+    r"|(title|заголовок|название)( here)?"
+    r"|((table of )?contents|содержание|оглавление)"
+    r"|[\W\d_]*"  # no letter at all
+    r"|.*\ufffd.*",
+    re.IGNORECASE,
 )
 """Titles that no person wrote; matched against the whole title."""
 
@@ -90,33 +86,21 @@ def _tidy(cell: str) -> str:
 
 
 def in_blocks(text: str, kind: BlockKind) -> Iterator[str]:
-    """The text itself when it is short enough."""
+    """The text itself when it is short enough; each part of a table has its header."""
     if len(text) <= LARGEST_BLOCK_CHARS:
         yield text
         return
-    header = _header(text) if kind is BlockKind.TABLE else ""
+    found = HEADER.match(text, 0, int(LARGEST_BLOCK_CHARS * LARGEST_HEADER_SHARE)) if kind is BlockKind.TABLE else None
+    header = f"{found[0]}\n" if found else ""
     start = 0
     while start < len(text):
         lead = header if start else ""
-        end = _end(text, start, LARGEST_BLOCK_CHARS - len(lead))
+        end = start + LARGEST_BLOCK_CHARS - len(lead)
+        if end < len(text):
+            after = (text.rfind(mark, end - SEARCHED_CHARS, end) + 1 for mark in ("\n", " "))
+            end = next((place for place in after if place > start + 1), end)
         yield lead + text[start:end].strip("\n")
         start = end
-
-
-def _header(text: str) -> str:
-    found = HEADER.match(text, 0, int(LARGEST_BLOCK_CHARS * LARGEST_HEADER_SHARE))
-    return f"{found[0]}\n" if found else ""
-
-
-def _end(text: str, start: int, room: int) -> int:
-    end = start + room
-    if end >= len(text):
-        return len(text)
-    for mark in ("\n", " "):
-        found = text.rfind(mark, end - SEARCHED_CHARS, end)
-        if found > start:
-            return found + 1
-    return end
 
 
 class Outline:
@@ -224,18 +208,14 @@ class Outline:
             self._names.append(block)
             self._release(MOST_NAMES)
             return
-        if kind is BlockKind.TABLE:
-            block = self._with_names(block)
+        if kind is BlockKind.TABLE:  # the lines that name it at its place become its first
+            place = _without_rows(block.locator)
+            lines = [" ".join(each.text.split()) for each in self._names if _without_rows(each.locator) == place]
+            self._release(len(lines))
+            self._names.clear()
+            block = replace(block, text="\n".join((*lines, text)))
         self._release(0)
         self._store(block)
-
-    def _with_names(self, table: Block) -> Block:
-        """The table below the lines that name it at its place."""
-        place = _without_rows(table.locator)
-        lines = [" ".join(each.text.split()) for each in self._names if _without_rows(each.locator) == place]
-        self._release(len(lines))
-        self._names.clear()
-        return replace(table, text="\n".join((*lines, table.text)))
 
     def _release(self, kept: int) -> None:
         """Add all but the last `kept` names as paragraphs."""
@@ -243,12 +223,10 @@ class Outline:
             self._store(self._names.pop(0))
 
     def _store(self, block: Block) -> None:
-        if len(block.text) <= LARGEST_BLOCK_CHARS:
-            self._blocks.append(block, size=written_chars(block))
-            return
-        for text in filter(str.strip, in_blocks(block.text, block.kind)):
-            part = replace(block, text=text)
-            self._blocks.append(part, size=written_chars(part))
+        for text in in_blocks(block.text, block.kind):
+            part = block if text is block.text else replace(block, text=text)
+            if text.strip():
+                self._blocks.append(part, size=written_chars(part))
 
 
 def _without_rows(place: Locator) -> Locator:
@@ -258,8 +236,15 @@ def _without_rows(place: Locator) -> Locator:
 def choose_title(stated: str | None, blocks: Iterable[Block], *, name: str) -> str:
     """The stated title if meaningful, else the first such heading of its opening, else the file's name without its
     extension."""
-    titles = (_on_one_line(title) for title in (stated or "", *_first_headings(blocks)))
-    return next(filter(_is_meaningful, titles), None) or _on_one_line(PurePath(name).stem) or name
+    titles, chars = [stated or ""], 0
+    for block in blocks:
+        if block.kind is BlockKind.HEADING and not SECTION_NUMBER.match(block.text):
+            titles.append(block.text)
+        chars += len(block.text)
+        if chars > OPENING_CHARS:
+            break
+    meaningful = (title for title in map(_on_one_line, titles) if not MEANINGLESS_TITLES.fullmatch(title))
+    return next(meaningful, None) or _on_one_line(PurePath(name).stem) or name
 
 
 def choose_author(stated: str | None, blocks: Iterable[Block]) -> str | None:
@@ -271,31 +256,12 @@ def choose_author(stated: str | None, blocks: Iterable[Block]) -> str | None:
     author = " ".join((stated or "").split())
     if not author or NOBODY.fullmatch(author):
         return None
-    if _are_names(author) or any(author in block.text for block in blocks):
-        return author
-    return None
-
-
-def _first_headings(blocks: Iterable[Block]) -> Iterator[str]:
-    chars = 0
-    for block in blocks:
-        if block.kind is BlockKind.HEADING and not SECTION_NUMBER.match(block.text):
-            yield block.text
-        chars += len(block.text)
-        if chars > OPENING_CHARS:
-            return
-
-
-def _is_meaningful(title: str) -> bool:
-    return bool(title) and not any(pattern.fullmatch(title) for pattern in MEANINGLESS_TITLES)
-
-
-def _are_names(author: str) -> bool:
-    """«Rafael Teixeira de Lima», «Holmes, Jon», «Иванов И. И.; Петров П. П.», a login."""
-    return all(_is_name(name.split()) for name in BETWEEN_NAMES.split(author) if name.strip())
+    names = [name.split() for name in BETWEEN_NAMES.split(author) if name.strip()]
+    return author if all(map(_is_name, names)) or any(author in block.text for block in blocks) else None
 
 
 def _is_name(words: Sequence[str]) -> bool:
+    """«Rafael Teixeira de Lima», «Иванов И. И.», a login."""
     if len(words) == 1 and words[0].isalnum():
         return True
     is_capitalised = not (words[0][0].islower() or words[-1][0].islower())

@@ -24,10 +24,9 @@ from pypdf.errors import DependencyError, DeprecationError, FileNotDecryptedErro
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import language_of
-from ingestion.parsers.codec import report_pages
+from ingestion.parsers.codec import tell_pages
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.pdf_layout import BULLET, Paragraph, build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding, plain_lines
 from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble
@@ -217,7 +216,7 @@ def _read(first: PdfPages, second: SecondReader, count: int) -> Iterator[Page]:
             page = (lines, bool(text.strip()) and not is_stamp) if is_usable else second.page(index)
         except PdfTrouble:
             page = second.page(index)
-        report_pages(index + 1, count)
+        tell_pages.get()(index + 1, count)
         yield page
 
 
@@ -253,12 +252,5 @@ def _to_document(text: _Text, info: FileInfo, *, title: str | None, author: str 
             outline.name_table(paragraph.text)
         else:
             outline.add(BlockKind.PARAGRAPH, paragraph.text)
-    blocks = outline.finish()
-    return Document(
-        title=choose_title(title, blocks, name=info.name),
-        blocks=blocks,
-        pages=text.pages,
-        pages_without_text=tuple(text.pages_without),
-        language=language_of(blocks),
-        author=author,
-    )
+    document = outline.document(info.name, title, author=author, pages=text.pages)
+    return replace(document, pages_without_text=tuple(text.pages_without))

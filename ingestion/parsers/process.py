@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import structlog
 
@@ -36,7 +36,6 @@ from ingestion.parsers.codec import (
 from ingestion.progress import Progress
 from ingestion.records import Block, Document, FetchedFile
 from sandbox.confinement import Confinement
-from sandbox.forkserver import Ended
 from sandbox.pool import Closing, Line, Pool, PoolDied
 
 ENTRY = "ingestion.parsers.registry:serve"
@@ -76,10 +75,9 @@ class FileParser(ABC):
                 document = replace(document, blocks=CutBlocks(document.blocks, passages, sizes))
             return document
 
-        request = _request(file, Task.PARSE)
         started = time.monotonic()
         try:
-            parsed = await self._ask(_with_sizes(request, sizes) if sizes else request, receive)
+            parsed = await self._ask(_request(file, Task.PARSE, sizes=sizes), receive)
         except SourceError:
             if document is None:
                 raise
@@ -98,8 +96,8 @@ class FileParser(ABC):
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
 
-        request = Request(task=Task.CUT, path="", name="", output_bytes=CUT_LIMIT_BYTES)
-        return await self._ask(_with_sizes(request, sizes), receive)
+        request = Request(task=Task.CUT, path="", name="", output_bytes=CUT_LIMIT_BYTES, sizes=sizes)
+        return await self._ask(request, receive)
 
     @abstractmethod
     async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
@@ -130,13 +128,18 @@ class ParseProcess(FileParser, Closing):
 
     async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
         """Write the files inside to the empty `folder` (its whole path), named by numbers. Raises as `parse` does."""
-        unpacking = replace(_request(file, Task.UNPACK), members=members, total_bytes=total_bytes)
-        return await self._ask(replace(unpacking, folder=str(folder)), _receive_listing)
+
+        async def receive(child: _Child) -> Listing:
+            listing: Listing = decode_answer(await child.line(), Listing)
+            return listing
+
+        limits = {"folder": str(folder), "members": members, "total_bytes": total_bytes}
+        return await self._ask(_request(file, Task.UNPACK, **limits), receive)
 
     @contextlib.asynccontextmanager
     async def shared(self, folder: Path) -> AsyncIterator[FileParser]:
         """One process for several small files, all in `folder` (its whole path) and of one base."""
-        shared = SharedProcess(self._pool, replace(self._confinement(_SMALL), reads=(str(folder),)))
+        shared = SharedProcess(self._pool, self._confinement(reads=str(folder)))
         try:
             yield shared
         finally:
@@ -150,32 +153,19 @@ class ParseProcess(FileParser, Closing):
 
     async def _ask_once(self, request: Request, receive: "Receive[Result]") -> Result:
         """Closing the line makes the pool kill the process, however this ends."""
-        try:
-            async with self._pool.child(self._confinement(request)) as line:
-                with _translated(request):
-                    line.write(request)
-                    child = _Child(
-                        line,
-                        name=request.name,
-                        timeout_s=self._seconds(request),
-                        output_bytes=request.output_bytes,
-                    )
-                    return await receive(child)
-        except TimeoutError as error:
-            seconds = math.ceil(self._seconds(request))
-            raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=seconds) from error
+        seconds = self._timeout_s * (CUT_PATIENCE if request.task is Task.CUT else 1)
+        confinement = self._confinement(reads=request.path, writes=request.folder, cpu_s=math.ceil(seconds))
+        async with self._pool.child(confinement) as line:
+            return await _answered(line, request, receive, timeout_s=seconds)
 
-    def _seconds(self, request: Request) -> float:
-        return self._timeout_s * (CUT_PATIENCE if request.task is Task.CUT else 1)
-
-    def _confinement(self, request: Request) -> Confinement:
+    def _confinement(self, *, reads: str, writes: str = "", cpu_s: int | None = None) -> Confinement:
         return Confinement(
-            reads=(request.path,) if request.path else (),
-            writes=(request.folder,) if request.folder else (),
+            reads=(reads,) if reads else (),
+            writes=(writes,) if writes else (),
             address_bytes=self._memory_bytes,
-            cpu_s=math.ceil(self._seconds(request)),
+            cpu_s=cpu_s or math.ceil(self._timeout_s),
             cpu_grace_s=CPU_GRACE_S,
-            file_bytes=LARGEST_MEMBER_BYTES if request.folder else 0,
+            file_bytes=LARGEST_MEMBER_BYTES if writes else 0,
             niceness=NICENESS,
         )
 
@@ -207,13 +197,7 @@ class SharedProcess(FileParser):
             self._line, self._spent_s = await self._pool.start(self._confinement), 0.0
         started = time.monotonic()
         try:
-            with _translated(request):
-                self._line.write(request)
-                child = _Child(self._line, name=request.name, timeout_s=SMALL_S, output_bytes=request.output_bytes)
-                return await receive(child)
-        except TimeoutError as error:
-            self.drop()
-            raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=math.ceil(SMALL_S)) from error
+            return await _answered(self._line, request, receive, timeout_s=SMALL_S)
         except BaseException as error:
             if not (isinstance(error, SourceError) and error.code in REFUSALS):
                 self.drop()
@@ -234,45 +218,52 @@ REFUSALS = frozenset(
 )
 """What a reader says of a file in its own words: the process is as good as before."""
 
-_SMALL = Request(task=Task.PARSE, path="", name="", output_bytes=OUTPUT_LIMIT_BYTES)
 
-
-def _request(file: FetchedFile, task: Task, *, page: int = 0) -> Request:
+def _request(file: FetchedFile, task: Task, **more: Any) -> Request:
     return Request(
         task=task,
         path=str(file.path.absolute()),
         name=file.name,
         media_type=file.media_type,
-        page=page,
         output_bytes=OUTPUT_LIMIT_BYTES,
+        **more,
     )
 
 
-def _with_sizes(request: Request, sizes: PassageSizes) -> Request:
-    return replace(
-        request,
-        chunk_tokens=sizes.chunk_tokens,
-        overlap_tokens=sizes.overlap_tokens,
-        window_tokens=sizes.window_tokens,
-    )
+async def _answered(line: Line, request: Request, receive: "Receive[Result]", *, timeout_s: float) -> Result:
+    """The answer; troubles of the line as what they mean for the file."""
+    try:
+        line.write(request)
+        return await receive(_Child(line, request, timeout_s=timeout_s))
+    except TimeoutError as error:
+        raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=math.ceil(timeout_s)) from error
+    except ConnectionError as error:
+        raise PoolDied from error
+    except (ValueError, asyncio.IncompleteReadError) as error:  # a line that is too long or malformed
+        detail = f"unreadable result: {error}"
+        raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
 
 
 class _Child:
     """Reads what a child sends, within its time and byte limits."""
 
-    def __init__(self, line: Line, *, name: str, timeout_s: float, output_bytes: int) -> None:
+    def __init__(self, line: Line, request: Request, *, timeout_s: float) -> None:
         self._line = line
         self._clock = asyncio.get_running_loop().time
         self._deadline = self._clock() + timeout_s
-        self._bytes_left = 2 * output_bytes  # the child counts its own output, unless a file has taken it over
-        self.name = name
+        self._bytes_left = 2 * request.output_bytes  # the child counts its own output, unless a file has taken it over
+        self.name = request.name
 
     async def line(self) -> bytes:
         """The next line. Raises TimeoutError, SourceError or PoolDied when there is none."""
         async with asyncio.timeout_at(self._deadline):
             line = await self._line.read()
             if not line.strip():
-                raise _explain_end(await self._line.read_end(), self.name)
+                end = await self._line.read_end()
+                if end is None:
+                    raise PoolDied
+                code = FailureCode.FILE_TOO_HEAVY if end.status in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
+                raise SourceError(code, name=self.name, detail=f"the parser ended without an answer: {end.status}")
         self._count(len(line))
         return line
 
@@ -299,18 +290,6 @@ class _Child:
         self._bytes_left -= size_bytes
         if self._bytes_left < 0 or size_bytes < 0:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self.name, detail="output limit")
-
-
-@contextlib.contextmanager
-def _translated(request: Request) -> Iterator[None]:
-    """Translate errors of the connection into what they mean for the file."""
-    try:
-        yield
-    except ConnectionError as error:
-        raise PoolDied from error
-    except (ValueError, asyncio.IncompleteReadError) as error:  # a line that is too long or malformed
-        detail = f"unreadable result: {error}"
-        raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
 
 
 Receive = Callable[[_Child], Awaitable[Result]]
@@ -344,16 +323,3 @@ async def _taken(add: Callable[[bytes], Result], line: bytes) -> Result:
 async def _receive_picture(child: _Child) -> Picture:
     head: PictureHead = decode_answer(await child.line(), PictureHead)
     return Picture(content=await child.content(head.size_bytes), pages=head.pages)
-
-
-async def _receive_listing(child: _Child) -> Listing:
-    listing: Listing = decode_answer(await child.line(), Listing)
-    return listing
-
-
-def _explain_end(end: Ended | None, name: str) -> SourceError | PoolDied:
-    """Why a child ended without an answer."""
-    if end is None:
-        return PoolDied()
-    code = FailureCode.FILE_TOO_HEAVY if end.status in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
-    return SourceError(code, name=name, detail=f"the parser ended without an answer: {end.status}")

@@ -19,7 +19,7 @@ from types import FrameType
 import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
 
 from ingestion.chunking.chunker import cut_chunks
-from ingestion.chunking.passages import passage_lines
+from ingestion.chunking.passages import PassageSizes, passage_lines
 from ingestion.errors import FailureCode, SourceError
 from ingestion.files import SITE_TYPE
 from ingestion.parsers import (
@@ -42,7 +42,7 @@ from ingestion.parsers import (
     xlsx,
     xml,
 )
-from ingestion.parsers.codec import Request, Task, Tell, reported_to
+from ingestion.parsers.codec import Request, Task, Tell, tell_pages
 from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.kinds import FileInfo, FileKind, inspect_file
 from ingestion.parsers.unpack import unpack
@@ -128,7 +128,8 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
 
 def _answer(request: Request, connection: socket.socket, stream: BufferedReader) -> None:
     try:
-        with _reported_cpu_limit(), reported_to(_tell(connection)):
+        tell_pages.set(_tell(connection))
+        with _reported_cpu_limit():
             for piece in _within_limit(TASKS[request.task](request, stream), request):
                 connection.sendall(piece)
     # The outermost handler of a process that meets files made to break parsers: any error is the file's fault.
@@ -142,9 +143,9 @@ def _parse_file(request: Request, _: BufferedReader) -> Iterator[bytes]:
     of pages that are still to be read."""
     document = parse_file(Path(request.path), name=request.name, media_type=request.media_type)
     yield from codec.encode_document(document)
-    if request.chunk_tokens:
+    if request.sizes:
         is_text = isinstance(document.blocks, tuple) and not document.pages_without_text
-        yield from _passages(document.blocks if is_text else (), request)
+        yield from _passages(document.blocks if is_text else (), request.sizes)
 
 
 def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
@@ -168,12 +169,15 @@ def _unpack(request: Request, _: BufferedReader) -> Iterable[bytes]:
 
 def _cut(request: Request, stream: BufferedReader) -> Iterable[bytes]:
     """Passages go out while blocks come in."""
-    return _passages((block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line)), request)
+    if request.sizes is None:
+        raise ValueError("no sizes")
+    blocks = (block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line))
+    return _passages(blocks, request.sizes)
 
 
-def _passages(blocks: Iterable[Block], request: Request) -> Iterator[bytes]:
-    chunks = cut_chunks(blocks, chunk_tokens=request.chunk_tokens, overlap_tokens=request.overlap_tokens)
-    return passage_lines(chunks, window_tokens=request.window_tokens)
+def _passages(blocks: Iterable[Block], sizes: PassageSizes) -> Iterator[bytes]:
+    chunks = cut_chunks(blocks, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens)
+    return passage_lines(chunks, window_tokens=sizes.window_tokens)
 
 
 TASKS: dict[Task, Callable[[Request, BufferedReader], Iterable[bytes]]] = {

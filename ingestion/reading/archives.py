@@ -15,16 +15,7 @@ from typing import TypeVar
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import (
-    BLOCKS,
-    LARGEST_RATIO,
-    LARGEST_TOTAL_BYTES,
-    MOST_MEMBERS,
-    RATIO_FREE_BYTES,
-    Listing,
-    Member,
-    gather_blocks,
-)
+from ingestion.parsers.codec import BLOCKS, Listing, Member, gather_blocks
 from ingestion.parsers.process import ParseProcess
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
@@ -32,6 +23,10 @@ from ingestion.spool import Spool, joined
 
 T = TypeVar("T")
 
+LARGEST_TOTAL_BYTES = 512 * 1024 * 1024
+LARGEST_RATIO = 200  # of unpacked to packed bytes, over all files: text reaches 20, sheets and logs 100
+RATIO_FREE_BYTES = 32 * 1024 * 1024  # below this size the ratio is not checked
+MOST_MEMBERS = 1_000
 DEEPEST = 2  # an archive inside an archive is read; a third level is only listed
 MOST_UNREAD_INSIDE = 1_000  # listed unread parts of the files inside: a thousand archives may have as many each
 READING_S = 1_800.0

@@ -47,7 +47,7 @@ DOCUMENTS = st.builds(
     published_at=st.none() | st.datetimes(min_value=datetime(1990, 1, 1), timezones=OFFSETS),  # noqa: DTZ001 - bounds of a strategy are naive
 )
 ABOUT = (
-    b'{"record":"_About","title":"t","pages":null,"pages_without_text":[],"language":null,"author":null,'
+    b'{"record":"Document","title":"t","blocks":[],"names":[],"pages":null,"pages_without_text":[],"language":null,"author":null,'
     b'"published_at":null,"medium":"text","duration_s":null,"parts":null,"unread":[]}'
 )
 MALFORMED = [
@@ -60,16 +60,21 @@ MALFORMED = [
     ABOUT.replace(b'text":[]', b'text":[true]'),
     ABOUT.replace(b'"text"', b'"smell"'),
     ABOUT.replace(b'"published_at":null', b'"published_at":"today"'),
-    b'{"blocks":[{"kind":"spell","text":"x","locator":{},"level":null}]}',
-    b'{"blocks":[{"kind":"code","text":"x","locator":{},"level":true}]}',
-    b'{"blocks":{}}',
+    b'{"blocks":[["spell","x",{},null]]}',
+    b'{"blocks":[["code","x",{},true]]}',
+    b'{"blocks":[["code",1,{},null]]}',
+    b'{"blocks":[["code","x",[],null]]}',
+    b'{"blocks":[["code","x",null]]}',
+    b'{"blocks":[{}]}',
+    b'{"blocks":null}',
+    b'{"blocks":{"a":1}}',
     b'{"record":"PagesRead","done":1}',
     b'{"record":"PagesRead","done":1,"total":"2"}',
     b'{"record":"_Failed","code":"no-such-code","detail":"","name":null,"seconds":null,"limit_mb":null,"minutes":null}',
     b'{"record":"_Failed","code":"duplicate","detail":"","name":null,"seconds":null,"limit_mb":null,"minutes":null}',
     b"[" * 100_000,
     b'{"blocks":' + b"[" * 100_000,
-    b'{"blocks":[{"kind":"code","text":"x","locator":{"page":1e999}}]}',
+    b'{"blocks":[["code","x",{"page":1e999},null]]}',
     b"\xff\xfe",
     b'{"exit":0}',
 ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import pdf_pages
-from ingestion.parsers.codec import reported_to
+from ingestion.parsers.codec import tell_pages
 from ingestion.parsers.pdf import heading_levels, level_of
 from ingestion.parsers.pdf_layout import Paragraph
 from ingestion.parsers.registry import parse_file
@@ -57,8 +57,9 @@ def test_a_larger_font_is_a_heading_above_what_follows(tmp_path: Path) -> None:
 def test_pages_are_reported_as_they_are_read(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "f", [["One."], ["Two."]])
     told: list[tuple[int, int]] = []
-    with reported_to(lambda done, total: told.append((done, total))):
-        _parse(path)
+    token = tell_pages.set(lambda done, total: told.append((done, total)))
+    _parse(path)
+    tell_pages.reset(token)
     assert told == [(1, 2), (2, 2)]
 
 
