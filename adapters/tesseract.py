@@ -11,7 +11,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader
 from itertools import groupby
@@ -26,9 +26,10 @@ from ingestion.records import Block, BlockKind
 from sandbox.confinement import Confinement, Layer
 from sandbox.forkserver import Ended
 from sandbox.pool import Closing, Line, Pool, PoolDied, kept_variables
-from sandbox.records import LINE_BYTES, from_line, to_line
+from sandbox.records import LINE_BYTES, from_line
 
 ENTRY = "adapters.tesseract:serve"
+BEGUN = b"begun\n"  # from now on all bytes are the program's
 GONE = 127  # the exit status by which shells say that a program is not there
 WORD_LEVEL = "5"
 WORD_FLOOR = 20.0  # confidence, 0 to 100, below which a word is rubbish, whatever its line
@@ -81,41 +82,37 @@ class Page:
 
 def read_page(table: str, floor: Floor = RUNNING_TEXT) -> Page:
     """Everything that is worth keeping."""
-    lines = [line for line in map(tuple, _lines(_words(table))) if _is_believed(line, floor)]
+    rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    words = [
+        Word(
+            text=row["text"].strip(),
+            confidence=float(row["conf"]),
+            key=(int(row["block_num"]), int(row["par_num"]), int(row["line_num"])),
+        )
+        for row in rows
+        if row["level"] == WORD_LEVEL and (row["text"] or "").strip()
+    ]
+    kept = (
+        [word for word in line if word.confidence >= WORD_FLOOR] for _, line in groupby(words, lambda word: word.key)
+    )
+    lines = [line for line in kept if line and _is_believed(line, floor)]
     paragraphs = tuple(
         "\n".join(" ".join(word.text for word in line) for line in paragraph)
         for _, paragraph in groupby(lines, key=lambda line: line[0].key[:2])
     )
-    words = [word for line in lines for word in line]
-    letters = sum(len(word.text) for word in words)
-    confidence = sum(word.confidence * len(word.text) for word in words) / letters if letters else 0.0
+    believed = [word for line in lines for word in line]
+    letters = sum(len(word.text) for word in believed)
+    confidence = sum(word.confidence * len(word.text) for word in believed) / letters if letters else 0.0
     return Page(paragraphs=paragraphs, confidence=confidence)
 
 
-def _words(table: str) -> Iterator[Word]:
-    for row in csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
-        if row["level"] != WORD_LEVEL or not (row["text"] or "").strip():
-            continue
-        key = (int(row["block_num"]), int(row["par_num"]), int(row["line_num"]))
-        yield Word(text=row["text"].strip(), confidence=float(row["conf"]), key=key)
-
-
-def _lines(words: Iterable[Word]) -> Iterator[list[Word]]:
-    for _, line in groupby(words, key=lambda word: word.key):
-        kept = [word for word in line if word.confidence >= WORD_FLOOR]
-        if kept:
-            yield kept
-
-
-def _is_believed(line: tuple[Word, ...], floor: Floor) -> bool:
-    confidence = fmean(word.confidence for word in line)
-    longest = max(sum(map(str.isalnum, word.text)) for word in line)
-    if longest < floor.longest_word:
-        return False
-    if confidence >= CERTAIN:
-        return True
+def _is_believed(line: Sequence[Word], floor: Floor) -> bool:
     text = "".join(word.text for word in line)
-    return confidence >= floor.confidence and sum(map(str.isalnum, text)) >= len(text) * LETTERS_SHARE
+    confidence = fmean(word.confidence for word in line)
+    if max(sum(map(str.isalnum, word.text)) for word in line) < floor.longest_word:
+        return False
+    has_letters = sum(map(str.isalnum, text)) >= len(text) * LETTERS_SHARE
+    return confidence >= CERTAIN or (confidence >= floor.confidence and has_letters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,11 +132,6 @@ class Program:
     arguments: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Becoming:
-    """From now on all bytes are the program's."""
-
-
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> NoReturn:
     """See `sandbox.forkserver.Serve`."""
     program = from_line(stream.readline(LINE_BYTES), Program)
@@ -147,7 +139,7 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
         os._exit(GONE)
     os.dup2(connection.fileno(), 0)
     os.dup2(connection.fileno(), 1)
-    connection.sendall(to_line(Becoming()))
+    connection.sendall(BEGUN)
     os.execv(program.path, [program.path, *program.arguments])  # noqa: S606 - what our own side asked for
 
 
@@ -164,61 +156,46 @@ def find_tesseract(wanted: Sequence[str]) -> Tesseract | None:
         return None
     installed = set(listed.stdout.decode(errors="replace").split())
     languages = tuple(language for language in wanted if language in installed)
-    if not languages:
-        return None
-    return Tesseract(path=path, languages=languages, knows_orientation=ORIENTATION in installed)
+    knows_orientation = ORIENTATION in installed
+    return Tesseract(path=path, languages=languages, knows_orientation=knows_orientation) if languages else None
 
 
 def _environment() -> dict[str, str]:
     return kept_variables(KEPT_VARIABLES) | ONE_THREAD
 
 
-def program_pool() -> Pool:
-    """The processes that become tesseract, for `read_table`."""
-    return Pool(entry=ENTRY, variables=_environment())
-
-
 async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout: int, timeout_s: float) -> str:
     """The TSV of `picture`; `layout` is tesseract's --psm. Empty when it fails or is too slow. Raises ServiceError."""
     arguments = ("stdin", "stdout", "-l", "+".join(tesseract.languages), "--psm", str(layout), "tsv")
-    program = Program(path=tesseract.path, arguments=arguments)
-    try:
-        async with pool.child(_confinement(tesseract, timeout_s)) as line, asyncio.timeout(timeout_s):
-            table, ended = await _run(line, program, picture)
-    except TimeoutError:
-        structlog.get_logger().warning("tesseract.too_slow", seconds=timeout_s, bytes=len(picture))
-        return ""
-    except (PoolDied, ConnectionError) as error:  # not over its picture: a program that dies says how it ended
-        raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=repr(error)) from error
-    except ValueError as error:
-        structlog.get_logger().warning("tesseract.failed", reason=repr(error), bytes=len(picture))
-        return ""
-    if ended.status == GONE:
-        raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=f"{tesseract.path} does not start")
-    if ended.status:
-        structlog.get_logger().warning("tesseract.failed", exit=ended.status, bytes=len(picture))
-        return ""
-    return table.decode(errors="replace")
-
-
-def _confinement(tesseract: Tesseract, timeout_s: float) -> Confinement:
-    own = os.environ.get(MODELS_VARIABLE)
-    return Confinement(
-        reads=(*MODEL_FOLDERS, *((own,) if own else ())),
+    own_models = os.environ.get(MODELS_VARIABLE)
+    confinement = Confinement(
+        reads=(*MODEL_FOLDERS, *((own_models,) if own_models else ())),
         runs=(tesseract.path,),
         address_bytes=MEMORY_BYTES,
         cpu_s=max(1, round(timeout_s)),
     )
+    try:
+        async with pool.child(confinement) as line, asyncio.timeout(timeout_s):
+            line.write(Program(path=tesseract.path, arguments=arguments))
+            table, status = await _run(line, picture)
+    except (PoolDied, ConnectionError) as error:  # not over its picture: a program that dies says how it ended
+        raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=repr(error)) from error
+    except (TimeoutError, ValueError) as error:
+        structlog.get_logger().warning("tesseract.failed", reason=repr(error), bytes=len(picture))
+        return ""
+    if status == GONE:
+        raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=f"{tesseract.path} does not start")
+    if status:
+        structlog.get_logger().warning("tesseract.failed", exit=status, bytes=len(picture))
+    return "" if status else table.decode(errors="replace")
 
 
-async def _run(line: Line, program: Program, picture: bytes) -> tuple[bytes, Ended]:
+async def _run(line: Line, picture: bytes) -> tuple[bytes, int]:
     """What the program printed, and how it ended; the picture comes after the process has become the program. Raises
     PoolDied, ConnectionError, ValueError (too long a table)."""
-    line.write(program)
-    begun = await line.read()
-    if not begun.strip():
-        return b"", await line.read_end() or Ended(status=GONE)
-    from_line(begun, Becoming)
+    if await line.read() != BEGUN:
+        ended = await line.read_end()
+        return b"", ended.status if ended else GONE
     line.writer.write(picture)
     line.writer.write_eof()
     printed = bytearray()
@@ -228,7 +205,7 @@ async def _run(line: Line, program: Program, picture: bytes) -> tuple[bytes, End
             raise ValueError("too long a table")
     table, _, end = bytes(printed).rstrip(b"\n").rpartition(b"\n")
     try:
-        return table, from_line(end, Ended)
+        return table, from_line(end, Ended).status
     except ValueError as error:
         raise PoolDied("it ended in the middle of a table") from error
 
@@ -242,7 +219,7 @@ class TesseractRecognizer(Closing):
     page_s: float
     second: Recognizer | None = None  # a vision model, for what tesseract cannot make out
     sure: float = SURE
-    pool: Pool = field(default_factory=program_pool)
+    pool: Pool = field(default_factory=lambda: Pool(entry=ENTRY, variables=_environment()))
 
     async def close(self) -> None:
         """End the process that the program is started from."""
@@ -250,28 +227,24 @@ class TesseractRecognizer(Closing):
 
     async def recognise(self, picture: bytes) -> list[Block]:
         """Raises ServiceError when tesseract is gone, or the second recogniser is away and tesseract saw nothing."""
-        page = await self._look(picture)
-        if self.second is None or page.confidence >= self.sure:
-            return _to_blocks(page)
-        try:
-            return await self.second.recognise(picture) or _to_blocks(page)
-        except ServiceError:
-            if not page.paragraphs:
-                raise
-            return _to_blocks(page)
-
-    async def _look(self, picture: bytes) -> Page:
         layout = WITH_ORIENTATION if self.tesseract.knows_orientation else AUTOMATIC
         page = await self._read(picture, layout, RUNNING_TEXT)
-        if sum(map(len, page.paragraphs)) >= FEWEST_LETTERS:
-            return page
-        sparse = await self._read(picture, SPARSE, SCATTERED)
-        return max(page, sparse, key=lambda read: sum(map(len, read.paragraphs)))
+        if _letters(page) < FEWEST_LETTERS:
+            page = max(page, await self._read(picture, SPARSE, SCATTERED), key=_letters)
+        own = [Block(kind=BlockKind.PARAGRAPH, text=text) for text in page.paragraphs]
+        if self.second is None or page.confidence >= self.sure:
+            return own
+        try:
+            return await self.second.recognise(picture) or own
+        except ServiceError:
+            if not own:
+                raise
+            return own
 
     async def _read(self, picture: bytes, layout: int, floor: Floor) -> Page:
         table = await read_table(self.pool, self.tesseract, picture, layout=layout, timeout_s=self.page_s)
         return read_page(table, floor)
 
 
-def _to_blocks(page: Page) -> list[Block]:
-    return [Block(kind=BlockKind.PARAGRAPH, text=text) for text in page.paragraphs]
+def _letters(page: Page) -> int:
+    return sum(map(len, page.paragraphs))
