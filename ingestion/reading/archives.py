@@ -6,7 +6,7 @@ files that could not be read are listed. It does not decide how a file inside is
 
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
@@ -48,11 +48,6 @@ class Allowance:
         total_bytes = min(LARGEST_TOTAL_BYTES, max(RATIO_FREE_BYTES, LARGEST_RATIO * file.size_bytes))
         return cls(depth=DEEPEST, members=MOST_MEMBERS, total_bytes=total_bytes, until=monotonic() + READING_S)
 
-    def take(self, members: Sequence[Member]) -> None:
-        """Subtract what was unpacked."""
-        self.members -= len(members)
-        self.total_bytes -= sum(member.size_bytes for member in members)
-
 
 ReadMember = Callable[[FetchedFile, Progress, Allowance], Awaitable[Document]]
 """`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
@@ -74,12 +69,13 @@ class ArchiveReader:
         if not allowance.depth:
             raise SourceError(FailureCode.FILE_UNSUPPORTED, name=file.name, detail="packed too often")
         contents = await self._read_contents(file, progress, allowance, read)
-        if contents.single is not None:
-            return contents.single
+        if contents.first is not None and not contents.unread and len(contents.documents) == 1:
+            return contents.first
         if not contents.documents:
-            code = FailureCode.FILE_ENCRYPTED if contents.all_encrypted else FailureCode.FILE_ARCHIVE_EMPTY
+            is_locked = contents.unread and all(part.code is FailureCode.FILE_ENCRYPTED for part in contents.unread)
+            code = FailureCode.FILE_ENCRYPTED if is_locked else FailureCode.FILE_ARCHIVE_EMPTY
             raise SourceError(code, name=file.name, detail=f"{len(contents.unread)} files unread")
-        return _joined(PurePosixPath(file.name).stem, contents)
+        return contents.joined(PurePosixPath(file.name).stem)
 
     async def add_attachments(
         self, letter: Document, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
@@ -89,7 +85,7 @@ class ArchiveReader:
         contents = await self._read_contents(file, progress, allowance if allowance.depth else names_only, read)
         if not contents.documents:
             return replace(letter, unread=(*letter.unread, *contents.unread))
-        attached = _joined(letter.title, contents)
+        attached = contents.joined(letter.title)
         return replace(
             letter,
             blocks=joined(letter.blocks, attached.blocks),
@@ -104,7 +100,8 @@ class ArchiveReader:
             listing = await self._unpacker.unpack(
                 file, Path(folder), members=allowance.members, total_bytes=allowance.total_bytes
             )
-            allowance.take(listing.members)
+            allowance.members -= len(listing.members)
+            allowance.total_bytes -= sum(member.size_bytes for member in listing.members)
             contents = _Contents(listing, file.path.parent)
             for done, member in enumerate(listing.members):
                 await progress.report(DocumentStatus.PARSING, done=done, total=len(listing.members))
@@ -115,28 +112,25 @@ class ArchiveReader:
 async def _read_member(
     member: Member, folder: Path, contents: "_Contents", allowance: Allowance, read: ReadMember, progress: Progress
 ) -> None:
+    """A file that could not be read is listed, unless it is empty."""
     if monotonic() > allowance.until:
         contents.unread.append(UnreadPart(name=member.name, code=FailureCode.FILE_TOO_SLOW))
         return
-    inside = replace(allowance, depth=allowance.depth - 1)
-    try:
-        document = await read(_as_file(member, folder), progress.muted(), inside)
-    except SourceError as error:
-        contents.leave_out(member.name, error.code)
-        return
-    finally:
-        allowance.members, allowance.total_bytes = inside.members, inside.total_bytes
-    contents.add(member.name, document)
-
-
-def _as_file(member: Member, folder: Path) -> FetchedFile:
-    return FetchedFile(
+    file = FetchedFile(
         path=folder / str(member.number),
         name=PurePosixPath(member.name).name,
         media_type=None,
         size_bytes=member.size_bytes,
         sha256=member.sha256,
     )
+    inside = replace(allowance, depth=allowance.depth - 1)
+    try:
+        contents.add(member.name, await read(file, progress.muted(), inside))
+    except SourceError as error:
+        if error.code is not FailureCode.FILE_EMPTY:
+            contents.unread.append(UnreadPart(name=member.name, code=error.code))
+    finally:
+        allowance.members, allowance.total_bytes = inside.members, inside.total_bytes
 
 
 class _Contents:
@@ -144,62 +138,36 @@ class _Contents:
 
     def __init__(self, listing: Listing, folder: Path) -> None:
         """Many blocks are spooled to `folder`."""
-        self.documents: list[tuple[str, Document]] = []  # without their blocks
-        self.blocks: Spool[Block] = Spool(folder, BLOCKS)
+        self.documents: list[Document] = []  # without their blocks
+        self.first: Document | None = None  # with its blocks
         self.unread = [
             *(UnreadPart(name=name, code=FailureCode.FILE_TOO_HEAVY) for name in listing.refused),
             *(UnreadPart(name=name, code=FailureCode.FILE_ENCRYPTED) for name in listing.encrypted),
         ]
-        self._all = len(listing.members) + len(self.unread)
-        self._encrypted = len(listing.encrypted)
+        self._blocks: Spool[Block] = Spool(folder, BLOCKS)
         self._unread_inside: list[UnreadPart] = []
         self._unnamed = 0  # how many unread parts are beyond MOST_UNREAD_INSIDE
-        self._first: Document | None = None
-
-    @property
-    def single(self) -> Document | None:
-        """The document of the archive's only file, if it was read."""
-        return self._first if self._all == 1 else None
-
-    @property
-    def all_encrypted(self) -> bool:
-        """Whether there are files and all have a password."""
-        return 0 < self._encrypted == self._all
-
-    def leave_out(self, name: str, code: FailureCode) -> None:
-        """List a file that could not be read; an empty one is not listed."""
-        if code is FailureCode.FILE_EMPTY:
-            self._all -= 1
-            return
-        self._encrypted += code is FailureCode.FILE_ENCRYPTED
-        self.unread.append(UnreadPart(name=name, code=code))
 
     def add(self, name: str, document: Document) -> None:
         """Add the document of one file. Raises OSError."""
-        gather_blocks(_blocks(name, document), self.blocks)
-        self._first = None if self.documents else document
-        self.documents.append((name, replace(document, blocks=(), unread=())))
+        gather_blocks(_blocks(name, document), self._blocks)
+        self.first = None if self.documents else document
+        self.documents.append(replace(document, blocks=(), unread=()))
         left = max(0, MOST_UNREAD_INSIDE - len(self._unread_inside))
         self._unread_inside += (replace(part, name=f"{name}/{part.name}") for part in document.unread[:left])
         self._unnamed += len(document.unread[left:])
 
-    @property
-    def all_unread(self) -> tuple[UnreadPart, ...]:
-        """Unread parts of the archive and of its files; if too many, the last entry tells how many more."""
+    def joined(self, title: str) -> Document:
+        """One document of all; if too many parts are unread, the last entry tells how many more."""
         more = (UnreadPart(name=f"… (+{self._unnamed})"),) if self._unnamed else ()
-        return (*self.unread, *self._unread_inside, *more)
-
-
-def _joined(title: str, contents: _Contents) -> Document:
-    documents = [document for _, document in contents.documents]
-    return Document(
-        title=title,
-        blocks=contents.blocks.finish(),
-        language=_most(document.language for document in documents),
-        medium=_most(document.medium for document in documents) or Medium.TEXT,
-        parts=sum(document.parts or 1 for document in documents),
-        unread=contents.all_unread,
-    )
+        return Document(
+            title=title,
+            blocks=self._blocks.finish(),
+            language=_most(document.language for document in self.documents),
+            medium=_most(document.medium for document in self.documents) or Medium.TEXT,
+            parts=sum(document.parts or 1 for document in self.documents),
+            unread=(*self.unread, *self._unread_inside, *more),
+        )
 
 
 def _blocks(name: str, document: Document) -> Iterator[Block]:

@@ -17,7 +17,7 @@ from ingestion.language import detect_language
 from ingestion.parsers.codec import Picture
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.pdf_layout import build_paragraphs
-from ingestion.parsers.pdf_lines import PageLine, plain_lines
+from ingestion.parsers.pdf_lines import plain_lines
 from ingestion.parsers.process import ParseProcess
 from ingestion.ports import Recognizer
 from ingestion.progress import Progress
@@ -61,9 +61,16 @@ class PictureReader:
         if not recognised:
             raise SourceError(FailureCode.FILE_WITHOUT_WORDS, name=file.name)
         blocks = _in_order(recognised)
-        parsed = Document(title="", blocks=(), pages=first.pages, pages_without_text=tuple(pages), medium=Medium.IMAGE)
-        document = replace(_with_blocks(parsed, blocks, recognised), title=choose_title(None, blocks, name=file.name))
-        return document if first.pages > 1 else _without_pages(document)
+        title = choose_title(None, blocks, name=file.name)
+        parsed = Document(
+            title=title, blocks=(), pages=first.pages, pages_without_text=tuple(pages), medium=Medium.IMAGE
+        )
+        document = _with_blocks(parsed, blocks, recognised)
+        if first.pages > 1:
+            return document
+        # A photo has no page number that a citation could name.
+        blocks = [replace(block, locator=replace(block.locator, page=None)) for block in blocks]
+        return replace(document, blocks=tuple(blocks), pages=None)
 
     async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
         """`parsed` with the words of its pages without text. A page that cannot be drawn or has no words stays in
@@ -85,34 +92,24 @@ class PictureReader:
     ) -> dict[int, Sequence[Block]]:
         wanted = pages[: self._limits.pages]
         found: dict[int, Sequence[Block]] = {}
-        slow: list[int] = []
-        done = 0
+        slow = done = 0
         own = asyncio.Semaphore(self._limits.concurrency)  # whoever comes next waits for one page, not for all of ours
 
         async def read(page: int) -> None:
-            nonlocal done
+            nonlocal slow, done
             async with own, self._places:
-                blocks = await self._read_page(page, draw, slow) if len(slow) < MOST_SLOW_PAGES else ()
-            if blocks:
-                found[page] = blocks
+                try:
+                    if slow < MOST_SLOW_PAGES:
+                        found[page] = await self._recognizer.recognise((await draw(page)).content)
+                except SourceError as error:
+                    structlog.get_logger().info("page_not_drawn", page=page, code=error.code.value, detail=error.detail)
+                    slow += error.code is FailureCode.FILE_TOO_SLOW
             done += 1
             await progress.report(DocumentStatus.RECOGNISING, done=done, total=len(wanted))
 
         await progress.report(DocumentStatus.RECOGNISING, done=0, total=len(wanted))
         await _side_by_side([read(page) for page in wanted])
-        return found
-
-    async def _read_page(
-        self, page: int, draw: Callable[[int], Awaitable[Picture]], slow: list[int]
-    ) -> Sequence[Block]:
-        try:
-            picture = await draw(page)
-        except SourceError as error:
-            structlog.get_logger().info("page_not_drawn", page=page, code=error.code.value, detail=error.detail)
-            if error.code is FailureCode.FILE_TOO_SLOW:
-                slow.append(page)
-            return ()
-        return await self._recognizer.recognise(picture.content)
+        return {page: blocks for page, blocks in found.items() if blocks}
 
 
 async def _side_by_side(works: Sequence[Awaitable[None]]) -> None:
@@ -128,34 +125,28 @@ async def _side_by_side(works: Sequence[Awaitable[None]]) -> None:
 
 def _in_order(recognised: Recognised) -> list[Block]:
     """The blocks of all pages. Pages of plain paragraphs are joined across page breaks, as those of a PDF are."""
-    last = max(recognised, default=0)
-    plain = [_lines_of(recognised.get(page, ())) for page in range(1, last + 1)]
+    plain = {page for page, blocks in recognised.items() if all(each.kind is BlockKind.PARAGRAPH for each in blocks)}
+    lines = [
+        plain_lines(
+            [line for block in recognised[page] for line in (*block.text.split("\n"), "")] if page in plain else []
+        )
+        for page in range(1, max(recognised, default=0) + 1)
+    ]
     paragraphs = [
-        Block(kind=BlockKind.PARAGRAPH, text=paragraph.text, locator=_place(paragraph.page, paragraph.last_page))
-        for paragraph in build_paragraphs(plain)
+        Block(
+            kind=BlockKind.PARAGRAPH,
+            text=each.text,
+            locator=Locator(page=each.page, page_end=each.last_page if each.last_page != each.page else None),
+        )
+        for each in build_paragraphs(lines)
     ]
     shaped = [
         replace(block, locator=replace(block.locator, page=page))
         for page, blocks in sorted(recognised.items())
-        if not _is_plain(blocks)
+        if page not in plain
         for block in blocks
     ]
     return _merged(paragraphs, shaped)
-
-
-def _is_plain(blocks: Sequence[Block]) -> bool:
-    return all(block.kind is BlockKind.PARAGRAPH for block in blocks)
-
-
-def _lines_of(blocks: Sequence[Block]) -> list[PageLine]:
-    """The page's lines, an empty one after each paragraph; none if its blocks are more than plain paragraphs."""
-    if not _is_plain(blocks):
-        return []
-    return plain_lines([line for block in blocks for line in (*block.text.split("\n"), "")])
-
-
-def _place(page: int, last_page: int) -> Locator:
-    return Locator(page=page, page_end=last_page if last_page != page else None)
 
 
 def _merged(some: Sequence[Block], others: Sequence[Block]) -> list[Block]:
@@ -170,9 +161,3 @@ def _with_blocks(parsed: Document, blocks: Sequence[Block], read: Recognised) ->
         pages_without_text=tuple(page for page in parsed.pages_without_text if page not in read),
         language=detect_language("\n".join(block.text for block in blocks)),
     )
-
-
-def _without_pages(document: Document) -> Document:
-    """A photo has no page number that a citation could name."""
-    blocks = tuple(replace(block, locator=replace(block.locator, page=None)) for block in document.blocks)
-    return replace(document, blocks=blocks, pages=None)

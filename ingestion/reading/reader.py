@@ -64,7 +64,12 @@ class RecordingReader:
 
 async def read_section(file: FetchedFile, progress: Progress, *, read_pages: ReadFile, read: ReadFile) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT when neither pages nor documents have text; ServiceError."""
-    section = await _pages(file, progress, read_pages)
+    try:
+        section = await read_pages(file, progress)
+    except SourceError as error:
+        if error.code is not FailureCode.FILE_WITHOUT_TEXT:
+            raise
+        section = Document(title=file.name, blocks=())  # a section may be a mere list of documents
     unread = list(section.unread)
     until = monotonic() + READING_S
     chapters: list[Document] = []  # without their blocks
@@ -87,16 +92,6 @@ async def read_section(file: FetchedFile, progress: Progress, *, read_pages: Rea
         parts=(section.parts or 0) + len(chapters),
         unread=tuple(unread),
     )
-
-
-async def _pages(file: FetchedFile, progress: Progress, read_pages: ReadFile) -> Document:
-    """The pages as a document; empty when they have no text, since a section may be a mere list of documents."""
-    try:
-        return await read_pages(file, progress)
-    except SourceError as error:
-        if error.code is not FailureCode.FILE_WITHOUT_TEXT:
-            raise
-        return Document(title=file.name, blocks=())
 
 
 async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unread: list[UnreadPart]) -> Document | None:
@@ -144,10 +139,14 @@ class FileReader:
             case FileKind.EMAIL | FileKind.OUTLOOK if self._archives is not None:
                 letter = await self._parser.parse(file, progress)
                 return await self._archives.add_attachments(letter, file, progress, allowance, self.read)
+            case FileKind.IMAGE if self._pictures is not None:
+                return await self._pictures.read_picture(file, progress)
             case FileKind.IMAGE:
-                return await self._read_picture(file, progress)
+                raise SourceError(FailureCode.FILE_NEEDS_RECOGNITION, name=file.name)
+            case FileKind.MEDIA if self._recordings is not None:
+                return await self._recordings.read_recording(file, progress)
             case FileKind.MEDIA:
-                return await self._read_recording(file, progress)
+                raise SourceError(FailureCode.FILE_NEEDS_HEARING, name=file.name)
             case _:
                 return await self._read_text(file, progress, sizes)
 
@@ -162,16 +161,6 @@ class FileReader:
         parsed = await parser.parse(file, progress, self._sizes)
         return None if parsed.pages_without_text and self._pictures is not None else self._with_text(parsed, file)
 
-    async def _read_picture(self, file: FetchedFile, progress: Progress) -> Document:
-        if self._pictures is None:
-            raise SourceError(FailureCode.FILE_NEEDS_RECOGNITION, name=file.name)
-        return await self._pictures.read_picture(file, progress)
-
-    async def _read_recording(self, file: FetchedFile, progress: Progress) -> Document:
-        if self._recordings is None:
-            raise SourceError(FailureCode.FILE_NEEDS_HEARING, name=file.name)
-        return await self._recordings.read_recording(file, progress)
-
     async def _read_text(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
         parsed = await self._parser.parse(file, progress, sizes)
         if parsed.pages_without_text and self._pictures is not None:
@@ -179,11 +168,9 @@ class FileReader:
         return self._with_text(parsed, file)
 
     def _with_text(self, parsed: Document, file: FetchedFile) -> Document:
-        if not parsed.blocks:
-            raise SourceError(self._why_silent(parsed), name=file.name)
-        return parsed
-
-    def _why_silent(self, parsed: Document) -> FailureCode:
+        if parsed.blocks:
+            return parsed
         if not parsed.pages_without_text:
-            return FailureCode.FILE_WITHOUT_TEXT
-        return FailureCode.FILE_NEEDS_RECOGNITION if self._pictures is None else FailureCode.FILE_WITHOUT_WORDS
+            raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=file.name)
+        code = FailureCode.FILE_NEEDS_RECOGNITION if self._pictures is None else FailureCode.FILE_WITHOUT_WORDS
+        raise SourceError(code, name=file.name)
