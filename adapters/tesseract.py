@@ -1,8 +1,7 @@
 """Recognises words with the program `tesseract`, which runs confined, as a process for each picture.
 
 In: pictures. Out: paragraphs of the words that tesseract lists; meets `ingestion.ports.Recognizer`. A child becomes the
-program once it is confined (`serve`), so that the program never runs otherwise; its standard error is dropped, since it
-may quote a stranger's file. It draws no pages: `ingestion.reading.pictures` does.
+program once it is confined (`serve`); its standard error is dropped, since it may quote a stranger's file.
 """
 
 import asyncio
@@ -191,8 +190,7 @@ async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout
 
 
 async def _run(line: Line, picture: bytes) -> tuple[bytes, int]:
-    """What the program printed, and how it ended; the picture comes after the process has become the program. Raises
-    PoolDied, ConnectionError, ValueError (too long a table)."""
+    """What the program printed, and how it ended. Raises PoolDied, ConnectionError, ValueError (too long a table)."""
     if await line.read() != BEGUN:
         ended = await line.read_end()
         return b"", ended.status if ended else GONE
@@ -212,8 +210,7 @@ async def _run(line: Line, picture: bytes) -> tuple[bytes, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class TesseractRecognizer(Closing):
-    """One process for each picture; `page_s` bounds the wall clock and the processor time of one pass. `async with` or
-    `close` ends all."""
+    """One process for each picture; `page_s` bounds the clock and the processor time of one pass."""
 
     tesseract: Tesseract
     page_s: float

@@ -1,7 +1,7 @@
 """What a process may do, and the step after which it can do no more than that.
 
-In: `Confinement`, and which namespaces its parent lives in. Out: a process that has taken these limits on itself, and
-the layers that hold. A layer that this kernel lacks is left out and named; none is asked for twice.
+In: `Confinement`. Out: a process that has taken these limits on itself, and the layers that hold. A layer that this
+kernel lacks is left out and named; none is asked for twice.
 """
 
 import contextlib
@@ -64,10 +64,8 @@ class Confinement:
 
 
 def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -> frozenset[Layer]:
-    """Take the limits of `wanted` on this process, for good; call it in a process of one thread.
-
-    Returns the layers that hold, among them those `inherited` from the process that this one was forked from.
-    """
+    """Take the limits of `wanted` on this process, for good; call it in a process of one thread. Returns the layers
+    that hold, with those `inherited` from the process that this one was forked from."""
     os.nice(wanted.niceness)
     _limit_resources(wanted)
     ruleset = _ruleset(wanted)  # paths are looked up while we still may
@@ -141,8 +139,7 @@ def python_files() -> tuple[Path, ...]:
 
 
 def _become_nobody(wanted: Confinement) -> None:
-    """For root. What is left of its rights is reading and passing through what is closed to others: our own folders
-    may be. Landlock says which files."""
+    """For root. What is left of its rights is reading: our own folders may be closed to others. Landlock says which."""
     for folder in wanted.writes:
         os.chown(folder, NOBODY, NOBODY)
     os.setgroups([])

@@ -1,12 +1,9 @@
 """The process that confined children are forked from: it imports what they need once, so that a fork is cheap.
 
 In: over a Unix socket as file descriptor 0, a byte and a socket for each child wanted. Out: a byte when it is ready; a
-forked child that reads its `Confinement` from its socket, takes it on itself and serves; after it ends,
-the record `Ended` on that socket. It kills a child when the other end of the child's socket is closed, and all children
-when its own socket is closed. Before that it takes namespaces of its own. It never touches what strangers sent.
-
-Why not multiprocessing's forkserver: it imports the program's main module into every child, cannot be closed, and
-transfers results as pickles.
+forked child that reads its `Confinement` from its socket, takes it on itself and serves; after it ends, the record
+`Ended` there. Whoever closes a child's socket kills it, whoever closes ours all. It never touches what strangers sent.
+multiprocessing's forkserver imports the main module into every child and transfers results as pickles.
 """
 
 import contextlib

@@ -1,14 +1,12 @@
 """The few calls of the kernel that Python has no function for, Landlock, and seccomp: what a process may still do.
 
-In: files that a process may still open, TCP ports that it may connect to, which system calls it may make. Out: the
-kernel holds it to that for good, as far as it can. The filter is a list of what is allowed: computing and files
-(Landlock says which), sockets that are open already, threads; programs and processes only where asked for; never new
-sockets, ptrace, other processes' memory and signals, mounts, namespaces, keys, bpf, io_uring. It also hides the secrets
-of this process's environment from others of the same user.
+In: files that a process may still open, which system calls it may make. Out: the kernel holds it to that for good. The
+filter is a list of what is allowed: computing and files (Landlock says which), sockets that are open already, threads;
+programs and processes only where asked for; never new sockets, ptrace, other processes' memory and signals, mounts,
+namespaces, keys, bpf, io_uring. It also hides the secrets of this process's environment from others of the user.
 
 Sources: Documentation/userspace-api/seccomp_filter.rst, bpf(4); numbers from arch/x86/entry/syscalls/syscall_64.tbl and
-include/uapi/asm-generic/unistd.h. libseccomp and its Python binding would add a C library that is not on every machine,
-and the binding has had no release since 2021.
+include/uapi/asm-generic/unistd.h. Why no library: docs/decisions.md.
 """
 
 import contextlib
@@ -150,10 +148,8 @@ def abi() -> int:
 
 
 def make_ruleset(*, reads: Iterable[Path], writes: Iterable[Path], runs: Iterable[Path]) -> int:
-    """A descriptor of rules: `reads` and `writes` are files or folders with all below, `runs` programs.
-
-    Paths that do not exist are left out. Raises OSError where there is no Landlock.
-    """
+    """A descriptor of rules: `reads` and `writes` are files or folders with all below, `runs` programs; those that do
+    not exist are left out. Raises OSError where there is no Landlock."""
     version = abi()
     handled = (1 << FILE_RIGHTS.get(version, 16)) - 1
     attributes = struct.pack("=Q", handled)
@@ -213,11 +209,8 @@ def knows_calls() -> bool:
 
 
 def enter_filter(*, pid: int, program: bool, processes: bool) -> None:
-    """Allow this thread and all that it starts only the calls named above. Raises OSError.
-
-    `program`: become another program. `processes`: start processes. `pid` is the caller's own, the only one to which it
-    may send signals (abort(3) does).
-    """
+    """Allow this thread and all that it starts only the calls named above, `program` to become another program,
+    `processes` to start processes, and signals (abort(3)) to `pid`, its own. Raises OSError."""
     number = _numbers(_CHECKED)
     ours = (each for name in ("kill", "tgkill") for each in _when(number[name], _one_of((pid,), argument=0)))
     end = [*ours, (_AT_LEAST, 0, 1, _NEWEST), (_RETURN, 0, 0, _ERROR | ENOSYS), _REFUSE]

@@ -1,9 +1,8 @@
 """Confined children for one kind of work, and connections to them.
 
 In: a `Confinement` for each. Out: a `Line` to a process that can do that and no more; closing it ends the process. The
-process that they are forked from is started with the first one, with an environment without secrets, and started anew
-when it has died. For `baza doctor`: each layer of the confinement, and whether a child that is confined as a parser is
-got it here.
+process that they are forked from has an environment without secrets, and is started anew when it has died. For `baza
+doctor`: which layers of the confinement a child gets here.
 """
 
 import asyncio

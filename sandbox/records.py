@@ -1,8 +1,7 @@
 """The one protocol between us and our child processes: typed records, one line of JSON each.
 
 In: frozen dataclasses. Out: lines, and back. What comes from a process that has met a stranger's file is trusted in
-nothing: a field of another type, a missing one or an unknown record raises ValueError, and no code is ever loaded (no
-pickle). Long runs of blocks have an encoding of their own (`ingestion.parsers.codec`), for speed.
+nothing: another shape raises ValueError, and no code is ever loaded (no pickle).
 """
 
 import json

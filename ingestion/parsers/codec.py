@@ -1,8 +1,7 @@
 """What a reading process and the program that asks it say to each other: requests, progress, documents, failures.
 
 In: a `Request`; `Document`, `Picture` or `SourceError`. Out: records (`sandbox.records`), and lines of blocks, which
-have an encoding of their own, for speed: a document takes many lines, so that neither side holds a book twice. The
-reading side trusts nothing: a wrong shape raises ValueError, and no code is ever loaded (no pickle).
+have an encoding of their own, for speed. A wrong shape raises ValueError, and no code is ever loaded (no pickle).
 """
 
 import json

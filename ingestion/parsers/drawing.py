@@ -32,10 +32,7 @@ DAMAGE = (UnidentifiedImageError, OSError, SyntaxError, ValueError, ArithmeticEr
 
 
 def draw_page(path: Path, page: int, *, name: str) -> Picture:
-    """Page `page` of a PDF, from 0, in grey at 300 dpi, or less to stay within 4,000 pixels a side.
-
-    Raises SourceError: FILE_DAMAGED.
-    """
+    """Page `page` of a PDF, from 0, in grey at 300 dpi or less. Raises SourceError FILE_DAMAGED."""
     try:
         document = pdfium.PdfDocument(path)
         sheet = document[page]
@@ -48,10 +45,7 @@ def draw_page(path: Path, page: int, *, name: str) -> Picture:
 
 
 def open_picture(path: Path, page: int, *, name: str) -> Picture:
-    """Page `page` of a TIFF, from 0, or the only picture of another file.
-
-    Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY.
-    """
+    """Page `page` of a TIFF, from 0, or the only picture. Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY."""
     with path.open("rb") as stream:
         is_heif = stream.read(12)[4:8] == b"ftyp"
     if is_heif:

@@ -1,9 +1,8 @@
 """Tracks the heading path while a document is read, renders its tables, cuts long blocks, and chooses its title.
 
 In: headings with their levels, blocks and lines of lists or code in order; what a file states of itself, and its name.
-Out: blocks whose locators carry the path and the rest of the place; the title and the author under which a document is
-shown, or nothing: none is invented. The lines above a table that name it or its unit become its first lines, so that
-every passage of the table repeats them. A document inside another is a chapter of it. It knows no format.
+Out: blocks whose locators carry the path and the rest of the place; title and author, none of them invented. The lines
+above a table that name it or its unit become its first, so that every passage of it repeats them.
 """
 
 import re
@@ -104,10 +103,7 @@ def in_blocks(text: str, kind: BlockKind) -> Iterator[str]:
 
 
 class Outline:
-    """Collects blocks; each gets the headings above it.
-
-    Adding raises SourceError FILE_TOO_HEAVY, without a name, as soon as MOST_CHARS is exceeded.
-    """
+    """Collects blocks under their headings. Adding raises SourceError FILE_TOO_HEAVY, without a name, at MOST_CHARS."""
 
     def __init__(self) -> None:
         self._blocks: Spool[Block] = Spool(None, BLOCKS)
@@ -182,8 +178,7 @@ class Outline:
         published_at: datetime | None = None,
         pages: int | None = None,
     ) -> Document:
-        """The whole document, after the last block; its name, title and author as the file states them. The headings
-        of a book's sheets do not name it."""
+        """The whole document, after the last block. The headings of a book's sheets do not name it."""
         blocks = self.finish()
         return Document(
             title=choose_title(title, () if is_sheets else blocks, name=name),
@@ -234,8 +229,8 @@ def _without_rows(place: Locator) -> Locator:
 
 
 def choose_title(stated: str | None, blocks: Iterable[Block], *, name: str) -> str:
-    """The stated title if meaningful, else the first such heading of its opening, else the file's name without its
-    extension."""
+    """The stated title if meaningful, else the first such heading of the opening, else the file's name without its
+    ending."""
     titles, chars = [stated or ""], 0
     for block in blocks:
         if block.kind is BlockKind.HEADING and not SECTION_NUMBER.match(block.text):
@@ -248,11 +243,8 @@ def choose_title(stated: str | None, blocks: Iterable[Block], *, name: str) -> s
 
 
 def choose_author(stated: str | None, blocks: Iterable[Block]) -> str | None:
-    """The stated author; None if it is a placeholder, or is no person's name and does not occur in the document.
-
-    Programs and services that make files sign them («python-docx», «EDGAR Online, a division of …»); an organisation
-    that wrote one is named in it.
-    """
+    """The stated author; None for a placeholder, and for what is no person's name and does not occur in the document:
+    programs and services sign files too («EDGAR Online, a division of …»)."""
     author = " ".join((stated or "").split())
     if not author or NOBODY.fullmatch(author):
         return None

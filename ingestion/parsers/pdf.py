@@ -1,26 +1,22 @@
 """Reads PDF: the text of each page as paragraphs, headings and tables of numbers that know their page.
 
-In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed, and if
-all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of the time, see benchmarks/README.md);
-pypdf, pure Python and slow, retries what PDFium cannot open or decode, and gives lines without looks and positions.
-Headings are told from paragraphs by their fonts; without sizes, or where half the text would be headings, there are
-none: a wrong heading is attached to every passage below it. It does no OCR.
+In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed. PDFium
+reads; pypdf, in twelve times as long, retries what PDFium cannot open or decode, and gives lines without looks and
+positions. Headings are told from paragraphs by their fonts; where that is doubtful there are none: a wrong heading is
+attached to every passage below it.
 """
 
 import marshal
 import re
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 
 from pypdf import PdfReader
-from pypdf.errors import DependencyError, DeprecationError, FileNotDecryptedError, PyPdfError
+from pypdf.errors import FileNotDecryptedError
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
@@ -45,23 +41,6 @@ NAME_OF_TABLE = re.compile(r"[^\W\d_].*[^.;,]\Z", re.DOTALL)  # a line with lett
 MOST_PAGES = 50_000  # a damaged file may claim any number
 MOST_RETRIED_PAGES = 50  # at some 40 ms each; a file with more bad pages is bad itself
 STAMP_CHARS = 60  # "Scanned by …", a page number, a fax header: not the page's text if a picture covers the page
-
-DAMAGE = (
-    PyPdfError,
-    DependencyError,  # a picture format that needs an external program
-    DeprecationError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NotImplementedError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
-"""What pypdf raises on damaged (fuzzed) files: it assumes that objects have the right type."""
 
 Looks = tuple[float, bool]
 """Font size in points, and whether it is bold."""
@@ -131,18 +110,23 @@ class SecondReader:
         self._left = MOST_RETRIED_PAGES
 
     def __len__(self) -> int:
-        """Raises one of DAMAGE."""
+        """Raises anything where the file is damaged."""
         return len(self._reader.pages)
 
     def page(self, index: int) -> Page:
         """Page `index`, from 0; empty on failure, or when too many were asked for."""
         self._left -= 1
-        with suppress(*DAMAGE):
-            if self._left >= 0:
-                lines, text = _mended(plain_lines(self._reader.pages[index].extract_text().split("\n")))
-                if text.strip() and is_readable(text) and not is_shifted(text):
-                    return lines, True
-        return (), False
+        if self._left < 0:
+            return (), False
+        try:
+            said = self._reader.pages[index].extract_text()
+        except MemoryError:
+            raise
+        except Exception:  # it assumes that objects have the right type, which those of damaged files have not
+            return (), False
+        lines, text = _mended(plain_lines(said.split("\n")))
+        has_text = bool(text.strip()) and is_readable(text) and not is_shifted(text)
+        return lines if has_text else (), has_text
 
     @cached_property
     def _reader(self) -> PdfReader:
@@ -189,7 +173,9 @@ def _otherwise(second: SecondReader, info: FileInfo, trouble: PdfTrouble) -> _Te
     """By the second reader alone, when PDFium cannot open the file."""
     try:
         count = len(second)
-    except DAMAGE as error:
+    except MemoryError:
+        raise
+    except Exception as error:
         is_locked = trouble.is_locked or isinstance(error, FileNotDecryptedError)
         code = FailureCode.FILE_ENCRYPTED if is_locked else FailureCode.FILE_DAMAGED
         raise SourceError(code, name=info.name, detail=f"{trouble} {type(error).__name__}: {error}") from error

@@ -1,8 +1,7 @@
 """Finds ruled tables: where the rules drawn on a page make a grid of cells.
 
-In: the rules of a page (thin lines, and the edges of stroked boxes), or lines that know their cell. Out: grids, which
-tell the cell of a place; the tables of a page as `PdfTable`s, words in their cells. A frame around a page or around
-columns of prose is no table. Pure.
+In: the rules of a page (thin lines, and the edges of stroked boxes), or lines that know their cell. Out: grids; the
+tables of a page, words in their cells. A frame around a page or around columns of prose is no table. Pure.
 """
 
 import re
@@ -118,8 +117,7 @@ def _nearest(places: Sequence[float], value: float) -> int:
 
 
 def in_cells(lines: Sequence[PageLine], grids: Sequence[Grid]) -> list[PageLine]:
-    """The lines of a page, divided where a rule stands between their segments; each part knows its cell. Only of grids
-    that are tables, by what stands in them."""
+    """The lines of a page, divided at the rules of those grids that are tables; each part knows its cell."""
     held: dict[int, dict[Cell, list[str]]] = {}
     for part in (part for line in lines for part in _divided(line, grids)):
         if part.cell:

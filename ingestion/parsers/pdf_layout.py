@@ -1,9 +1,8 @@
 """Joins the lines of pages into paragraphs and tables.
 
 In: the lines of each page. Out: paragraphs with their pages and looks, without running headers and page numbers, words
-rejoined at line ends. Where positions are known, a wider gap or another font ends a paragraph; otherwise the length of
-the lines decides. Running lines and hyphenated words are looked up in a stretch of pages and both its neighbours, so in
-the whole document if it has at most two stretches: only some hundred pages of a book are held at a time.
+rejoined at line ends. Running lines and hyphenated words are looked up in a stretch of pages and both its neighbours:
+only some hundred pages of a book are held at a time.
 """
 
 import re
@@ -101,8 +100,7 @@ class _Stretch:
 
 
 def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
-    """Paragraphs in order, as soon as enough of the following pages is known; an empty line ends a paragraph, and one
-    that crosses a page break is joined."""
+    """Paragraphs in order, as soon as enough of the pages after is known; one that crosses a page break is joined."""
     waiting: list[Paragraph] = []  # the last paragraph, which may continue
     table: PdfTable | None = None  # the last one of the page before
     label = ""  # what stands below it, and nothing else
@@ -124,11 +122,8 @@ def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
 
 
 def _without_running(pages: Iterable[Page]) -> Iterator[tuple[Page, Collection[str]]]:
-    """Pages without page numbers, and without running lines at their edges except where one first occurs; each with
-    the words of the pages around it, which tell how a hyphenated word is written elsewhere.
-
-    Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings, not headers.
-    """
+    """Pages without page numbers, and without running lines at their edges except where one first occurs; each with the
+    words around it. Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings."""
     met: set[RunningKey] = set()
     nothing = (_Stretch(first=0, pages=()),)
     before, here, after = tee(chain(nothing, _stretches(pages), nothing), 3)

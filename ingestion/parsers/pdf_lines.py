@@ -1,8 +1,7 @@
 """The lines of a page with their font and place; cleans their text, and judges whether it is what one sees.
 
 In: lines as PDF readers give them; the text of a page. Out: `PageLine`s without invisible characters; a verdict, or the
-same words in their real letters. Broken fonts yield characters that nobody sees on the page: without the verdict they
-would be stored, and the page never recognised by OCR.
+same words in their real letters: broken fonts yield characters that nobody sees, and such a page is for OCR.
 """
 
 import re
@@ -145,12 +144,9 @@ def _is_plausible(word: str) -> bool:
 
 
 def is_shifted(text: str) -> bool:
-    """Whether each letter stands for another one so many places further: «)UDQFKLVH» for «Franchise». Fonts without a
-    Unicode map yield such text, which looks like words in capitals.
-
-    Two things must come together: hardly any word of a known language as it stands, and many of them at one distance.
-    So code, tables and unknown languages are left alone.
-    """
+    """Whether each letter stands for another one so many places further: «)UDQFKLVH» for «Franchise», from fonts
+    without a Unicode map. Hardly any word may be known as it stands, and many at one distance: so code and tables
+    are none."""
     if len(KNOWN_WORDS.intersection(text.lower().split())) >= FEWEST_KNOWN:
         return False  # nearly every page
     words = text.split()[:MOST_WORDS]

@@ -6,7 +6,7 @@ on untrusted files: only the limited process of `registry` may call this.
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -91,7 +91,7 @@ class PdfPages:
         with self._page(index) as page, closing(page.get_textpage()) as text:
             grids = find_grids(_rules(page))
             borders = tuple(sorted({rule.at for grid in grids for rule in grid.down}))
-            return in_cells(list(_merge_pieces(_pieces(text, borders), borders)), grids)
+            return in_cells(_merge_pieces(_pieces(text, borders), borders), grids)
 
     def is_covered(self, index: int) -> bool:
         """Whether a single picture covers most of the page. Raises PdfTrouble."""
@@ -121,8 +121,7 @@ def _translated() -> Iterator[None]:
 
 
 def _rules(page: pdfium.PdfPage) -> list[Rule]:
-    """Thin lines, and the sides of stroked boxes; none of a page that is full of them, nor what reaches beyond the
-    page."""
+    """Thin lines, and the sides of stroked boxes, within the page; none of a page that is full of them."""
     handle, rules, width, height = page.raw, list[Rule](), page.get_width(), page.get_height()
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     for index in range(raw.FPDFPage_CountObjects(handle)):
@@ -149,7 +148,7 @@ def _sides(drawn: _PageObject, left: float, bottom: float, right: float, top: fl
         yield from (Rule(is_level=False, at=at, begin=bottom, end=top) for at in (left, right))
 
 
-def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float] = ()) -> Iterator[PageLine]:
+def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float]) -> Iterator[PageLine]:
     """Pieces of lines: PDFium begins a new line at each superscript or subscript. `borders`: of ruled columns."""
     count = text.count_chars()
     content = text.get_text_range() if count else ""
@@ -163,9 +162,8 @@ def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float] = ()) -> Iterator
         start += len(line) + 2
         if begin > end:
             continue
-        middle = begin + _middle_letter(line.strip())
         *divided, words = DIVIDED.split(line.strip())
-        piece = _piece(handle, begin, middle, end, words) if aligned else PageLine(text=words)
+        piece = _piece(handle, begin, end, words) if aligned else PageLine(text=words)
         if divides and not divided:
             yield from _table_pieces(handle, words, begin, piece, borders)
             continue
@@ -173,21 +171,17 @@ def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float] = ()) -> Iterator
         yield piece
 
 
-def _middle_letter(line: str) -> int:
-    """Index of the first non-blank character from the middle on: a space inserted by PDFium has no font."""
-    half = len(line) // 2
-    return half + len(line[half:]) - len(line[half:].lstrip())
-
-
-def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> PageLine:
+def _piece(text: _TextPage, begin: int, end: int, words: str) -> PageLine:
     """`words` with the look of characters `begin` to `end`; no position if the line does not run right."""
     left, baseline = _origin(text, begin)
     right, last_baseline = _origin(text, end)
+    middle = (begin + end) // 2
+    while middle < end and chr(raw.FPDFText_GetUnicode(text, middle)).isspace():
+        middle += 1  # a space inserted by PDFium has no font
     size = _size(text, middle)
-    level = abs(last_baseline - baseline) <= size * LEVEL and right >= left
-    bold = all(_is_bold(text, index) for index in {begin, middle, end})
-    piece = PageLine(text=words, size=size, bold=bold)
-    return replace(piece, baseline=baseline, left=left, right=right + size / 2) if level else piece
+    piece = PageLine(text=words, size=size, bold=all(_is_bold(text, index) for index in {begin, middle, end}))
+    is_level = abs(last_baseline - baseline) <= size * LEVEL and right >= left
+    return replace(piece, baseline=baseline, left=left, right=right + size / 2) if is_level else piece
 
 
 def _table_pieces(
@@ -202,7 +196,7 @@ def _table_pieces(
     rest = rest.lstrip()
     following = begin + len(words) - len(rest)
     if rest and len(mark) <= LONGEST_MARK and piece.baseline - _origin(text, following)[1] > piece.size * RAISED:
-        yield _piece(text, begin, begin, begin + len(mark) - 1, mark)
+        yield _piece(text, begin, begin + len(mark) - 1, mark)
         left, baseline = _origin(text, following)
         begin, words, piece = following, rest, replace(piece, text=rest, baseline=baseline, left=left)
     yield replace(piece, segments=_segments(text, words, begin, gap=piece.size * SEGMENT_GAP, borders=borders))
@@ -221,14 +215,13 @@ def _level_parts(
     for _, group in groupby(heights, key=lambda each: round(each[1])):
         parts = [word for word, *_ in group]
         start, end = parts[0].start(), parts[-1].end()
-        part = _piece(text, begin + start, begin + start, begin + end - 1, words[start:end])
+        part = _piece(text, begin + start, begin + end - 1, words[start:end])
         segments = _segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP, borders=borders)
         yield replace(part, segments=segments)
 
 
 def _segments(text: _TextPage, words: str, begin: int, *, gap: float, borders: Sequence[float]) -> tuple[Segment, ...]:
-    """The parts of a line between gaps that are wider than `gap`, or have a border inside; `begin` is the index of its
-    first character."""
+    """The parts of a line between gaps wider than `gap` or with a border inside; `begin` is its first character."""
     if len(words) > LONGEST_ROW_CHARS and words[-1].isalpha() and not borders:
         return ()
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))  # once: a page has some thousand ends of words
@@ -276,35 +269,28 @@ def _is_bold(text: _TextPage, index: int) -> bool:
     return BOLD_NAME.search(name.value) is not None
 
 
-def _merge_pieces(pieces: Iterator[PageLine], borders: Sequence[float] = ()) -> Iterator[PageLine]:
-    """Join adjacent pieces into whole lines."""
-    line: PageLine | None = None
+def _merge_pieces(pieces: Iterable[PageLine], borders: Sequence[float]) -> list[PageLine]:
+    """Adjacent pieces as whole lines."""
+    lines: list[PageLine] = []
     for piece in pieces:
-        if line is not None and _continues(line, piece):
-            gap = " " if piece.left - line.right > line.size * WORD_GAP and piece.text[0].isalnum() else ""
-            segments = _join_segments(line, piece, gap, borders)
-            line = replace(line, text=f"{line.text}{gap}{piece.text}", right=piece.right, segments=segments)
-            continue
-        if line is not None:
-            yield line
-        line = piece
-    if line is not None:
-        yield line
-
-
-def _join_segments(line: PageLine, piece: PageLine, between: str, borders: Sequence[float]) -> tuple[Segment, ...]:
-    *before, last = line.segments or (Segment(line.text, line.left, line.right),)
-    first, *after = piece.segments or (Segment(piece.text, piece.left, piece.right),)
-    if first.left - last.right > line.size * SEGMENT_GAP or _stands_between(borders, last.right, first.left):
-        return (*before, last, first, *after)
-    return (*before, Segment(f"{last.text}{between}{first.text}", last.left, first.right), *after)
+        if lines and _continues(lines[-1], piece):
+            lines[-1] = _joined(lines[-1], piece, borders)
+        else:
+            lines.append(piece)
+    return lines
 
 
 def _continues(line: PageLine, piece: PageLine) -> bool:
-    if not (line.is_placed and piece.is_placed):
-        return False
     size = max(line.size, piece.size)
-    return (
-        abs(line.baseline - piece.baseline) <= size * SAME_BASELINE
-        and -size * OVERLAP <= piece.left - line.right <= size * LINE_GAP
-    )
+    is_level = line.is_placed and piece.is_placed and abs(line.baseline - piece.baseline) <= size * SAME_BASELINE
+    return is_level and -size * OVERLAP <= piece.left - line.right <= size * LINE_GAP
+
+
+def _joined(line: PageLine, piece: PageLine, borders: Sequence[float]) -> PageLine:
+    space = " " if piece.left - line.right > line.size * WORD_GAP and piece.text[0].isalnum() else ""
+    *before, last = line.segments or (Segment(line.text, line.left, line.right),)
+    first, *after = piece.segments or (Segment(piece.text, piece.left, piece.right),)
+    middle: tuple[Segment, ...] = (Segment(f"{last.text}{space}{first.text}", last.left, first.right),)
+    if first.left - last.right > line.size * SEGMENT_GAP or _stands_between(borders, last.right, first.left):
+        middle = (last, first)
+    return replace(line, text=f"{line.text}{space}{piece.text}", right=piece.right, segments=(*before, *middle, *after))

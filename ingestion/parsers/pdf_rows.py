@@ -1,7 +1,7 @@
 """Reads the lines of a page as rows: what stands beside each other, and which of it are values.
 
-In: the lines of a page with their segments. Out: rows in the order of the page, with their labels and values. It does
-not know where a table begins or ends: see `pdf_tables`. Pure.
+In: the lines of a page with their segments. Out: rows in the order of the page. It does not know where a table begins
+or ends: see `pdf_tables`. Pure.
 """
 
 import re

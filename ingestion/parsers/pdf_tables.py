@@ -1,9 +1,8 @@
 """Finds tables of numbers among the lines of a page, by the alignment of their values.
 
-In: the lines of a page with their segments. Out: for each table its place among the lines and its Markdown, headed by
-its unit and the names of its columns; one that goes on after a page break has those of the table before, and a row the
-label that the break took from it. Printed tables mostly have no vertical rules, so a column is where values of several
-rows stand above each other. Pure.
+In: the lines of a page with their segments. Out: for each table its place among the lines, its unit, the names of its
+columns and its rows. Printed tables mostly have no vertical rules, so a column is where values of several rows stand
+above each other. One that goes on after a page break has the head of the table before. Pure.
 """
 
 import re
@@ -125,9 +124,8 @@ def _goes_along(row: Row, edge: float) -> bool:
 
 
 def _table(rows: Sequence[Row], begin: int, start: int, end: int) -> PdfTable | None:
-    """The table whose rows with values are [start, end), and whose head is searched upwards to `begin`. None where
-    there are not enough rows: a form has one row of values below lines that look like a head of many names; a column of
-    telephone numbers stands beside sentences."""
+    """The table whose rows with values are [start, end), and whose head is searched upwards to `begin`. None for a form
+    (one row of values below many names), and for telephone numbers beside sentences."""
     bands = _bands(rows[start:end])
     first = start
     while first < end and rows[first].is_strong and rows[first].is_years:
@@ -154,8 +152,7 @@ def _table(rows: Sequence[Row], begin: int, start: int, end: int) -> PdfTable | 
 
 
 def _bands(rows: Sequence[Row]) -> tuple[Band, ...]:
-    """The columns: values that stand above each other, if only in part, are of one. Words behind the values are of one
-    more."""
+    """The columns: values that stand above each other, if only in part, are of one; words behind them of one more."""
     bands: list[Band] = []
     strong = [row for row in rows if row.is_strong]
     labelled = [row for row in strong if row.has_label] or strong
@@ -276,8 +273,8 @@ def _head_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Cells:
 
 
 def _spanned(row: Row, bands: Sequence[Band]) -> Iterator[tuple[str, Sequence[int]]]:
-    """Each name in a line of the head, with the columns below it: several where it stands in their middle, and does not
-    end where the values of a single one end."""
+    """Each name in a line of the head with its columns: several where it stands in their middle, and ends with no
+    other."""
     segments = _names(row, bands)
     if len(segments) == len(bands):
         yield from ((segment.text, (column,)) for column, segment in enumerate(segments))
@@ -320,8 +317,7 @@ def _one_row(above: Cells, below: Cells) -> Cells:
 
 
 def _is_one_label(above: Cells, cells: Cells, *, is_tight: bool) -> bool:
-    """Whether a line continues the label of the line above, which may end so that it must go on; only one of the two
-    can have the values."""
+    """Whether a line continues the label of the line above; only one of the two can have the values."""
     if any(above[1:]) and any(cells[1:]):
         return False
     label, goes_on = above[0], cells[0]
@@ -332,11 +328,8 @@ def _is_one_label(above: Cells, cells: Cells, *, is_tight: bool) -> bool:
 
 
 def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before: PdfTable | None) -> list[PdfTable]:
-    """The tables of a page; one that goes on from the table before it, or from the page before, has that one's head.
-    One without any head of its own is the rest of the table above it, with what stands between them as labels.
-
-    `before` is the last table of the page before.
-    """
+    """The tables of a page; one that goes on from the table before it, or from `before`, the last of the page before,
+    has that one's head. One without any head is the rest of the table above it, what stands between them its labels."""
     whole: list[PdfTable] = []
     above, end = before, 0
     for table in tables:
@@ -370,8 +363,8 @@ def _label_rows(labels: Iterable[str], table: PdfTable) -> list[Cells]:
 def begin_with_label(
     tables: Sequence[PdfTable], lines: Sequence[PageLine], before: PdfTable, text: str
 ) -> list[PdfTable]:
-    """The tables of a page of which the first, if it goes on from the one before, has the `text` below that one as its
-    first labels: a row was divided from its label by the page break. Empty where the text is none."""
+    """The tables of a page, the first of which goes on from `before` and begins with the `text` below that one: the
+    page break divided a row from its label. Empty where the text is no label."""
     labels = [line for line in text.split("\n") if line.strip()]
     is_label = len(labels) <= MOST_LABEL_LINES and not any(map(_divides, labels))
     if not (is_label and tables and _goes_on_from(before, tables[0])):

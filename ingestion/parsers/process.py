@@ -1,8 +1,7 @@
 """Reads files in confined processes, with limits on memory, time and output.
 
 In: `FetchedFile`. Out: `Document`, a picture of a page for the recogniser, the files in an archive, or a SourceError
-that concerns only this file. Files are untrusted and parsers are large: a crash, hang or growth there affects nothing
-else, and each process can open its own file and no other.
+that concerns only this file: a crash, hang or growth there affects nothing else.
 """
 
 import asyncio
@@ -173,9 +172,9 @@ class ParseProcess(FileParser, Closing):
 class SharedProcess(FileParser):
     """Reads and cuts small files, one after the other and within SMALL_S, in a process that can open no others.
 
-    Starting a process costs more than reading a small file. The files are of one base, so that a file that took the
-    process over could only lie about those of its own base. After a failure, and once it has worked for a while, the
-    process is replaced: one file does not spend the limits of others. Whatever fails here is to be tried alone.
+    Starting a process costs more than reading a small file. The files are of one base: a file that took the process
+    over could only lie about its own. After a failure, and after a while, it is replaced. Whatever fails here is to be
+    tried alone.
     """
 
     def __init__(self, pool: Pool, confinement: Confinement) -> None:

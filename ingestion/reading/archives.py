@@ -1,7 +1,7 @@
 """Reads all files packed in one file, one by one, and joins them into one document.
 
 In: an archive, or a letter that has been parsed. Out: one `Document`; each block names the file that it comes from, and
-files that could not be read are listed. It does not decide how a file inside is read: it calls `reader` again for each.
+files that could not be read are listed. `reader` reads each file inside.
 """
 
 import tempfile
@@ -62,10 +62,8 @@ class ArchiveReader:
     async def read_archive(
         self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
     ) -> Document:
-        """Raises SourceError when nothing in the archive can be read: FILE_ARCHIVE_EMPTY, or FILE_ENCRYPTED.
-
-        The document of a single-file archive is that file's.
-        """
+        """The document of a single-file archive is that file's. Raises SourceError FILE_ARCHIVE_EMPTY or
+        FILE_ENCRYPTED."""
         if not allowance.depth:
             raise SourceError(FailureCode.FILE_UNSUPPORTED, name=file.name, detail="packed too often")
         contents = await self._read_contents(file, progress, allowance, read)

@@ -48,8 +48,8 @@ class PictureReader:
         self._places = asyncio.Semaphore(limits.concurrency)
 
     async def read_picture(self, file: FetchedFile, progress: Progress) -> Document:
-        """The words in a photo or on the pages of a TIFF. Raises SourceError (FILE_WITHOUT_WORDS, or the reason why the
-        file cannot be opened), ServiceError."""
+        """The words in a photo or on the pages of a TIFF. Raises SourceError (FILE_WITHOUT_WORDS, or why it is not
+        opened), ServiceError."""
         await progress.report(DocumentStatus.RECOGNISING)
         first = await self._pictures.open_picture(file, 0)
         pages = range(1, first.pages + 1)
@@ -73,8 +73,8 @@ class PictureReader:
         return replace(document, blocks=tuple(blocks), pages=None)
 
     async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
-        """`parsed` with the words of its pages without text. A page that cannot be drawn or has no words stays in
-        `pages_without_text`. Raises ServiceError."""
+        """`parsed` with the words of its pages without text; a page without words stays in that list. Raises
+        ServiceError."""
 
         async def draw(page: int) -> Picture:
             return await self._pictures.draw_page(file, page - 1)

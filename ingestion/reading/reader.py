@@ -1,9 +1,8 @@
 """Reads a file on disk with the reader that its content needs.
 
 In: `FetchedFile`. Out: `Document`; progress is reported by page or second. Text formats are parsed, pictures and pages
-without text recognised, recordings transcribed (of a video only the sound, each paragraph with its time), and of a
-section of a site the pages, then each document that they link to as a chapter. What this installation cannot read
-raises an error with the reason; what could not be read of a site is listed by address.
+without text recognised, recordings transcribed, and of a section of a site the pages, then each document that they link
+to as a chapter. What cannot be read here raises an error with the reason, or is listed.
 """
 
 import asyncio
@@ -40,10 +39,7 @@ class RecordingReader:
         self._transcriber = transcriber
 
     async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
-        """The transcript as a document.
-
-        Raises SourceError (FILE_WITHOUT_SPEECH, and the transcriber's), ServiceError, LeaseLost.
-        """
+        """The transcript. Raises SourceError (FILE_WITHOUT_SPEECH, and the transcriber's), ServiceError, LeaseLost."""
 
         async def heard(done_s: float, total_s: float) -> None:
             await progress.report(DocumentStatus.LISTENING, done=round(done_s), total=round(total_s))
@@ -127,8 +123,8 @@ class FileReader:
         self._recordings = recordings
 
     async def read(self, file: FetchedFile, progress: Progress, allowance: Allowance | None = None) -> Document:
-        """`allowance` is what may still be unpacked, for a file that was inside another. Raises SourceError,
-        ServiceError, LeaseLost."""
+        """`allowance`: what may still be unpacked, for a file inside another. Raises SourceError, ServiceError,
+        LeaseLost."""
         if file.attached:
             return await read_section(file, progress, read_pages=self._read_text, read=self._read_part)
         sizes = self._sizes if allowance is None else None
@@ -154,8 +150,7 @@ class FileReader:
         return await self.read(file, progress, Allowance.of(file))
 
     async def read_plain(self, file: FetchedFile, progress: Progress, parser: FileParser) -> Document | None:
-        """The text of a small file that `parser` alone can read; None where `read` would ask others, too. Raises
-        SourceError as `read` does."""
+        """A small file that `parser` alone can read; None where `read` would ask others, too. Raises SourceError."""
         if glance(file.path) is not None:
             return None
         parsed = await parser.parse(file, progress, self._sizes)
