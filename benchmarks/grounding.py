@@ -21,8 +21,8 @@ from statistics import median
 
 import structlog
 
-from bot.app import open_checker
 from bot.measures import Measures
+from bot.models import open_model
 from bot.settings import Settings
 from prompts.loader import load_prompts
 from rag.answering.grounding import SAID, Checked, Outcome, SupportCheck, Verdict
@@ -81,7 +81,7 @@ async def run(halves: Sequence[str], *, at_once: int, kept: Path | None) -> list
     cases = [(half, case) for half in halves for case in load_cases(half)]
     places = asyncio.Semaphore(at_once)
     async with AsyncExitStack() as stack:
-        model = await open_checker(Settings.read(os.environ), stack, Measures())
+        model = await open_model("checker", Settings.read(os.environ), stack, Measures())
         if model is None:
             raise SystemExit("No checker: set LLM_BASE_URL or LLM_API_KEY, and leave ANSWER_CHECK at model.")
         check = SupportCheck(model, load_prompts())

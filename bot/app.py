@@ -4,14 +4,13 @@ In: `Settings`. Out: `Parts`, alive while the context is open; everything closes
 split off for length and say so in their heads (`models` …); no other module chooses an adapter.
 """
 
-import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
@@ -20,25 +19,33 @@ from adapters.database.stores import Stores
 from adapters.database.transport import ActingTransport, Transport
 from adapters.kept_files import FolderFiles, SupabaseFiles, open_supabase_files
 from adapters.lexical import RussianEnglishAnalyzer
+from adapters.name_finder import NatashaFinder
 from adapters.names import NameForms
-from adapters.webhooks import tell_webhooks
 from bot.conversing import build_conversation
-from bot.enrichment import open_enricher
+from bot.enrichment import ModelFactReader
 from bot.measures import Measures, build_measures
-from bot.models import Fusion, TextEmbedder, open_pictures, open_search_models, open_transcriber, video_fetcher
-from bot.reading_costs import MeteredPipeline, Purse
-from bot.settings import ModelSettings, Settings, WorkerSettings
+from bot.models import (
+    Fusion,
+    TextEmbedder,
+    open_model,
+    open_pictures,
+    open_search_models,
+    open_transcriber,
+    video_fetcher,
+)
+from bot.reading_costs import MeteredPipeline, Purse, charged
+from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
-from ingestion.entities.enricher import Enricher
+from ingestion.entities.enricher import Enricher, Readers
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
-from ingestion.fetch.guard import AddressGuard
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import TelegramFiles, Transcriber
 from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.reader import FileReader, RecordingReader
 from ingestion.worker import Worker
+from prompts.loader import load_prompts
 from rag.conversation import Conversation
 from rag.ports import ChatModel, QuestionAnalyzer, Reranker
 from rag.retrieval.search import Retrieval
@@ -47,7 +54,6 @@ if TYPE_CHECKING:
     from aiogram import Bot
 
 MEGABYTE = 2**20
-READING_PATIENCE = 3.0  # a typical model takes 1-2 minutes for 4,000 tokens, and the answer is not streamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,10 +123,15 @@ class Parts:
             overlap_tokens=settings.overlap_tokens,
             window_tokens=self.embedder.window_tokens,
         )
+        limits = FetchLimits(
+            file_bytes=settings.file_mb * MEGABYTE,
+            page_bytes=settings.page_mb * MEGABYTE,
+            page_s=settings.fetch_s,
+            crawl=CrawlLimits(depth=settings.crawl_depth, pages=settings.crawl_pages, total_s=settings.crawl_s),
+            allow_hosts=settings.fetch_allow_hosts,
+        )
         async with (
-            open_fetchers(
-                _fetch_limits(settings), files=files, kept=self.kept_files, video=video_fetcher(self.settings)
-            ) as fetchers,
+            open_fetchers(limits, files=files, kept=self.kept_files, video=video_fetcher(self.settings)) as fetchers,
             ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
             AsyncExitStack() as stack,
         ):
@@ -156,17 +167,25 @@ class Parts:
                 meter=self.measures,
             )
 
-    def tell_webhooks(self, stop: asyncio.Event) -> Coroutine[Any, Any, None]:
-        """Tells the webhooks of all bases what has ended, until `stop`."""
-        guard = AddressGuard(allow_hosts=self.settings.worker.fetch_allow_hosts)
-        return tell_webhooks(self.stores.webhooks, guard, stop)
-
-    def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
-        """The enricher, which reads entities from ready documents, with the process that finds names."""
-        stores, model = self.stores, self.reading_model
-        return open_enricher(
-            self.settings, stores.entities, stores.text, names=self.names, model=model, purse=self.purse()
-        )
+    @asynccontextmanager
+    async def open_enricher(self) -> AsyncIterator[Enricher]:
+        """The enricher, which reads entities from ready documents: by the rules, and with a chat model if there is one,
+        else with a process that finds names and starts with the first document that needs it."""
+        worker, purse = self.settings.worker, self.purse()
+        model = self.reading_model if worker.entity_model else None
+        async with AsyncExitStack() as stack:
+            readers = Readers(
+                names=self.names,
+                finder=await stack.enter_async_context(NatashaFinder()) if model is None else None,
+                facts=ModelFactReader(model, load_prompts(), self.names) if model else None,
+            )
+            yield Enricher(
+                self.stores.entities,
+                self.stores.text,
+                readers,
+                poll_s=worker.poll_s,
+                charged=lambda claimed: charged(purse, claimed.base_id, [claimed.document]),
+            )
 
 
 @asynccontextmanager
@@ -179,7 +198,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
         analyzer, measures = RussianEnglishAnalyzer(), build_measures(settings.metrics)
-        search_models = await open_search_models(settings, stack)
+        embedder, reranker, fusion = await open_search_models(settings, stack)
         mirror = SegmentMirror(SegmentStore(transport), size=settings.database.segment_mb * MEGABYTE)
         bound, most = settings.bounds.base_passages or None, settings.bounds.person_waiting or None
         yield Parts(
@@ -196,13 +215,13 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             mirror=mirror,
             analyzer=analyzer,
             names=NameForms(),
-            embedder=search_models.embedder,
-            fusion=search_models.fusion,
-            reranker=search_models.reranker,
-            model=await _open_chat_model("answer", settings.model, stack, measures),
-            planner_model=await _open_chat_model("planner", settings.model, stack, measures),
-            checker_model=await open_checker(settings, stack, measures),
-            reading_model=await _open_chat_model("reading", settings.model, stack, measures),
+            embedder=embedder,
+            fusion=fusion,
+            reranker=reranker,
+            model=await open_model("answer", settings, stack, measures),
+            planner_model=await open_model("planner", settings, stack, measures),
+            checker_model=await open_model("checker", settings, stack, measures),
+            reading_model=await open_model("reading", settings, stack, measures),
             transcriber=await open_transcriber(settings, stack),
             measures=measures,
         )
@@ -274,68 +293,3 @@ async def open_bot(token: str, api_url: str | None, measures: Measures | None = 
         yield bot
     finally:
         await session.close()
-
-
-def _fetch_limits(settings: WorkerSettings) -> FetchLimits:
-    return FetchLimits(
-        file_bytes=settings.file_mb * MEGABYTE,
-        page_bytes=settings.page_mb * MEGABYTE,
-        page_s=settings.fetch_s,
-        crawl=CrawlLimits(depth=settings.crawl_depth, pages=settings.crawl_pages, total_s=settings.crawl_s),
-        allow_hosts=settings.fetch_allow_hosts,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """The settings of the calls of one role."""
-
-    name: str
-    temperature: float
-    max_tokens: int
-    patience: float = 1.0  # times LLM_TIMEOUT_SECONDS
-    stand_in: str = ""  # the last fallback, after FALLBACK_MODEL
-
-
-def _roles(model: ModelSettings) -> dict[str, _Asked]:
-    """Without a planner's model the emergency plan may still read documents: the answer model stands in for reading."""
-    answer, most = model.answer_model, model.answer_max_tokens
-    planner = _Asked(
-        name=model.planner_model or answer, temperature=model.planner_temperature, max_tokens=model.planner_max_tokens
-    )
-    return {
-        "answer": _Asked(name=answer, temperature=model.answer_temperature, max_tokens=most),
-        "planner": planner,
-        "checker": replace(planner, name=model.checker_model or planner.name, max_tokens=model.checker_max_tokens),
-        "reading": replace(planner, max_tokens=model.reading_max_tokens, patience=READING_PATIENCE, stand_in=answer),
-    }
-
-
-async def open_checker(settings: Settings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
-    """The model that checks answers; None where there is none, or ANSWER_CHECK wants none. `benchmarks.grounding` uses
-    it, too."""
-    is_wanted = settings.answer.answer_check == "model"
-    return await _open_chat_model("checker", settings.model, stack, measures) if is_wanted else None
-
-
-async def _open_chat_model(
-    role: str, model: ModelSettings, stack: AsyncExitStack, measures: Measures
-) -> ChatModel | None:
-    if not model.configured:
-        return None
-    from adapters.llm import open_chat_model
-
-    asked = _roles(model)[role]
-    opened = await stack.enter_async_context(
-        open_chat_model(
-            base_url=model.base_url,
-            api_key=model.api_key.get_secret_value() if model.api_key else None,
-            models=tuple(dict.fromkeys(filter(None, (asked.name, model.fallback_model, asked.stand_in)))),
-            temperature=asked.temperature,
-            max_tokens=asked.max_tokens,
-            timeout_s=model.timeout_s * asked.patience,
-            heard=partial(measures.model_called, role),
-        )
-    )
-    measures.watch_models(role, lambda: opened.resting)
-    return opened

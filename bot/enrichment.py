@@ -1,33 +1,24 @@
-"""Reads entities from documents: always by the rules, and with a chat model if there is one, else a name finder.
+"""Reads entities from documents with a chat model.
 
-In: settings, stores; a part of a document. Out: an `Enricher`, alive while the context is open; an `Extract`. The model
-is not trusted: a fact is a quotation that must stand in the part, and so must each name that is not known already.
-Models copy words faithfully but change punctuation («» to "", — to -, ё to е), rejoin words hyphenated at a line end,
-and put inflected names into the nominative; no other difference is tolerated. The module lives in `bot`, the only
-package that may combine a model of `rag`, a prompt and a port of `ingestion`.
+In: a part of a document. Out: an `Extract`. The model is not trusted: a fact is a quotation that must stand there, and
+so must each name that is not known already. Models copy words faithfully but change punctuation («» to "", — to -,
+ё to е), rejoin words hyphenated at a line end, and put inflected names into the nominative; no other difference is
+tolerated. It lives in `bot`, which alone may combine a model of `rag`, a prompt and a port of `ingestion`.
 """
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from adapters.database.stores.entities import EntityStore
-from adapters.database.stores.work import TextStore
-from adapters.name_finder import NatashaFinder
-from adapters.names import NameForms
-from bot.reading_costs import Purse, charged
-from bot.settings import Settings
 from domain.names import NameWord, Relation
-from ingestion.entities.enricher import Enricher, Readers
 from ingestion.entities.records import EntityName, EntityType, Extract, Mention, NameReader, Statement
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
-from prompts.loader import Prompts, load_prompts
+from prompts.loader import Prompts
 from rag.metering import ask_leave
 from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
@@ -61,36 +52,31 @@ class ReadableText:
         whole = _plain(words)[0].strip()
         for wanted in filter(None, (whole, whole.strip(_EDGES))):
             if (start := self._plain.find(wanted)) >= 0:
-                return self._original(start, wanted)
+                at, end = self._places[start], self._places[start + len(wanted) - 1] + 1
+                return at, " ".join(self._text[at:end].split())
         return None
-
-    def _original(self, start: int, wanted: str) -> tuple[int, str]:
-        at, end = self._places[start], self._places[start + len(wanted) - 1] + 1
-        return at, " ".join(self._text[at:end].split())
 
     def name(self, name: str) -> int | None:
-        """Where the name first occurs, as given, or inflected or in another order («Галимова Рашида»)."""
+        """Where the name first occurs, as given, or inflected or in another order («Галимова Рашида»). If dropped words
+        («ООО») are between its words, where the first stands."""
         wanted = _plain(name)[0].strip()
         found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", self._plain) if wanted else None
-        return self._places[found.start()] if found else self._inflected(self._names.words(name))
-
-    def _inflected(self, words: Sequence[NameWord]) -> int | None:
-        for start in range(len(self._words) - len(words) + 1 if words else 0):
-            run = self._words[start : start + len(words)]
-            if all(any(set(word.keys) & set(other.keys) for other in run) for word in words):
-                return self._place_of(run)
-        return None
-
-    def _place_of(self, run: Sequence[NameWord]) -> int | None:
-        """Where these words stand in sequence; if dropped ones («ООО») are between them, where the first stands."""
-        for forms in (run, run[:1]):
+        if found:
+            return self._places[found.start()]
+        words = self._names.words(name)
+        runs = (self._words[start : start + len(words)] for start in range(len(self._words) - len(words) + 1))
+        keys = [set(word.keys) for word in words]
+        run = next(
+            (run for run in runs if words and all(any(key & set(each.keys) for each in run) for key in keys)), ()
+        )
+        for forms in (run, run[:1]) if run else ():
             pattern = r"\W+".join(re.escape(word.form) for word in forms)
             if found := re.search(rf"(?<!\w){pattern}(?!\w)", self._text):
                 return found.start()
         return None
 
     @cached_property
-    def _words(self) -> tuple[NameWord, ...]:
+    def _words(self) -> Sequence[NameWord]:
         return self._names.words(self._text)
 
 
@@ -106,33 +92,6 @@ def _plain(text: str) -> tuple[str, list[int]]:
         characters.append(letters)
         places.extend([match.start()] * len(letters))
     return "".join(characters), places
-
-
-@asynccontextmanager
-async def open_enricher(
-    settings: Settings,
-    entities: EntityStore,
-    text: TextStore,
-    *,
-    names: NameForms,
-    model: ChatModel | None,
-    purse: Purse,
-) -> AsyncIterator[Enricher]:
-    """The process that finds names starts with the first document that needs it."""
-    model = model if settings.worker.entity_model else None
-    async with AsyncExitStack() as stack:
-        readers = Readers(
-            names=names,
-            finder=await stack.enter_async_context(NatashaFinder()) if model is None else None,
-            facts=ModelFactReader(model, load_prompts(), names) if model else None,
-        )
-        yield Enricher(
-            entities,
-            text,
-            readers,
-            poll_s=settings.worker.poll_s,
-            charged=lambda claimed: charged(purse, claimed.base_id, [claimed.document]),
-        )
 
 
 class ReadEntity(BaseModel):
@@ -197,7 +156,10 @@ class ModelFactReader:
     async def read(self, blocks: Sequence[tuple[Block, int]], *, title: str, known: Sequence[str]) -> Extract:
         """One call of the model. Raises ServiceError."""
         text, start = BLOCK_SEPARATOR.join(block.text for block, _ in blocks), blocks[0][1]
-        shown = BLOCK_SEPARATOR.join(_shown(block) for block, _ in blocks)
+        shown = BLOCK_SEPARATOR.join(
+            f"{'#' * (block.level or 1)} {block.text}" if block.kind is BlockKind.HEADING else block.text
+            for block, _ in blocks
+        )
         filled = self._part.fill(known="; ".join(known) or "none", title=title, fence=fence("part", shown), part=shown)
         await ask_leave()
         try:
@@ -212,7 +174,8 @@ def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence
     """The part of the answer that occurs in `text`, which begins at character `start` of the document. A `known` entity
     need not be named there."""
     named = {each.name: each for each in answer.entities[:MOST_ENTITIES]}
-    places = {name: _first_place([name, *each.aliases], text) for name, each in named.items()}
+    found = {name: map(text.name, (name, *each.aliases)) for name, each in named.items()}
+    places = {name: min((at for at in each if at is not None), default=None) for name, each in found.items()}
     entities = {
         name: EntityName(type=each.type, name=name)
         for name, each in named.items()
@@ -237,24 +200,13 @@ def _statements(
     for fact in facts:
         fits = SHORTEST_QUOTE <= len(fact.quote.strip()) <= LONGEST_QUOTE
         subject, found = entities.get(fact.entity), text.quotation(fact.quote) if fits else None
-        if subject is None or found is None:
-            continue
-        place, quote = found
-        yield Statement(
-            subject=subject,
-            relation=fact.relation,
-            text=quote,
-            at=start + place,
-            object=entities.get(fact.object) if fact.object else None,
-            confidence=CERTAINTY,
-        )
-
-
-def _first_place(names: Sequence[str], text: ReadableText) -> int | None:
-    places = [place for name in names if (place := text.name(name)) is not None]
-    return min(places, default=None)
-
-
-def _shown(block: Block) -> str:
-    """The block's text; headings get `#` marks so that the model sees the structure."""
-    return f"{'#' * (block.level or 1)} {block.text}" if block.kind is BlockKind.HEADING else block.text
+        if subject and found:
+            place, quote = found
+            yield Statement(
+                subject=subject,
+                relation=fact.relation,
+                text=quote,
+                at=start + place,
+                object=entities.get(fact.object) if fact.object else None,
+                confidence=CERTAINTY,
+            )

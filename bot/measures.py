@@ -1,8 +1,7 @@
 """The events of this process that can be measured, and what records them. Part of the composition root (`bot.app`).
 
-In: plain calls; METRICS_PORT and METRICS_HOST. Out: nothing, or the figures of `prometheus`, and `/metrics` while a
-context is open. `Measures` is a null object: it is used where nobody scrapes, so that no caller has to check whether
-somebody does.
+In: plain calls; METRICS_PORT and METRICS_HOST. Out: nothing, or the figures of `prometheus`, and `/metrics` while
+`served` is open. `Measures` is a null object, so that no caller has to check whether somebody scrapes.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -45,8 +44,10 @@ class Measures:
     def bot_api_failed(self, method: str, error: str) -> None:
         """A request to the Bot API failed; `error` is the name of aiogram's exception."""
 
-    def queue_seen(self, queue: QueueState) -> None:
-        """The queue as it is now."""
+    @asynccontextmanager
+    async def served(self, queue: Callable[[], Awaitable[QueueState]]) -> AsyncIterator[None]:
+        """`/metrics`, with the queue of documents, if a port is set. Raises OSError when the port is taken."""
+        yield
 
 
 def build_measures(settings: MetricsSettings) -> Measures:
@@ -56,20 +57,4 @@ def build_measures(settings: MetricsSettings) -> Measures:
     # The import takes half a second, and most installations are not monitored.
     from bot.prometheus import PrometheusMeasures
 
-    return PrometheusMeasures()
-
-
-@asynccontextmanager
-async def serve_measures(
-    settings: MetricsSettings, measures: Measures, queue: Callable[[], Awaitable[QueueState]]
-) -> AsyncIterator[None]:
-    """Serve `/metrics` if a port is set. Raises OSError when the port is taken."""
-    if not settings.port:
-        yield
-        return
-    from bot.prometheus import PrometheusMeasures, metrics_server
-
-    if not isinstance(measures, PrometheusMeasures):
-        raise TypeError("the measures were built for other settings")
-    async with metrics_server(measures, queue, host=settings.host, port=settings.port):
-        yield
+    return PrometheusMeasures(settings)

@@ -1,9 +1,8 @@
 """Chooses the models of search, pictures and recordings. Part of the composition root (`bot.app`), which opens them.
 
 In: settings, and what is installed on this machine. Out: an embedder and a reranker (Jina's with a key, else the local
-ones that the settings name, else none) and the weights of lexical and vector search for them; a `PictureReader`
-(tesseract, a vision model, first one and then the other) or None; a `Transcriber` or None, and a video fetcher, which
-without a speech model takes captions only. Models are loaded at their first use.
+ones that the settings name, else none) and the weights of their search; a `PictureReader` (tesseract, a vision model,
+first one and then the other) or None; a `Transcriber` or None, and a video fetcher. Models are loaded at first use.
 """
 
 import asyncio
@@ -15,11 +14,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from adapters.tesseract import TesseractRecognizer, find_tesseract
+from adapters.tesseract import Tesseract, TesseractRecognizer, find_tesseract
 from bot.measures import Measures
-from bot.settings import JinaSettings, LocalModelSettings, ModelSettings, RecognitionSettings, Settings
+from bot.settings import Settings
 from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.parsers.process import ParseProcess
@@ -29,27 +28,19 @@ from ingestion.records import Block, Vector, Window
 from prompts.loader import load_prompts
 from rag.ports import QueryEmbedder, Reranker
 
-MODEL = "none"
-WINDOW_TOKENS = 7500  # nothing limits it; the same as Jina's, so that progress is reported in similar steps
+if TYPE_CHECKING:
+    from adapters.llm.fallback import FallbackModel
+
 NO_TEXT = "[no text]"  # as prompts/transcribe.md says
-ROLE = "vision"  # the model's role in `bot.measures`
 MEGABYTE = 2**20
-SAMPLES_A_SECOND = 16_000
-SAMPLE_BYTES = 2
+READING_PATIENCE = 3.0  # a typical model takes 1-2 minutes for 4,000 tokens, and the answer is not streamed
 
 
 class NoEmbedder:
     """Meets `ingestion.ports.Embedder` and `rag.ports.QueryEmbedder`."""
 
-    @property
-    def model(self) -> str:
-        """What passages without a vector are marked with."""
-        return MODEL
-
-    @property
-    def window_tokens(self) -> int:
-        """How many tokens one window may hold at the most."""
-        return WINDOW_TOKENS
+    model = "none"  # what passages without a vector are marked with
+    window_tokens = 7500  # nothing limits it; the same as Jina's, so that progress is reported in similar steps
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """An empty vector for each of a window's own chunks."""
@@ -77,43 +68,31 @@ WITHOUT_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.0)
 WITH_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchModels:
-    """What `rag.retrieval` is given."""
-
-    embedder: TextEmbedder
-    reranker: Reranker | None
-    fusion: Fusion
+SearchModels = tuple[TextEmbedder, Reranker | None, Fusion]
 
 
 async def open_search_models(settings: Settings, stack: AsyncExitStack) -> SearchModels:
     """The models that are configured. Raises LocalModelError for a local one that cannot be used."""
-    if settings.jina.api_key is not None:
-        return await _open_jina_models(settings.jina, settings.jina.api_key.get_secret_value(), stack)
-    # In a thread: a model given by its name is downloaded, which may take minutes.
-    return await asyncio.to_thread(_open_local_models, settings.local, settings.home / "models")
-
-
-async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack) -> SearchModels:
+    jina = settings.jina
+    if jina.api_key is None:  # in a thread: a model given by its name is downloaded, which may take minutes
+        return await asyncio.to_thread(_open_local_models, settings)
     from adapters.jina import TIERS, JinaEmbedder, JinaReranker, open_jina
 
     client = await stack.enter_async_context(
         open_jina(
             base_url=jina.base_url,
-            api_key=key,
+            api_key=jina.api_key.get_secret_value(),
             timeout_s=jina.timeout_s,
             tier=TIERS[jina.tier],
             concurrency=jina.concurrency,
         )
     )
-    return SearchModels(
-        embedder=JinaEmbedder(client, model=jina.embedding_model, million_cost=jina.million_cost),
-        reranker=JinaReranker(client, model=jina.reranker_model),
-        fusion=WITH_VECTORS,
-    )
+    embedder = JinaEmbedder(client, model=jina.embedding_model, million_cost=jina.million_cost)
+    return embedder, JinaReranker(client, model=jina.reranker_model), WITH_VECTORS
 
 
-def _open_local_models(local: LocalModelSettings, models: Path) -> SearchModels:
+def _open_local_models(settings: Settings) -> SearchModels:
+    local, models = settings.local, settings.home / "models"
     embedder: TextEmbedder = NoEmbedder()
     reranker: Reranker | None = None
     if local.embedding_model or local.reranker_model:
@@ -129,8 +108,45 @@ def _open_local_models(local: LocalModelSettings, models: Path) -> SearchModels:
             )
         if local.reranker_model:
             reranker = open_reranker(local.reranker_model, models=models, threads=local.threads)
-    fusion = WITH_VECTORS if local.embedding_model else WITHOUT_VECTORS
-    return SearchModels(embedder=embedder, reranker=reranker, fusion=fusion)
+    return embedder, reranker, WITH_VECTORS if local.embedding_model else WITHOUT_VECTORS
+
+
+async def open_model(
+    role: str, settings: Settings, stack: AsyncExitStack, measures: Measures
+) -> "FallbackModel | None":
+    """The chat model of a role: answer, planner, checker, reading, vision. None where there is none, or ANSWER_CHECK
+    wants no checker. When the planner's fails the emergency plan may still read documents: the answer's stands in."""
+    model, vision = settings.model, settings.recognition
+    if not model.configured or (role == "checker" and settings.answer.answer_check != "model"):
+        return None
+    from adapters.llm import open_chat_model
+    from adapters.llm.vision import MAX_TOKENS
+
+    answer, planner = model.answer_model, model.planner_model or model.answer_model
+    name, most = {
+        "answer": (answer, model.answer_max_tokens),
+        "planner": (planner, model.planner_max_tokens),
+        "checker": (model.checker_model or planner, model.checker_max_tokens),
+        "reading": (planner, model.reading_max_tokens),
+        "vision": (vision.vision_model, MAX_TOKENS),
+    }[role]
+    names = (name, model.fallback_model if role != "vision" else None, answer if role == "reading" else None)
+    temperatures = {"answer": model.answer_temperature, "vision": 0.0}
+    patience_s = {"reading": model.timeout_s * READING_PATIENCE, "vision": vision.page_s}
+    opened = await stack.enter_async_context(
+        open_chat_model(
+            base_url=model.base_url,
+            api_key=model.api_key.get_secret_value() if model.api_key else None,
+            models=tuple(dict.fromkeys(filter(None, names))),
+            temperature=temperatures.get(role, model.planner_temperature),
+            max_tokens=most,
+            timeout_s=patience_s.get(role, model.timeout_s),
+            tries_alone=role != "vision",
+            heard=partial(measures.model_called, role),
+        )
+    )
+    measures.watch_models(role, lambda: opened.resting)
+    return opened
 
 
 async def open_pictures(
@@ -147,56 +163,32 @@ async def open_pictures(
 
 async def open_recognizer(settings: Settings, stack: AsyncExitStack, measures: Measures) -> Recognizer | None:
     """None when recognition is off, or nothing that the settings ask for is available."""
-    recognition = settings.recognition
-    if recognition.mode == "off":
-        return None
-    vision = None
-    if recognition.mode != "tesseract":
-        vision = await _open_vision(recognition, settings.model, stack, measures)
-    tesseract = find_tesseract(recognition.languages) if recognition.mode != "vision" else None
+    tesseract, vision_model = _recognizers(settings)
+    vision: Recognizer | None = None
+    if vision_model and (model := await open_model("vision", settings, stack, measures)):
+        from adapters.llm.vision import VisionRecognizer
+
+        prompt = load_prompts().transcribe
+        vision = VisionRecognizer(model=model, prompt=prompt, no_text=NO_TEXT, to_blocks=_to_blocks)
     if tesseract is None:
         return vision
-    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=recognition.page_s, second=vision)
+    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=settings.recognition.page_s, second=vision)
     return await stack.enter_async_context(recognizer)
 
 
 def describe_recognition(settings: Settings) -> str | None:
     """Names what would recognise text in images, for `baza doctor` and the start; None when nothing would."""
+    tesseract, vision_model = _recognizers(settings)
+    found = (f"tesseract {'+'.join(tesseract.languages)}" if tesseract else None, vision_model)
+    return ", ".join(filter(None, found)) or None
+
+
+def _recognizers(settings: Settings) -> tuple[Tesseract | None, str | None]:
+    """Tesseract and the name of the vision model, as far as they are wanted and there."""
     recognition = settings.recognition
-    if recognition.mode == "off":
-        return None
-    found = []
-    tesseract = find_tesseract(recognition.languages) if recognition.mode != "vision" else None
-    if tesseract is not None:
-        found.append(f"tesseract {'+'.join(tesseract.languages)}")
-    if recognition.mode != "tesseract" and recognition.vision_model is not None and settings.model.configured:
-        found.append(recognition.vision_model)
-    return ", ".join(found) or None
-
-
-async def _open_vision(
-    recognition: RecognitionSettings, model: ModelSettings, stack: AsyncExitStack, measures: Measures
-) -> Recognizer | None:
-    if recognition.vision_model is None or not model.configured:
-        return None
-    from adapters.llm import open_chat_model
-    from adapters.llm.vision import MAX_TOKENS, VisionRecognizer
-
-    opened = await stack.enter_async_context(
-        open_chat_model(
-            base_url=model.base_url,
-            api_key=model.api_key.get_secret_value() if model.api_key else None,
-            models=(recognition.vision_model,),
-            temperature=0,
-            max_tokens=MAX_TOKENS,
-            timeout_s=recognition.page_s,
-            tries_alone=False,
-            heard=partial(measures.model_called, ROLE),
-        )
-    )
-    measures.watch_models(ROLE, lambda: opened.resting)
-    prompt = load_prompts().transcribe
-    return VisionRecognizer(model=opened, prompt=prompt, no_text=NO_TEXT, to_blocks=_to_blocks)
+    wants_tesseract, wants_vision = (recognition.mode in (way, "auto") for way in ("tesseract", "vision"))
+    tesseract = find_tesseract(recognition.languages) if wants_tesseract else None
+    return tesseract, recognition.vision_model if wants_vision and settings.model.configured else None
 
 
 def _to_blocks(markdown: str) -> tuple[Block, ...]:
@@ -223,10 +215,12 @@ async def open_transcriber(settings: Settings, stack: AsyncExitStack) -> Transcr
 async def try_speech(settings: Settings) -> None:
     """Load the model (downloading it if it is not there) and transcribe a second of silence. Raises IngestionError."""
     async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="baza-")))
-        transcriber = await open_transcriber(settings, stack)
-        if transcriber is not None:
-            await transcriber.transcribe(_silence(folder / "silence.wav"), name="silence", heard=_ignore)
+        path = Path(stack.enter_context(TemporaryDirectory(prefix="baza-"))) / "silence.wav"
+        with wave.open(str(path), "wb") as sound:
+            sound.setparams((1, 2, 16_000, 0, "NONE", ""))  # one channel of 16 bits
+            sound.writeframes(bytes(2 * 16_000))
+        if transcriber := await open_transcriber(settings, stack):
+            await transcriber.transcribe(path, name="silence", heard=unheard)
 
 
 def video_fetcher(settings: Settings) -> VideoFetcher:
@@ -241,14 +235,5 @@ def video_fetcher(settings: Settings) -> VideoFetcher:
     return VideoFetcher(limits, may_listen=speech.model is not None)
 
 
-def _silence(path: Path) -> Path:
-    with wave.open(str(path), "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(SAMPLE_BYTES)
-        sound.setframerate(SAMPLES_A_SECOND)
-        sound.writeframes(bytes(SAMPLE_BYTES * SAMPLES_A_SECOND))
-    return path
-
-
-async def _ignore(done_s: float, total_s: float) -> None:
-    """Nobody waits for progress here."""
+async def unheard(done_s: float, total_s: float) -> None:
+    """The progress of a recording that nobody waits for."""

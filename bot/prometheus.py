@@ -1,10 +1,8 @@
 """Records measures in a Prometheus registry of its own, and serves `/metrics`.
 
 In: the calls of `Measures`, and a function that reads the queue. Out: a page on an address of its own, never on the
-webhook's, which faces the internet; on loopback only for requests that name this machine, so that no page in a browser
-reads it under a name of its own (DNS rebinding). Labels have few values by construction: kinds, roles, stages, codes,
-names of methods, models and actions. Names and units follow prometheus.io/docs/practices/naming. While the database is
-away the queue's figures keep their last values.
+webhook's, which faces the internet; on loopback only for requests that name this machine (DNS rebinding). Labels have
+few values by construction. Names and units follow prometheus.io/docs/practices/naming.
 """
 
 import ipaddress
@@ -17,12 +15,13 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from bot.measures import Measures, Resting
+from bot.settings import MetricsSettings
 from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
 from domain.statistics import QueueState
 from ingestion.ports import Outcome
 from localchat.server import listening, names_this_server
-from rag.metering import ModelCall, StepMetrics, TurnMetrics
+from rag.metering import ModelCall, TurnMetrics
 
 TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)
 RANKS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
@@ -38,15 +37,14 @@ _PARTS: Mapping[str, tuple[str, Callable[[TurnMetrics], float | None]]] = {
     "models_": ("Time with at least one model call pending.", lambda turn: turn.usage.models.seconds),
 }
 """Durations within a turn. They overlap, so they are separate metrics and not values of a label."""
-PATH = "/metrics"
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 log = structlog.get_logger()
 
 
 class PrometheusMeasures(Measures):
     """One per process; its counters start at 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: MetricsSettings) -> None:
+        self._settings = settings
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self._models: list[tuple[str, Resting]] = []
@@ -68,28 +66,18 @@ class PrometheusMeasures(Measures):
         self._adapted = counter("baza_steps_adapted", "Steps added, changed or skipped while a plan ran.")
         self._steps = counter("baza_steps", "Steps run, by outcome.", ["action", "state"])
         self._step_s = times("baza_step_seconds", "Duration of a step.", ["action"], buckets=TURN_S)
-        self._step_tokens = counter(
-            "baza_step_tokens", "Prompt and answer tokens of steps, as reported by the servers.", ["action"]
-        )
+        self._step_tokens = counter("baza_step_tokens", "Tokens of steps, as reported by the servers.", ["action"])
         self._search_s = times("baza_search_seconds", "Duration of a search in one base.", buckets=SEARCH_S)
         self._calls = counter("baza_model_calls", "problem is empty for an answer.", ["role", "model", "problem"])
         self._call_s = times("baza_model_call_seconds", "Duration of answered model calls.", ["role"], buckets=TURN_S)
-        self._tokens = counter(
-            "baza_model_tokens", "Tokens of model calls, as reported by the servers.", ["role", "of"]
-        )
-        self._cost = counter(
-            "baza_model_cost_dollars", "Cost of model calls in US dollars, as reported by the servers.", ["role"]
-        )
+        self._tokens = counter("baza_model_tokens", "Tokens of calls, as reported by the servers.", ["role", "of"])
+        self._cost = counter("baza_model_cost_dollars", "Cost of calls, as reported by the servers.", ["role"])
         self._resting = gauge("baza_model_resting", "1: it did not answer and is left alone.", ["role", "model"])
         self._documents = counter("baza_documents", "Attempts to read documents, by outcome.", ["outcome", "code"])
-        self._stage_s = times(
-            "baza_document_stage_seconds", "Time that documents spend in a stage.", ["stage"], buckets=STAGE_S
-        )
+        self._stage_s = times("baza_document_stage_seconds", "Time in a stage.", ["stage"], buckets=STAGE_S)
         self._queue = gauge("baza_queue_documents", "Documents in the queues of all bases.", ["state"])
         self._oldest_s = gauge("baza_queue_oldest_seconds", "How long the oldest queued document has waited.")
-        self._api_errors = counter(
-            "baza_bot_api_errors", "Failed Bot API requests, retries included.", ["method", "error"]
-        )
+        self._api_errors = counter("baza_bot_api_errors", "Failed requests, retries included.", ["method", "error"])
 
     def turn_ended(self, turn: TurnMetrics) -> None:
         self._turns.labels(turn.kind).inc()
@@ -98,24 +86,22 @@ class PrometheusMeasures(Measures):
                 self._turn_s[part].observe(seconds)
         self._facts_found.inc(turn.facts)
         self._facts_used.inc(turn.facts_used)
-        self._checked(turn)
-        self._planned.inc(turn.steps.planned)
-        self._adapted.inc(turn.steps.adapted)
-        for step in turn.each_step:
-            self._step_ended(step)
-
-    def _checked(self, turn: TurnMetrics) -> None:
         if turn.used_rank is not None:
             self._used_rank.observe(turn.used_rank)
         check = turn.check
-        if not check.outcome:
-            return
-        self._checks.labels(check.outcome).inc()
-        for of, count in (("judged", check.statements), ("failed", check.failed), ("withdrawn", check.withdrawn)):
-            self._statements.labels(of).inc(count)
-        if check.outcome != "unneeded":
+        if check.outcome:
+            self._checks.labels(check.outcome).inc()
+            for of, count in (("judged", check.statements), ("failed", check.failed), ("withdrawn", check.withdrawn)):
+                self._statements.labels(of).inc(count)
+        if check.outcome not in ("", "unneeded"):
             self._check_s.observe(check.seconds)
             self._check_tokens.observe(check.tokens)
+        self._planned.inc(turn.steps.planned)
+        self._adapted.inc(turn.steps.adapted)
+        for step in turn.each_step:
+            self._steps.labels(step.action, step.state).inc()
+            self._step_s.labels(step.action).observe(step.seconds)
+            self._step_tokens.labels(step.action).inc(step.tokens)
 
     def answer_rated(self, rating: int) -> None:
         self._ratings.labels("up" if rating > 0 else "down").inc()
@@ -144,46 +130,35 @@ class PrometheusMeasures(Measures):
     def bot_api_failed(self, method: str, error: str) -> None:
         self._api_errors.labels(method, error).inc()
 
-    def queue_seen(self, queue: QueueState) -> None:
-        self._queue.labels("waiting").set(queue.waiting)
-        self._queue.labels("working").set(queue.working)
-        self._oldest_s.set(queue.oldest_s)
-
-    def _step_ended(self, step: StepMetrics) -> None:
-        self._steps.labels(step.action, step.state).inc()
-        self._step_s.labels(step.action).observe(step.seconds)
-        self._step_tokens.labels(step.action).inc(step.tokens)
-
-    def page(self) -> bytes:
-        """Everything, in the text format 0.0.4."""
+    def page(self, queue: QueueState | None = None) -> bytes:
+        """Everything, in the text format 0.0.4. While the database is away the queue's figures keep their values."""
+        if queue:
+            self._queue.labels("waiting").set(queue.waiting)
+            self._queue.labels("working").set(queue.working)
+            self._oldest_s.set(queue.oldest_s)
         for role, resting in self._models:
             for model, rests in resting().items():
                 self._resting.labels(role, model).set(rests)
         return generate_latest(self._registry)
 
+    @asynccontextmanager
+    async def served(self, queue: Callable[[], Awaitable[QueueState]]) -> AsyncIterator[None]:
+        host, is_loopback = self._settings.host, self._settings.host == "localhost"
+        with suppress(ValueError):
+            is_loopback = ipaddress.ip_address(host).is_loopback
 
-@asynccontextmanager
-async def metrics_server(
-    measures: PrometheusMeasures, queue: Callable[[], Awaitable[QueueState]], *, host: str, port: int
-) -> AsyncIterator[None]:
-    """Answers while the context is open. Raises OSError when the port is taken."""
+        async def answer(request: web.Request) -> web.Response:
+            if is_loopback and not names_this_server(request, request.host):
+                return web.Response(status=403, text="This server answers only to 127.0.0.1 and localhost.")
+            state = None
+            try:
+                state = await queue()
+            except DatabaseAway as error:
+                log.warning("metrics.queue_not_seen", error=type(error).__name__)
+            headers = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+            return web.Response(body=self.page(state), headers=headers)
 
-    async def answer(request: web.Request) -> web.Response:
-        if _is_loopback(host) and not names_this_server(request, request.host):
-            return web.Response(status=403, text="This server answers only to 127.0.0.1 and localhost.")
-        try:
-            measures.queue_seen(await queue())
-        except DatabaseAway as error:
-            log.warning("metrics.queue_not_seen", error=type(error).__name__)
-        return web.Response(body=measures.page(), headers={"Content-Type": CONTENT_TYPE})
-
-    application = web.Application()
-    application.add_routes([web.get(PATH, answer)])
-    async with listening(application, host, port):
-        yield
-
-
-def _is_loopback(host: str) -> bool:
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
+        application = web.Application()
+        application.add_routes([web.get("/metrics", answer)])
+        async with listening(application, host, self._settings.port):
+            yield

@@ -1,15 +1,14 @@
 """The long-running commands: the bot, the worker, both in one process, or the HTTP API, until a signal stops them.
 
 In: `Settings`. Out: a bot that answers and a worker that reads, and the lines that `make run` prints; expired documents
-removed, a second after the minute that was shown, and the files of removed documents. `bot.app` builds the parts; this
-module starts and stops them. aiogram is imported meanwhile, in a third of the usual time (`built_when_used`).
+and the files of removed ones are gone, a second after the minute that was shown. `bot.app` builds the parts.
 """
 
 import asyncio
 import gc
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -21,27 +20,25 @@ from pydantic import BaseModel
 from adapters.database.stores.library import KeptFileStore, LibraryStore
 from adapters.database.transport import DatabaseError
 from adapters.kept_files import FolderFiles, SupabaseFiles
+from adapters.webhooks import tell_webhooks
 from bot.app import Parts, open_parts
 from bot.cli.output import port_named, print_line
 from bot.home import show_life
-from bot.measures import serve_measures
 from bot.models import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from bot.watchdog import Watchdog, memory_bound
 from domain.errors import DatabaseAway
 from ingestion.errors import ServiceError
+from ingestion.fetch.guard import AddressGuard
 
 log = structlog.get_logger()
 
-_OURS = "aiogram."
 LOOK_EVERY_S = 60.0
-FILES_AT_ONCE = 100
 LATE_S = 1.0  # after the full minute: the database's clock may be slightly behind ours
 BEAT_S = 1.0
 CLOSING_S = 40.0  # beyond SHUTDOWN_SECONDS: for closing what is open, PostgreSQL last
 API_PORT = 8091  # where none is set: of `baza api`, and beside the local chat
-BOUNDS_UNSET = "none of PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES"
 
 
 @contextmanager
@@ -60,12 +57,12 @@ def built_when_used() -> Iterator[None]:
     def model_rebuild(
         model: type[BaseModel], /, *, _types_namespace: Mapping[str, Any] | None = None, **options: Any
     ) -> bool | None:
-        if not model.__module__.startswith(_OURS):
-            return cast("bool | None", build(model, _types_namespace=_types_namespace, **options))
-        if importing and _types_namespace:
+        is_aiograms = model.__module__.startswith("aiogram.")
+        if is_aiograms and importing and _types_namespace:
             names.update(_types_namespace)
             return None
-        return cast("bool | None", build(model, _types_namespace=_types_namespace or names, **options))
+        known = _types_namespace or (names if is_aiograms else None)
+        return cast("bool | None", build(model, _types_namespace=known, **options))
 
     BaseModel.model_rebuild = classmethod(model_rebuild)  # type: ignore[assignment,method-assign] # until it is imported
     try:
@@ -74,16 +71,11 @@ def built_when_used() -> Iterator[None]:
         importing = False
         BaseModel.model_rebuild = original  # type: ignore[method-assign] # what it was
     if names:
-        _keep(classmethod(model_rebuild))
+        from aiogram.methods import Response, TelegramMethod
+        from aiogram.types import TelegramObject
 
-
-def _keep(rebuild: "classmethod[BaseModel, ..., bool | None]") -> None:
-    """Install `rebuild` on aiogram's own base classes only."""
-    from aiogram.methods import Response, TelegramMethod
-    from aiogram.types import TelegramObject
-
-    for base in (TelegramObject, TelegramMethod, Response):
-        base.model_rebuild = rebuild  # type: ignore[assignment] # with the same parameters
+        for base in (TelegramObject, TelegramMethod, Response):
+            base.model_rebuild = classmethod(model_rebuild)  # type: ignore[assignment] # with the same parameters
 
 
 async def remove_expired(
@@ -93,8 +85,7 @@ async def remove_expired(
     also: Callable[[], Awaitable[None]] | None = None,
     every_s: float = LOOK_EVERY_S,
 ) -> None:
-    """Look now and every `every_s` seconds until `stop`, and do what is to be done `also`. After an error the next look
-    tries again."""
+    """Look now and every `every_s` seconds until `stop`, and do what is to be done `also`, after an error again."""
     while not stop.is_set():
         try:
             if removed := await library.remove_expired():
@@ -107,19 +98,19 @@ async def remove_expired(
             await asyncio.wait_for(stop.wait(), next_look_in_s(time.time(), every_s=every_s))
 
 
+def next_look_in_s(now: float, *, every_s: float) -> float:
+    """Seconds from `now` (Unix time) to `LATE_S` after the next multiple of `every_s` (60: the next full minute)."""
+    return every_s - (now - LATE_S) % every_s
+
+
 async def remove_files(listed: KeptFileStore, stored: FolderFiles | SupabaseFiles) -> None:
     """Remove the files that no document has, first the bytes, then the row: a crash between leaves the row. The answers
     to requests with an Idempotency-Key go after a day."""
-    while files := await listed.release(FILES_AT_ONCE):
+    while files := await listed.release(100):
         await stored.remove(files)
         await listed.forget([file for _, file in files])
         log.info("files_removed", count=len(files))
     await listed.forget_additions()
-
-
-def next_look_in_s(now: float, *, every_s: float) -> float:
-    """Seconds from `now` (Unix time) to `LATE_S` after the next multiple of `every_s` (60: the next full minute)."""
-    return every_s - (now - LATE_S) % every_s
 
 
 async def serve(
@@ -130,12 +121,16 @@ async def serve(
     stop: asyncio.Event,
     on_ready: Callable[[str | None], None],
 ) -> None:
-    """Run until `stop`; then finish what is running and close everything in order.
+    """Run until `stop`; then finish what is running and close everything in order. `on_ready` gets the address to open
+    (None for a worker alone). The HTTP API is served beside the bot where API_PORT is set, and beside the local chat.
+    Raises what the parts raise when they cannot start."""
 
-    `on_ready` gets the address to open (None for a worker alone). The HTTP API is served beside the bot where API_PORT
-    is set, and beside the local chat. Raises what the parts raise when they cannot start.
-    """
-    importing = asyncio.create_task(asyncio.to_thread(_import_talking))
+    def import_talking() -> None:
+        """Runs in a thread while the database starts: aiogram takes seconds to import."""
+        with built_when_used():
+            import_module("bot.talking")
+
+    importing = asyncio.create_task(asyncio.to_thread(import_talking))
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_parts(settings))
         await importing
@@ -143,8 +138,7 @@ async def serve(
 
         place = await stack.enter_async_context(talking.open_server(settings, parts.measures, serves_chat=with_bot))
         with port_named(settings.metrics.port, "METRICS_PORT"):
-            figures = serve_measures(settings.metrics, parts.measures, parts.stores.statistics.queue)
-            await stack.enter_async_context(figures)
+            await stack.enter_async_context(parts.measures.served(parts.stores.statistics.queue))
         worker = await stack.enter_async_context(parts.open_worker(files=place.files))
         works = [show_life(settings.home, stop)]
         if with_worker:
@@ -153,7 +147,8 @@ async def serve(
             works.append(enricher.run(stop))
             files = partial(remove_files, parts.stores.kept_files, parts.kept_files)
             works.append(remove_expired(parts.stores.library, stop, also=files))
-            works.append(parts.tell_webhooks(stop))
+            guard = AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts)
+            works.append(tell_webhooks(parts.stores.webhooks, guard, stop))
         if with_bot:
             await stack.enter_async_context(parts.mirror.kept_fresh())
             if port := settings.api.port:
@@ -162,13 +157,16 @@ async def serve(
                 works.append(_serve_api_beside_the_chat(parts, worker.wake, stop))
             works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))
         on_ready(place.address if with_bot else None)
-        await _run_together(works, stop)
+        tasks = [asyncio.create_task(work) for work in works]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        stop.set()
+        await asyncio.wait(tasks)  # raising the error closes the resources that the others still use
+        await asyncio.gather(*tasks)
 
 
 async def serve_api_until_signal(settings: Settings) -> int:
     """The HTTP API alone, until SIGINT or SIGTERM."""
-    stop = _stopped_by_signal()
-    async with _watched(settings, stop), AsyncExitStack() as stack:
+    async with _watched(settings) as stop, AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_parts(settings))
         await stack.enter_async_context(parts.mirror.kept_fresh())
         await stack.enter_async_context(_api(parts, settings.api.port or API_PORT, lambda: None))
@@ -178,22 +176,23 @@ async def serve_api_until_signal(settings: Settings) -> int:
 
 async def serve_until_signal(settings: Settings, *, with_bot: bool, with_worker: bool) -> int:
     """`serve` until SIGINT or SIGTERM, telling the engineer where to look."""
-    stop = _stopped_by_signal()
     words = load_texts().for_language(settings.answer.interface_language)
 
     def on_ready(address: str | None) -> None:
         gc.freeze()  # these objects stay; scanning them at each collection would delay a turn by 0.1 s each time
         _announce(settings, words, address)
 
-    async with _watched(settings, stop):
+    async with _watched(settings) as stop:
         await serve(settings, with_bot=with_bot, with_worker=with_worker, stop=stop, on_ready=on_ready)
     return 0
 
 
 @asynccontextmanager
-async def _watched(settings: Settings, stop: asyncio.Event) -> AsyncIterator[None]:
-    """The process ends within the block, or is ended."""
-    watchdog = Watchdog(memory_bytes=memory_bound(settings.worker.process_mb))
+async def _watched(settings: Settings) -> AsyncIterator[asyncio.Event]:
+    """What SIGINT and SIGTERM set; the process ends within the block, or is ended."""
+    watchdog, stop = Watchdog(memory_bytes=memory_bound(settings.worker.process_mb)), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
 
     async def beat() -> None:
         while True:
@@ -205,18 +204,10 @@ async def _watched(settings: Settings, stop: asyncio.Event) -> AsyncIterator[Non
     beating = asyncio.create_task(beat())
     watchdog.start()
     try:
-        yield
+        yield stop
     finally:
         beating.cancel()
         watchdog.expect_end(CLOSING_S)  # threads that hang would keep Python itself from ending
-
-
-def _stopped_by_signal() -> asyncio.Event:
-    """Set by SIGINT and SIGTERM."""
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    return stop
 
 
 @asynccontextmanager
@@ -245,42 +236,22 @@ async def _serve_api_beside_the_chat(parts: Parts, wake: Callable[[], None], sto
         log.warning("api_not_served", port=API_PORT, hint="API_PORT sets another", reason=error.strerror)
 
 
-def _import_talking() -> None:
-    """Runs in a thread while the database starts: aiogram takes seconds to import."""
-    with built_when_used():
-        import_module("bot.talking")
-
-
-async def _run_together(works: list[Coroutine[Any, Any, None]], stop: asyncio.Event) -> None:
-    """Run all until they end. When one fails, set `stop`, wait for the others, then raise its error."""
-    tasks = [asyncio.create_task(work) for work in works]
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    stop.set()
-    await asyncio.wait(tasks)  # raising the error closes the resources that the others still use
-    await asyncio.gather(*tasks)
-
-
 def _announce(settings: Settings, words: Words, address: str | None) -> None:
     """Print the engineer's three lines (UX.md); log a warning when everybody may talk to the bot."""
     print_line(words.plain("cli-page", page=address) if address else words.plain("cli-worker"))
     print_line(words.plain("cli-data", home=str(settings.home)))
-    missing = [words.plain(key) for key, is_missing in _missing(settings).items() if is_missing]
-    print_line(words.plain("cli-missing", missing="; ".join(missing)) if missing else words.plain("cli-complete"))
-    if _is_open(settings):
-        hint = "ALLOWED_USERS is empty: the bot answers everybody; what that may cost is bounded by these"
-        log.warning("access.open", hint=hint, bounds=settings.bounds.named or BOUNDS_UNSET)
-
-
-def _is_open(settings: Settings) -> bool:
-    return not settings.telegram.allowed_users
-
-
-def _missing(settings: Settings) -> dict[str, bool]:
-    return {
-        "missing-token": settings.telegram.token is None,
+    is_on_telegram, is_open = settings.telegram.token is not None, not settings.telegram.allowed_users
+    lacks = {
+        "missing-token": not is_on_telegram,
         "missing-model": not settings.model.configured,
         "missing-jina": settings.jina.api_key is None and settings.local.embedding_model is None,
         "missing-speech": settings.speech.model is None,
         "missing-recognition": describe_recognition(settings) is None,
-        "cli-open-unbounded": settings.telegram.token is not None and _is_open(settings) and not settings.bounds.named,
+        "cli-open-unbounded": is_on_telegram and is_open and not settings.bounds.named,
     }
+    missing = [words.plain(key) for key, is_missing in lacks.items() if is_missing]
+    print_line(words.plain("cli-missing", missing="; ".join(missing)) if missing else words.plain("cli-complete"))
+    if is_open:
+        hint = "ALLOWED_USERS is empty: the bot answers everybody; what that may cost is bounded by these"
+        unset = "none of PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES"
+        log.warning("access.open", hint=hint, bounds=settings.bounds.named or unset)

@@ -9,7 +9,7 @@ from tests.servers.llm import serve_llm
 
 
 async def test_calls_of_a_vision_model_are_among_the_figures() -> None:
-    measures = PrometheusMeasures()
+    measures = PrometheusMeasures(Settings.read({}).metrics)
     async with serve_llm(reply=lambda _: "Привет") as server, AsyncExitStack() as stack:
         model = {"LLM_BASE_URL": server.url}
         settings = Settings.read({"OCR": "vision", "VISION_MODEL": "seer", **model})

@@ -8,13 +8,15 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.measures import Measures, build_measures, serve_measures
+from bot.measures import Measures, build_measures
 from bot.prometheus import PrometheusMeasures
 from bot.settings import Settings
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
 from ingestion.ports import Outcome
 from rag.metering import CheckCounts, ModelCall, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
+
+METRICS = Settings.read({}).metrics
 
 
 def step(action: str, state: str, seconds: float, *, tokens: int = 0) -> StepMetrics:
@@ -60,7 +62,7 @@ def values(measures: PrometheusMeasures) -> dict[str, float]:
 
 
 def test_a_turn_is_counted_by_its_kind_and_timed_by_its_parts() -> None:
-    measures = PrometheusMeasures()
+    measures = PrometheusMeasures(METRICS)
     measures.turn_ended(TURN)
     measures.turn_ended(TURN)
     seen = values(measures)
@@ -74,7 +76,7 @@ def test_a_turn_is_counted_by_its_kind_and_timed_by_its_parts() -> None:
 
 @pytest.mark.parametrize(("outcome", "timed"), [("checked", 1), ("away", 1), ("unneeded", 0), ("", 0)])
 def test_a_check_is_counted_by_its_outcome_and_its_statements(outcome: str, timed: int) -> None:
-    measures = PrometheusMeasures()
+    measures = PrometheusMeasures(METRICS)
     measures.turn_ended(replace(TURN, check=replace(TURN.check, outcome=outcome)))
     seen = values(measures)
     assert seen.get(f"baza_answer_checks_total{{{outcome}}}", 0) == bool(outcome)
@@ -83,7 +85,7 @@ def test_a_check_is_counted_by_its_outcome_and_its_statements(outcome: str, time
 
 
 def test_steps_are_counted_by_what_they_did_and_how_they_ended() -> None:
-    measures = PrometheusMeasures()
+    measures = PrometheusMeasures(METRICS)
     measures.turn_ended(TURN)
     seen = values(measures)
     assert (seen["baza_steps_planned_total{}"], seen["baza_steps_adapted_total{}"]) == (3, 1)
@@ -92,7 +94,7 @@ def test_steps_are_counted_by_what_they_did_and_how_they_ended() -> None:
 
 
 def test_each_press_of_a_thumb_is_counted() -> None:
-    measures = PrometheusMeasures()
+    measures = PrometheusMeasures(METRICS)
     for rating in (1, 1, -1):
         measures.answer_rated(rating)
     seen = values(measures)
@@ -118,7 +120,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 
 def families() -> list[Metric]:
     """Without the client's own times of when each counter began."""
-    found = text_string_to_metric_families(PrometheusMeasures().page().decode())
+    found = text_string_to_metric_families(PrometheusMeasures(METRICS).page().decode())
     return [family for family in found if not family.name.endswith("_created")]
 
 
@@ -142,7 +144,7 @@ def test_every_metric_is_told_of_in_the_docs_and_no_other() -> None:
 
 
 def test_models_are_counted_by_what_they_are_for_and_how_calls_ended() -> None:
-    measures = PrometheusMeasures()
+    measures = PrometheusMeasures(METRICS)
     measures.model_called("answer", ModelCall(model="gpt", seconds=2, prompt_tokens=100, answer_tokens=7, cost=0.5))
     measures.model_called("planner", ModelCall(model="gpt", problem="ModelAway"))
     seen = values(measures)
@@ -154,7 +156,7 @@ def test_models_are_counted_by_what_they_are_for_and_how_calls_ended() -> None:
 
 
 def test_whether_a_model_rests_is_asked_at_each_scrape() -> None:
-    measures, rests = PrometheusMeasures(), {"gpt": False}
+    measures, rests = PrometheusMeasures(METRICS), {"gpt": False}
     measures.watch_models("answer", lambda: rests)
     assert values(measures)["baza_model_resting{gpt,answer}"] == 0
     rests["gpt"] = True
@@ -162,13 +164,13 @@ def test_whether_a_model_rests_is_asked_at_each_scrape() -> None:
 
 
 def test_documents_searches_the_queue_and_telegram_are_counted() -> None:
-    measures = PrometheusMeasures()
+    measures = PrometheusMeasures(METRICS)
     measures.document_ended(Outcome.READY)
     measures.document_ended(Outcome.FAILED, "file-damaged")
     measures.stage_ended(DocumentStatus.PARSING, 4.0)
     measures.search_ended(0.02)
     measures.bot_api_failed("sendMessage", "TelegramRetryAfter")
-    measures.queue_seen(QueueState(waiting=3, working=1, oldest_s=42.0))
+    measures.page(QueueState(waiting=3, working=1, oldest_s=42.0))
     seen = values(measures)
     assert seen["baza_documents_total{,ready}"] == 1
     assert seen["baza_documents_total{file-damaged,failed}"] == 1
@@ -179,27 +181,17 @@ def test_documents_searches_the_queue_and_telegram_are_counted() -> None:
 
 
 def test_two_processes_in_one_keep_figures_apart() -> None:
-    first, second = PrometheusMeasures(), PrometheusMeasures()
+    first, second = PrometheusMeasures(METRICS), PrometheusMeasures(METRICS)
     first.turn_ended(TURN)
     assert "baza_turns_total{from_base}" not in values(second)
 
 
 async def test_nothing_is_kept_or_served_where_no_port_is_set() -> None:
-    settings = Settings.read({}).metrics
-    measures = build_measures(settings)
+    measures = build_measures(METRICS)
 
     async def unasked() -> QueueState:
         raise AssertionError("nobody serves the queue")
 
     assert type(measures) is Measures
-    async with serve_measures(settings, measures, unasked):
+    async with measures.served(unasked):
         measures.turn_ended(TURN)
-
-
-async def test_measures_for_other_settings_are_refused() -> None:
-    async def unasked() -> QueueState:
-        raise AssertionError("nobody serves the queue")
-
-    with pytest.raises(TypeError):
-        async with serve_measures(Settings.read({"METRICS_PORT": "9000"}).metrics, Measures(), unasked):
-            pass
