@@ -1,12 +1,10 @@
 """Crawls a section of a site into one file: breadth first, within limits of depth, number, bytes and time.
 
 In: a SITE source, the address of the section's first page. Out: a `FetchedFile` of SITE_TYPE; documents that the pages
-link to are attached, and count as pages. A `Section` admits or refuses addresses by the first page's links. It obeys
-robots.txt (RFC 9309: a site whose rules cannot be fetched because it is in trouble is not crawled; one that has none,
-or refuses to show them, sets no limits), nofollow and noindex, requests two addresses at a time, each within the
-section's remaining time and bytes, and guards each like a single link. Pictures, recordings and archives that a section
-links to are refused. The order of pages depends on the site alone, so the same site gives the same document again. It
-extracts no text.
+link to are attached, and count as pages. It obeys robots.txt (RFC 9309: a site whose rules cannot be fetched because it
+is in trouble is not crawled; one that has none, or refuses to show them, sets no limits), nofollow and noindex, and
+guards each address like a single link. The order of pages depends on the site alone, so the same site gives the same
+document again. It extracts no text.
 """
 
 import asyncio
@@ -79,34 +77,17 @@ _NO_FAILURES = frozenset({FailureCode.PAGE_TYPE, FailureCode.PAGE_ADDRESS_FORBID
 class RobotsRules:
     """The rules of one host."""
 
-    rules: Protego | None  # None: the host has none
+    rules: Protego
     closed: bool = False  # the site is in trouble: read only the page that a person asked for
 
     def allow(self, url: str) -> bool:
         """Whether we may read this page."""
-        return not self.closed and (self.rules is None or self.rules.can_fetch(url, ROBOT))
+        return not self.closed and self.rules.can_fetch(url, ROBOT)
 
     @property
     def delay_s(self) -> float:
         """Seconds between two requests, as the site asks, up to LONGEST_DELAY_S."""
-        stated = self.rules.crawl_delay(ROBOT) if self.rules is not None else None
-        return min(float(stated or 0.0), LONGEST_DELAY_S)
-
-
-async def fetch_robots(downloader: Downloader, url: str, folder: Path) -> RobotsRules:
-    """The rules of the host of `url`. Raises SourceError PAGE_ADDRESS_* and PAGE_NOT_FOUND_HOST."""
-    parts = urlsplit(url)
-    target = folder / _ROBOTS_NAME
-    try:
-        await downloader.download(f"{parts.scheme}://{parts.netloc}/{_ROBOTS_NAME}", target, limits=ROBOTS_LIMITS)
-    except ServiceError:
-        return RobotsRules(rules=None, closed=True)
-    except SourceError as error:
-        if error.code in _NO_HOST:
-            raise
-        return RobotsRules(rules=None, closed=error.code not in _NO_RULES)
-    text = target.read_bytes().decode("utf-8", errors="replace")
-    return RobotsRules(rules=await asyncio.to_thread(Protego.parse, text))
+        return min(float(self.rules.crawl_delay(ROBOT) or 0.0), LONGEST_DELAY_S)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,70 +187,6 @@ class Visit:
     file: FetchedFile | None = None
 
 
-class Visitor:
-    """Reads addresses until its time is over."""
-
-    def __init__(self, downloader: Downloader, folder: Path, *, limits: DownloadLimits, total_s: float) -> None:
-        """`limits` apply to a single page or file."""
-        self._downloader = downloader
-        self._folder = folder
-        self._limits = replace(limits, documents_only=True)
-        self._ends_at = asyncio.get_running_loop().time() + total_s
-        self._count = 0
-
-    @property
-    def left_s(self) -> float:
-        """Seconds until the time is over."""
-        return self._ends_at - asyncio.get_running_loop().time()
-
-    async def rules_of(self, url: str) -> RobotsRules:
-        """The robots.txt of the host of `url`."""
-        return await fetch_robots(self._downloader, url, self._folder)
-
-    async def visit(self, address: str, *, file_bytes: int = 0) -> Visit:
-        """A page, or a file of at most `file_bytes` (0: files are refused).
-
-        Raises SourceError and ServiceError with PAGE_* codes; PAGE_TYPE for what is neither a page nor a document.
-        """
-        self._count += 1
-        target = self._folder / f"page-{self._count}"
-        try:
-            download = await self._downloader.download(address, target, limits=self._limits_now(file_bytes))
-            await asyncio.to_thread(make_readable, download)
-            visit = await asyncio.to_thread(_read_page if download.content is Content.PAGE else _keep_file, download)
-        except BaseException:
-            target.unlink(missing_ok=True)
-            raise
-        if visit.file is None:
-            target.unlink(missing_ok=True)
-        return visit
-
-    def _limits_now(self, file_bytes: int) -> DownloadLimits:
-        """Limits for the next download: even a file gets no more than the time left."""
-        left_s = max(SHORTEST_WAIT_S, self.left_s)
-        total_s = min(self._limits.total_s, left_s)
-        patience = max(1.0, min(self._limits.file_patience, left_s / total_s))
-        return replace(
-            self._limits, total_s=total_s, file_patience=patience, file_bytes=min(file_bytes, self._limits.file_bytes)
-        )
-
-
-def _read_page(download: Download) -> Visit:
-    url = str(download.url)
-    html = decode_page(download.path.read_bytes())
-    links = scan_links(html, url=url)
-    tags = download.tags & links.tags
-    return Visit(url=url, tags=tags, html=html, links=links if tags.follow else replace(links, links=()))
-
-
-def _keep_file(download: Download) -> Visit:
-    is_text = download.content is not Content.FILE
-    is_data = is_text and download.media_type not in TEXT_FILES
-    if is_data or not download.size_bytes or glance(download.path) in _NO_DOCUMENTS:
-        raise SourceError(FailureCode.PAGE_TYPE, host=download.url.host, media_type=download.media_type or "?")
-    return Visit(url=str(download.url), tags=download.tags, file=as_fetched(download))
-
-
 @dataclass(frozen=True, kw_only=True)
 class CrawlLimits:
     """Limits for one section."""
@@ -286,7 +203,7 @@ class SiteFetcher:
     def __init__(self, downloader: Downloader, *, page: DownloadLimits, limits: CrawlLimits) -> None:
         """`page` limits a single page or file."""
         self._downloader = downloader
-        self._page = page
+        self._page = replace(page, documents_only=True)
         self._limits = limits
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
@@ -294,14 +211,12 @@ class SiteFetcher:
 
         Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with.
         """
-        visitor = Visitor(self._downloader, folder, limits=self._page, total_s=self._limits.total_s)
-        first, rules = await self._begin(source.identifier, visitor)
         with SiteFile(folder / SITE_NAME) as file:
-            crawl = Crawl(visitor, rules, first, self._limits, file)
-            if not rules.closed:
-                await crawl.run(progress)
+            crawl = Crawl(self._downloader, folder, file, page=self._page, limits=self._limits)
+            first = await crawl.begin(source.identifier)
+            await crawl.run(progress)
             file.end(unread=crawl.unread)
-        host = site_of(first.url)
+        host = site_of(first)
         structlog.get_logger().info(
             "site_fetched", host=host, pages=crawl.pages, files=len(crawl.attached), unread=len(crawl.unread)
         )
@@ -311,74 +226,123 @@ class SiteFetcher:
             media_type=SITE_TYPE,
             size_bytes=crawl.size_bytes,
             sha256=file.sha256,
-            url=first.url,
+            url=first,
             about=About(site=host),
             attached=tuple(crawl.attached),
         )
-
-    async def _begin(self, address: str, visitor: Visitor) -> tuple[Visit, RobotsRules]:
-        """The first page, and the rules of the host that it finally comes from."""
-        rules = await visitor.rules_of(address)
-        _require(rules, address)
-        first = await visitor.visit(address, file_bytes=self._limits.site_bytes)
-        if urlsplit(first.url).netloc != urlsplit(address).netloc:
-            rules = await visitor.rules_of(first.url)
-            _require(rules, first.url)
-        return first, rules
 
 
 class Crawl:
     """The crawl of one section, from its first page on."""
 
-    def __init__(self, visitor: Visitor, rules: RobotsRules, first: Visit, limits: CrawlLimits, file: SiteFile) -> None:
+    _rules: RobotsRules  # of the host that the first page finally comes from
+    _section: Section
+
+    def __init__(
+        self, downloader: Downloader, folder: Path, file: SiteFile, *, page: DownloadLimits, limits: CrawlLimits
+    ) -> None:
         self.file = file
         self.pages = 0  # files included
         self.attached: list[FetchedFile] = []
         self.unread: list[UnreadPart] = []
-        self._visitor = visitor
-        self._rules = rules
+        self._downloader = downloader
+        self._folder = folder
+        self._page = page
         self._limits = limits
-        self._section = choose_section(first.url, first.links.links)
-        self._met = {page_key(first.url)}  # keys of pages that were queued or read
+        self._ends_at = asyncio.get_running_loop().time() + limits.total_s
+        self._met: set[str] = set()  # keys of pages that were queued or read
         self._kept: set[str] = set()  # keys of pages that were written, and hashes of files
-        self._waiting: deque[tuple[str, int]] = deque()
+        self._waiting: deque[tuple[str, int]] = deque()  # addresses, and how far they are from the first page
         self._asked = 0
         self._failures = 0
-        self._keep(first, depth=0)
 
     @property
     def size_bytes(self) -> int:
         """Of everything that was kept."""
         return self.file.size_bytes + sum(file.size_bytes for file in self.attached)
 
+    @property
+    def _left_s(self) -> float:
+        return self._ends_at - asyncio.get_running_loop().time()
+
+    async def begin(self, address: str) -> str:
+        """Read the first page. Returns its address after redirects. Raises SourceError, ServiceError."""
+        self._rules = await self._rules_of(address)
+        first = await self._visit(address)
+        if urlsplit(first.url).netloc != urlsplit(address).netloc:
+            self._rules = await self._rules_of(first.url)
+        self._section = choose_section(first.url, first.links.links)
+        self._met.add(page_key(first.url))
+        self._keep(first, depth=0)
+        return first.url
+
     async def run(self, progress: Progress) -> None:
         """Crawl until nothing is left, or a limit is reached."""
         while self._waiting and self._may_go_on():
             total = min(self._limits.pages, self.pages + len(self._waiting))
             await progress.report(DocumentStatus.FETCHING, done=self.pages, total=total)
-            batch = [self._waiting.popleft() for _ in range(min(self._batch_size(), len(self._waiting)))]
+            together = 1 if self._rules.delay_s else min(SIDE_BY_SIDE, self._limits.pages - self.pages)
+            batch = [self._waiting.popleft() for _ in range(min(together, len(self._waiting)))]
             await asyncio.sleep(self._rules.delay_s)
             visits = await asyncio.gather(*(self._try(address) for address, _ in batch))
             for (_, depth), visit in zip(batch, visits, strict=True):
                 if visit is not None:
                     self._keep(visit, depth=depth)
 
-    def _batch_size(self) -> int:
-        return 1 if self._rules.delay_s else min(SIDE_BY_SIDE, self._limits.pages - self.pages)
-
     def _may_go_on(self) -> bool:
         return (
-            self.pages < self._limits.pages
+            not self._rules.closed
+            and self.pages < self._limits.pages
             and self._asked < self._limits.pages * TRIES_A_PAGE
             and self._failures < FAILURES_IN_A_ROW
             and self.size_bytes < self._limits.site_bytes
-            and self._visitor.left_s > SHORTEST_WAIT_S + self._rules.delay_s
+            and self._left_s > SHORTEST_WAIT_S + self._rules.delay_s
         )
 
-    async def _try(self, address: str) -> Visit | None:
-        self._asked += 1
+    async def _rules_of(self, url: str) -> RobotsRules:
+        """The robots.txt of the host of `url`. Raises SourceError SITE_FORBIDS, PAGE_ADDRESS_*, PAGE_NOT_FOUND_HOST."""
+        parts, target = urlsplit(url), self._folder / _ROBOTS_NAME
+        address = f"{parts.scheme}://{parts.netloc}/{_ROBOTS_NAME}"
         try:
-            visit = await self._visitor.visit(address, file_bytes=self._limits.site_bytes - self.size_bytes)
+            await self._downloader.download(address, target, limits=ROBOTS_LIMITS)
+        except ServiceError:
+            return RobotsRules(rules=Protego.parse(""), closed=True)
+        except SourceError as error:
+            if error.code in _NO_HOST:
+                raise
+            return RobotsRules(rules=Protego.parse(""), closed=error.code not in _NO_RULES)
+        rules = await asyncio.to_thread(Protego.parse, target.read_bytes().decode("utf-8", errors="replace"))
+        if not rules.can_fetch(url, ROBOT):
+            raise SourceError(FailureCode.SITE_FORBIDS, host=site_of(url))
+        return RobotsRules(rules=rules)
+
+    async def _visit(self, address: str) -> Visit:
+        """A page, or a file where there is room for it. Even a file gets no more than the time left.
+
+        Raises SourceError and ServiceError with PAGE_* codes; PAGE_TYPE for what is neither a page nor a document.
+        """
+        self._asked += 1
+        target = self._folder / f"page-{self._asked}"
+        left_s = max(SHORTEST_WAIT_S, self._left_s)
+        total_s = min(self._page.total_s, left_s)
+        limits = replace(
+            self._page,
+            total_s=total_s,
+            file_patience=max(1.0, min(self._page.file_patience, left_s / total_s)),
+            file_bytes=min(self._limits.site_bytes - self.size_bytes, self._page.file_bytes),
+        )
+        visit = None
+        try:
+            download = await self._downloader.download(address, target, limits=limits)
+            visit = await asyncio.to_thread(_read, download)
+        finally:
+            if visit is None or visit.file is None:
+                target.unlink(missing_ok=True)
+        return visit
+
+    async def _try(self, address: str) -> Visit | None:
+        try:
+            visit = await self._visit(address)
         except IngestionError as error:
             if error.code not in _NO_FAILURES and error.params.get("status") not in _GONE:
                 self.unread.append(UnreadPart(name=address, code=error.code))
@@ -400,16 +364,16 @@ class Crawl:
         self._kept |= keys
         self._met |= keys
         if visit.tags.index or not depth:
-            self._write(visit)
-        if depth < self._limits.depth:
-            self._line_up(visit.links.links, depth + 1)
-
-    def _write(self, visit: Visit) -> None:
-        self.pages += 1
-        if visit.file:
-            self.attached.append(visit.file)
-        else:
-            self.file.add(SitePage(url=visit.url, html=visit.html))
+            self.pages += 1
+            if visit.file:
+                self.attached.append(visit.file)
+            else:
+                self.file.add(SitePage(url=visit.url, html=visit.html))
+        for link in visit.links.links if depth < self._limits.depth else ():
+            address = self._section.admit(link)
+            if address and page_key(address) not in self._met and self._rules.allow(address):
+                self._met.add(page_key(address))
+                self._waiting.append((address, depth + 1))
 
     def _canonical_key(self, visit: Visit) -> str:
         """The canonical address is trusted only within the section: some sites name their front page on every page."""
@@ -417,15 +381,17 @@ class Crawl:
         is_believed = self._section.holds(canonical) and page_key(canonical) != page_key(self._section.front)
         return page_key(canonical if is_believed else visit.url)
 
-    def _line_up(self, links: Sequence[Link], depth: int) -> None:
-        for link in links:
-            address = self._section.admit(link)
-            if address and page_key(address) not in self._met and self._rules.allow(address):
-                self._met.add(page_key(address))
-                self._waiting.append((address, depth))
 
-
-def _require(rules: RobotsRules, url: str) -> None:
-    """Raise SITE_FORBIDS if the rules forbid `url`. A `closed` host is still asked for the person's page."""
-    if not rules.closed and not rules.allow(url):
-        raise SourceError(FailureCode.SITE_FORBIDS, host=site_of(url))
+def _read(download: Download) -> Visit:
+    """Blocking."""
+    make_readable(download)
+    url = str(download.url)
+    if download.content is Content.PAGE:
+        html = decode_page(download.path.read_bytes())
+        links = scan_links(html, url=url)
+        tags = download.tags & links.tags
+        return Visit(url=url, tags=tags, html=html, links=links if tags.follow else replace(links, links=()))
+    is_data = download.content is not Content.FILE and download.media_type not in TEXT_FILES
+    if is_data or not download.size_bytes or glance(download.path) in _NO_DOCUMENTS:
+        raise SourceError(FailureCode.PAGE_TYPE, host=download.url.host, media_type=download.media_type or "?")
+    return Visit(url=url, tags=download.tags, file=as_fetched(download))

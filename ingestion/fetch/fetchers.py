@@ -39,11 +39,8 @@ SENT_ON = 3  # redirects in a row by the pages themselves
 STUB_BYTES = 8 * 1024  # a page that only redirects is short; a longer one has content
 LARGEST_BYTES = 64 * 1024  # some carry an icon
 SECTIONS = frozenset({b"[internetshortcut]", b"[desktop entry]"})
-ADDRESS_KEY = b"url="
-PROPERTY_LIST_ENDINGS = frozenset({".webloc"})
-BINARY_LIST = b"bplist"
 _XML_PROPERTY = re.compile(rb"<key>\s*URL\s*</key>\s*<string>\s*([^<\s]+)\s*</string>")
-_BINARY_TEXT = re.compile(rb"https?://[\x21-\x7e]+", re.IGNORECASE)  # in a binary list no letter follows a text
+_BINARY_TEXT = re.compile(rb"(https?://[\x21-\x7e]+)", re.IGNORECASE)  # in a binary list no letter follows a text
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
@@ -69,13 +66,7 @@ class KeptFetcher:
                     copy.write(piece)
         except Oversize as error:
             raise _too_large(source.identifier, self._limit_bytes) from error
-        return FetchedFile(
-            path=target,
-            name=source.identifier,
-            media_type=source.media_type,
-            size_bytes=copy.size_bytes,
-            sha256=copy.sha256,
-        )
+        return _copied(source, source.identifier, copy)
 
 
 class LocalFetcher:
@@ -86,32 +77,31 @@ class LocalFetcher:
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Copy the file at `source.identifier`. Raises SourceError FILE_GONE, FILE_UNSUPPORTED or FILE_TOO_LARGE."""
-        name = Path(source.identifier).name
-        try:
-            return await asyncio.to_thread(self._copy, source, folder / COPY_NAME)
-        except Oversize as error:
-            raise _too_large(name, self._limit_bytes) from error
+        return await asyncio.to_thread(self._copy, source, folder / COPY_NAME)
 
     def _copy(self, source: Source, target: Path) -> FetchedFile:
         name = Path(source.identifier).name
-        descriptor = _open(source.identifier)
+        try:
+            # Without O_NONBLOCK, opening a named pipe would wait forever for its writer.
+            descriptor = os.open(source.identifier, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+            raise SourceError(FailureCode.FILE_GONE, name=name, detail=type(error).__name__) from error
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not an ordinary file")
         with os.fdopen(descriptor, "rb") as original, HashedFile(target, limit_bytes=self._limit_bytes) as copy:
-            while piece := original.read(READ_BYTES):
-                copy.write(piece)
-        return FetchedFile(
-            path=target, name=name, media_type=source.media_type, size_bytes=copy.size_bytes, sha256=copy.sha256
-        )
+            try:
+                while piece := original.read(READ_BYTES):
+                    copy.write(piece)
+            except Oversize as error:
+                raise _too_large(name, self._limit_bytes) from error
+        return _copied(source, name, copy)
 
 
-def _open(path: str) -> int:
-    try:
-        # Without O_NONBLOCK, opening a named pipe would wait forever for its writer.
-        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
-        raise SourceError(FailureCode.FILE_GONE, name=Path(path).name, detail=type(error).__name__) from error
+def _copied(source: Source, name: str, copy: HashedFile) -> FetchedFile:
+    return FetchedFile(
+        path=copy.path, name=name, media_type=source.media_type, size_bytes=copy.size_bytes, sha256=copy.sha256
+    )
 
 
 class TelegramFetcher:
@@ -150,23 +140,21 @@ class WebFetcher:
         self._downloader = downloader
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """Download `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes, Unchanged."""
-        download = await self._download(source, folder / BODY_NAME)
+        """Download `source.identifier`, following redirects of servers and of pages. Raises SourceError and
+        ServiceError with PAGE_* codes, Unchanged."""
+        address = address_to_read(source.identifier)
+        for _ in range(SENT_ON + 1):
+            download = await self._downloader.download(address, folder / BODY_NAME, known=source.edition)
+            onward = await asyncio.to_thread(_onward, download)
+            if onward is None:
+                break
+            address = onward
+        else:
+            raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=download.url.host)
         if not download.size_bytes:
             raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
         await asyncio.to_thread(make_readable, download)
         return replace(as_fetched(download), about=About(site=site_of(str(download.url))), edition=download.edition)
-
-    async def _download(self, source: Source, target: Path) -> Download:
-        """Download, following redirects of servers and of pages."""
-        address = address_to_read(source.identifier)
-        for _ in range(SENT_ON + 1):
-            download = await self._downloader.download(address, target, known=source.edition)
-            onward = await asyncio.to_thread(_onward, download)
-            if onward is None:
-                return download
-            address = onward
-        raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=download.url.host)
 
 
 def _onward(download: Download) -> str | None:
@@ -181,31 +169,22 @@ def saved_link(file: FetchedFile) -> str | None:
     if file.size_bytes > LARGEST_BYTES:
         return None
     content = file.path.read_bytes().removeprefix(codecs.BOM_UTF8).strip()
-    address = _of_shortcut(content) or _of_property_list(content, file.name)
-    return normalise_url(address.decode("utf-8", errors="replace")) if address else None
+    address = _of_shortcut(content)
+    if not address and PurePath(file.name).suffix.lower() == ".webloc":
+        found = (_BINARY_TEXT if content.startswith(b"bplist") else _XML_PROPERTY).search(content)
+        address = html.unescape(found[1].decode("utf-8", errors="replace")) if found else ""
+    return normalise_url(address) if address else None
 
 
-def _of_shortcut(content: bytes) -> bytes | None:
+def _of_shortcut(content: bytes) -> str:
     """The first `URL=` in the section about the link."""
-    if not content.startswith(b"["):
-        return None
     is_about_link = False
-    for line in map(bytes.strip, content.splitlines()):
+    for line in map(bytes.strip, content.splitlines()) if content.startswith(b"[") else ():
         if line.startswith(b"["):
             is_about_link = line.lower() in SECTIONS
-        elif is_about_link and line[: len(ADDRESS_KEY)].lower() == ADDRESS_KEY:
-            return line[len(ADDRESS_KEY) :].strip()
-    return None
-
-
-def _of_property_list(content: bytes, name: str) -> bytes | None:
-    if PurePath(name).suffix.lower() not in PROPERTY_LIST_ENDINGS:
-        return None
-    if content.startswith(BINARY_LIST):
-        found = _BINARY_TEXT.search(content)
-        return found.group() if found else None
-    found = _XML_PROPERTY.search(content)
-    return html.unescape(found.group(1).decode("utf-8", errors="replace")).encode() if found else None
+        elif is_about_link and line[:4].lower() == b"url=":
+            return line[4:].strip().decode("utf-8", errors="replace")
+    return ""
 
 
 class SourceFetcher(Protocol):
@@ -248,16 +227,13 @@ class Fetchers:
         if self._kept is not None and source.type is SourceType.FILE and source.kept_file is not None:
             file = await self._kept.fetch(document.base_id, source, folder)
         else:
-            file = await self._fetcher_of(source).fetch(source, folder, progress)
+            is_video = source.type is SourceType.LINK and is_video_host(source.identifier)
+            fetcher = self._video if is_video and self._video else self._by_type[source.type]
+            file = await fetcher.fetch(source, folder, progress)
         address = saved_link(file) if source.type in _FILES else None
         if address is not None:
             raise HoldsLink(address)
         return file
-
-    def _fetcher_of(self, source: Source) -> SourceFetcher:
-        if self._video is not None and source.type is SourceType.LINK and is_video_host(source.identifier):
-            return self._video
-        return self._by_type[source.type]
 
 
 @asynccontextmanager

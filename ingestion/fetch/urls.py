@@ -1,11 +1,9 @@
 """Normalises addresses of pages as people write them, and finds a page's links and what it asks of robots.
 
 In: an address from a message or the command line; the text of a page; X-Robots-Tag headers. Out: one canonical URL, so
-that the same page sent twice has one name, None for what is no web address, and whether it leads to a video of a known
-host; `PageLinks`, limited in number, or the address that a page refreshes to; `RobotTags`. Hosts are data. Markup is
-scanned for tags in one linear pass, without a tree: parsing hostile markup belongs in the parsing process, and a link
-that the scan misses costs only one page. Directives that do not concern following or indexing are ignored. It resolves
-nothing and connects to nothing.
+that the same page sent twice has one name; `PageLinks`; `RobotTags`. Markup is scanned for tags in one linear pass,
+without a tree: parsing hostile markup belongs in the parsing process, and a link that the scan misses costs only one
+page. It resolves nothing and connects to nothing.
 """
 
 import re
@@ -21,15 +19,7 @@ from domain.visible import readable_host
 TRACKING_PARAMETERS = frozenset(
     {"fbclid", "gclid", "dclid", "yclid", "ysclid", "msclkid", "mc_cid", "mc_eid", "igshid", "_openstat", "twclid"}
 )
-TRACKING_PREFIXES = ("utm_",)
-READABLE_FORMS = (
-    # A channel's post shows its text only in the frame for embedding in other sites.
-    (
-        re.compile(r"^https?://(?:www\.)?t\.me/(?:s/)?(\w{4,})/(\d+)(?:\?.*)?$", re.IGNORECASE),
-        r"https://t.me/\1/\2?embed=1&mode=tme",
-    ),
-)
-"""Pages whose text is at another address of the same host: (pattern, replacement)."""
+_TELEGRAM_POST = re.compile(r"^https?://(?:www\.)?t\.me/(?:s/)?(\w{4,})/(\d+)(?:\?.*)?$", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"[^/?#:]+\.[^/?#:]+:\d{1,5}(?:[/?#]|$)")
 VIDEO_PATHS = {
@@ -88,11 +78,9 @@ def normalise_url(text: str) -> str | None:
 
 
 def address_to_read(address: str) -> str:
-    """The address at which to read `address`; usually the same."""
-    for pattern, form in READABLE_FORMS:
-        if pattern.match(address):
-            return pattern.sub(form, address)
-    return address
+    """The address at which to read `address`; usually the same. A channel's post shows its text only in the frame for
+    embedding in other sites."""
+    return _TELEGRAM_POST.sub(r"https://t.me/\1/\2?embed=1&mode=tme", address)
 
 
 def site_of(url: str) -> str:
@@ -102,13 +90,9 @@ def site_of(url: str) -> str:
 
 def _without_tracking(query: bytes) -> bytes | None:
     """The query without tracking parameters; the rest byte for byte, since re-encoding could name another page."""
-    kept = [part for part in query.decode("ascii").split("&") if part and not _is_tracking(part)]
+    names = ((part, part.split("=", 1)[0].lower()) for part in query.decode("ascii").split("&") if part)
+    kept = [part for part, name in names if name not in TRACKING_PARAMETERS and not name.startswith("utm_")]
     return "&".join(kept).encode("ascii") or None
-
-
-def _is_tracking(parameter: str) -> bool:
-    name = parameter.split("=", 1)[0].lower()
-    return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
 
 
 def is_video_host(url: str) -> bool:
@@ -216,13 +200,10 @@ def _tags(text: str) -> Iterator[tuple[str, dict[str, str], bool]]:
             end = _ENDS[name].search(text, position)
             position = end.end() if end else -1
         elif not closing:
-            yield name, _attributes(match.group(3)), not around
+            found = _ATTRIBUTE.findall(match.group(3))
+            yield name, {key.lower(): unescape("".join(values)) for key, *values in found}, not around
         if position < 0:
             return
-
-
-def _attributes(text: str) -> dict[str, str]:
-    return {name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(text)}
 
 
 def _join(base: str, reference: str) -> str | None:
