@@ -1,8 +1,7 @@
 """What the base holds, as the library, the receipts and tables under answers show it.
 
-In: rows of `documents` and `batches`. Out: frozen records, also of what comes over HTTP to be added (the key under
-which a request counts once, why it is refused, who is told of its end). It holds no text of documents and no rules of
-ingestion.
+In: rows of `documents` and `batches`. Out: frozen records, also of what comes over HTTP to be added. It holds no text
+of documents and no rules of ingestion.
 """
 
 from collections.abc import Mapping
@@ -66,11 +65,9 @@ _ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
 
 
 def known_as(source_type: SourceType, title: str, identifier: str) -> str:
-    """The name that the person knows a source by, never empty while it has any.
-
-    A file keeps its file name (parsers find titles such as "Microsoft Word - Document1"), a page has its title, and
-    one without is called by its address, in letters.
-    """
+    """The name that the person knows a source by, never empty while it has any. A file keeps its file name (parsers
+    find titles such as "Microsoft Word - Document1"), a page has its title, and one without is called by its
+    address."""
     if source_type in _ADDRESSED and title in ("", identifier):
         return readable_address(identifier)
     if title == identifier:  # the person renamed it: what looks like a path in it is none
@@ -94,8 +91,7 @@ def title_beside(name: str, title: str) -> str:
 
 
 class DocumentStatus(StrEnum):
-    """The life of a document; the worker moves it forward. Readers find all of it in READY, what is stored in
-    EMBEDDING."""
+    """The life of a document. Readers find all of it in READY, what is stored in EMBEDDING."""
 
     QUEUED = "queued"
     CHOOSING = "choosing"  # the base has this name with other content: the person decides what becomes of both

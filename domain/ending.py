@@ -13,12 +13,9 @@ AGAIN_S = 10.0  # longer than psycopg takes to tidy up after a cancellation, whi
 
 
 async def end(*tasks: "asyncio.Task[Any]") -> None:
-    """Cancel the tasks and wait until they have ended; their exceptions are dropped.
-
-    One that goes on is cancelled again: before Python 3.12 `asyncio.wait_for` loses a cancellation that comes together
-    with what it waits for (CPython issue 86296), and psycopg's pool waits so for a connection. A task that loops
-    forever would then never end, nor would the process.
-    """
+    """Cancel the tasks and wait until they have ended; their exceptions are dropped. One that goes on is cancelled
+    again: before Python 3.12 `asyncio.wait_for` loses a cancellation that comes together with what it waits for
+    (CPython issue 86296), and psycopg's pool waits so for a connection."""
     running = set(tasks)
     while running:
         for task in running:

@@ -1,8 +1,7 @@
 """What every part can meet: the database does not do what it was asked, or the person may not, a service asks to wait.
 
 In: driver errors, translated by `adapters.database.transport`; a `Retry-After` header (RFC 9110, 10.2.3). Out:
-exceptions that `ingestion`, `rag` and `bot` may catch without knowing the adapter; seconds. It waits for nothing
-itself.
+exceptions that may be caught without knowing the adapter; seconds.
 """
 
 from datetime import UTC, datetime
@@ -10,8 +9,7 @@ from email.utils import parsedate_to_datetime
 
 
 class DatabaseTrouble(Exception):
-    """It is away, or it refuses. Caught where something is only remembered or counted, which must not cost an
-    answer."""
+    """It is away, or it refuses. Where something is only remembered or counted, it must not cost an answer."""
 
     @property
     def reason(self) -> str:

@@ -1,8 +1,7 @@
 """A word as the registry of entities sees it, and what its facts say.
 
-In: nothing. Out: a frozen record into which both the names of documents and the questions of people are read, so that
-they can be matched; the kinds of facts, which documents give and questions ask for. It folds nothing itself;
-`adapters.names` does.
+In: nothing. Out: a frozen record into which names of documents and questions of people are read, so that they can be
+matched (`adapters.names` folds); the kinds of facts, which documents give and questions ask for.
 """
 
 from dataclasses import dataclass
@@ -24,8 +23,7 @@ class NameWord:
 
 
 class Relation(StrEnum):
-    """What a fact says of its entity: the intents of prompts/intents.toml that the graph answers; a test looks
-    for each of them there."""
+    """What a fact says of its entity: the intents of prompts/intents.toml that the graph answers."""
 
     CURRENT_JOB = "CURRENT_JOB"
     PROJECT_DETAILS = "PROJECT_DETAILS"

@@ -1,9 +1,8 @@
 """Who is talking, in which mode, for whom a base is read or changed, and the tokens with which programs do it.
 
-In: rows of the database; who it is, from the front (`bot`, `api`) that received a request; a token as a program shows
-it. Out: frozen records; a token's hash, the only thing that is stored (SHA-256 without salt is enough for 32 random
-bytes); and who acts, for the database (`ActingTransport`), which checks their rights in every call. That holds through
-everything that a request starts, as the context variables of structlog do. It does not know Telegram.
+In: rows of the database; who it is, from the front that received a request. Out: frozen records; a token's hash, the
+only thing that is stored (SHA-256 without salt is enough for 32 random bytes); and who acts, for the database, which
+checks their rights in every call. That holds through everything that a request starts.
 """
 
 import hashlib

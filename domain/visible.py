@@ -1,9 +1,7 @@
 """Text as people see it: addresses in letters, and nothing that hides words from them or turns a line around.
 
-In: an address as it is fetched; text from documents, people and models. Out: the address with Cyrillic and other
-letters instead of their codes, where that cannot make one site look like another, for display only: it is never
-fetched. The text without characters that nobody sees; joiners stay where they are part of writing: in emoji, and
-between letters of scripts that need them (Arabic, Indic, Mongolian).
+In: an address as it is fetched; text from documents, people and models. Out: the address in letters, for display only;
+the text without what nobody sees. Joiners stay in emoji, and between letters that need them.
 """
 
 import re
@@ -47,15 +45,15 @@ def readable_host(host: str) -> str:
     labels = host.split(".")
     letters = [_label(label) for label in labels]
     is_at_home = not letters[-1].isascii()  # .рф, .бел: nobody expects Latin letters there
-    shown = (
-        text if is_at_home or not _is_like_latin(text) else label for label, text in zip(labels, letters, strict=True)
-    )
+    shown = []
+    for label, text in zip(labels, letters, strict=True):
+        is_like_latin = not text.isascii() and all(letter in _LIKE_LATIN for letter in text if letter.isalpha())
+        shown.append(text if is_at_home or not is_like_latin else label)
     return ".".join(shown)
 
 
 def _letters(coded: re.Match[str]) -> str:
-    """Codes stay where decoding gives unprintable characters: direction or invisible marks would disguise the
-    address."""
+    """Codes stay where decoding gives unprintable characters, which would disguise the address."""
     try:
         text = bytes.fromhex(coded[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:
@@ -67,7 +65,7 @@ def _label(label: str) -> str:
     """In letters, when these are of one script other than Latin (ı and ɡ are other letters than i and g) and are
     encoded to the same label; otherwise as it is."""
     code = label.removeprefix(_CODED_LABEL)
-    if code == label or len(label) > 63:
+    if code == label or len(label) > 63:  # RFC 1035
         return label
     try:
         text = code.encode("ascii").decode("punycode")
@@ -75,22 +73,12 @@ def _label(label: str) -> str:
     except UnicodeError:
         return label
     is_plain = is_canonical and text == text.lower() and text.replace("-", "").isalnum()
-    return text if is_plain and _is_of_one_script(text) else label
-
-
-def _is_of_one_script(text: str) -> bool:
-    """And of another script than Latin."""
     scripts = {unicodedata.name(letter, "?").split()[0] for letter in text if letter.isalpha()}
-    return len(scripts) == 1 and "LATIN" not in scripts
-
-
-def _is_like_latin(text: str) -> bool:
-    return not text.isascii() and all(letter in _LIKE_LATIN for letter in text if letter.isalpha())
+    return text if is_plain and len(scripts) == 1 and "LATIN" not in scripts else label
 
 
 def visible(text: str) -> str:
-    """The text without control characters but tab and line break, marks of direction, characters without width, tags
-    and halves of surrogate pairs."""
+    """The text without control characters but tab and line break, and without what nobody sees."""
     return _UNSEEN.sub(_kept, text)
 
 
@@ -99,10 +87,7 @@ def _kept(found: re.Match[str]) -> str:
     before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
     if sign in _JOINERS:
         joins_emoji = sign == "\u200d" and _EMOJI.match(before) and _EMOJI.match(after)
-        return sign if joins_emoji or (_is_joined(before) and _is_joined(after)) else ""
+        are_joined = (unicodedata.name(each or " ", "").startswith(_JOINED_SCRIPTS) for each in (before, after))
+        return sign if joins_emoji or all(are_joined) else ""
     is_tag = "\U000e0020" <= sign <= "\U000e007f"
     return sign if is_tag and re.search(f"{_FLAG}[{_TAGS}]*\\Z", text[: found.start()][-8:]) else ""
-
-
-def _is_joined(sign: str) -> bool:
-    return unicodedata.name(sign, "").startswith(_JOINED_SCRIPTS) if sign else False

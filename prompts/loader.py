@@ -25,8 +25,7 @@ class PromptError(Exception):
 
 @dataclass(frozen=True)
 class Template:
-    """A prompt file, and the names of what is filled in. A `fence` is a word that stands in none of the texts; `today`
-    is an ISO date."""
+    """A prompt file, and the names of what is filled in."""
 
     name: str
     text: str
@@ -38,8 +37,7 @@ class Template:
             raise PromptError(f"{self.name}: placeholders that the file or the program does not know: {odd}")
 
     def fill(self, **values: object) -> str:
-        """The text with every placeholder replaced in one pass; placeholders inside the values are not expanded. Raises
-        PromptError when the values are others than `names`."""
+        """Every placeholder replaced in one pass; those inside the values are not expanded. Raises PromptError."""
         if values.keys() != self.names:
             raise PromptError(f"{self.name}: filled with {', '.join(sorted(values))}")
         return _PLACEHOLDER.sub(lambda placeholder: str(values[placeholder[1]]), self.text)
@@ -90,8 +88,7 @@ class Prompts:
 
 
 def load_prompts() -> Prompts:
-    """Read the packaged prompts: each from the file of its name, and texts that stand in others from `rules`. Raises
-    PromptError."""
+    """Each from the file of its name, and texts that stand in others from `rules`. Raises PromptError."""
     rules: dict[str, object] = {
         "languages": {name: _read(f"rules/language_{name}", str) for name in ANSWER_LANGUAGES},
         "outside": {True: _read("rules/outside_general", str), False: _read("rules/outside_nothing", str)},

@@ -1,9 +1,7 @@
 """What a Telegram client makes a link of: addresses, e-mail, telephone numbers, @names.
 
-In: text. Out: the addresses in a form in which they can be compared, or the text with those that are not known written
-so that no client makes a link of them: «example[.]com», «me[at]example[.]com», «@ name». Which are known is decided
-elsewhere. The patterns follow TDLib's MessageEntity.cpp, and take more for an address rather than less; no client looks
-for links inside code, but what stands there is copied.
+In: text. Out: its addresses as they can be compared, or the text with those that are not known written so that no
+client makes a link of them: «example[.]com», «@ name». The patterns follow TDLib's MessageEntity.cpp.
 """
 
 import re
@@ -54,7 +52,9 @@ def addresses(text: str, *, in_code: bool = False) -> Iterator[Address]:
     """The addresses in order; in code only those that are written in full."""
     for found in _ADDRESS.finditer(text):
         kind, written = found.lastgroup or "", _without_loose_end(found[0])
-        if (in_code and kind not in _IN_CODE) or (kind == "phone" and not _is_telephone(written)):
+        digits = sum(sign.isdecimal() for sign in written)
+        is_phone = digits >= _LEAST_DIGITS if written.startswith("+") else digits == _DIGITS_AFTER_8
+        if (in_code and kind not in _IN_CODE) or (kind == "phone" and not is_phone):
             continue
         yield Address(start=found.start(), end=found.start() + len(written), kind=kind, key=_key(kind, written))
 
@@ -85,17 +85,11 @@ def broken(written: str) -> str:
     """An address that can be read and not pressed."""
     if written.startswith("@"):
         return f"@ {written[1:]}"
-    if not re.search(r"[^\W\d_]", written) and written.count(".") != 3:
-        return _broken_number(written)
+    if not re.search(r"[^\W\d_]", written) and written.count(".") != 3:  # a middle dot belongs to no telephone number
+        return "·".join(re.findall(r"\+?\d{1,4}", written))
     bare = _SCHEME.sub("", written).replace(":/", "[:]/").replace("@", "[at]")
     bare = re.sub(r"^tg:", "tg[:]", bare, flags=re.IGNORECASE)
     return re.sub(r"(?<=[\w-])\.(?=\w)", "[.]", bare)
-
-
-def _broken_number(written: str) -> str:
-    """«+7·916·555·03·41»: a middle dot belongs to no telephone number."""
-    groups = re.findall(r"\+?\d{1,4}", written)
-    return "·".join(groups)
 
 
 def _without_loose_end(written: str) -> str:
@@ -109,11 +103,6 @@ def _without_loose_end(written: str) -> str:
             break
         written = bare
     return written
-
-
-def _is_telephone(written: str) -> bool:
-    count = sum(sign.isdecimal() for sign in written)
-    return count >= _LEAST_DIGITS if written.startswith("+") else count == _DIGITS_AFTER_8
 
 
 def _key(kind: str, written: str) -> str:

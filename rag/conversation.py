@@ -36,16 +36,7 @@ from rag.planning.plan import FollowUp
 from rag.planning.planner import Planned, Planner, PlannerPrompt, PlanOrigin
 from rag.ports import Dialogue, DocumentCatalogue
 from rag.progress import Latest, StepShown
-from rag.records import (
-    Answered,
-    AnswerKind,
-    DocumentMatch,
-    Exchange,
-    Question,
-    StepsChanged,
-    TextGrew,
-    TurnEvent,
-)
+from rag.records import Answered, AnswerKind, DocumentMatch, Exchange, Question, StepsChanged, TextGrew, TurnEvent
 from rag.retrieval.search import DocumentSearch
 from rag.words import mostly_cyrillic, normalise
 
@@ -91,12 +82,9 @@ class Conversation:
         self, question: Question, *, stop: asyncio.Event | None = None, usage: Usage | None = None
     ) -> AsyncGenerator[TurnEvent, None]:
         """Events of the turn; the last is `Answered`. Raises the store's DatabaseAway. `usage` is the meter of the
-        turn, for who has to know what one that was broken off has cost.
-
-        When `stop` is set while steps run, the answer is written from what is known by then. When it is set again, or
-        while the answer is being written, the answer ends where it is. A failure to store the exchange is raised after
-        `Answered`, so that the person gets the answer.
-        """
+        turn. When `stop` is set while steps run, the answer is written from what is known by then; when it is set
+        again, or while the answer is being written, the answer ends where it is. A failure to store the exchange is
+        raised after `Answered`."""
         started, usage = time.monotonic(), begin_metering(usage)
         asked = replace(question, text=normalise(question.text))
         run = Run(limits=self._limits, usage=usage, stop=stop or asyncio.Event())
@@ -126,8 +114,7 @@ class Conversation:
         stored.result()
 
     async def _find(self, asked: Question, run: Run, watch: Watch) -> Found:
-        """Plan and facts. The search on the raw question runs while the model plans; without a model it is not started
-        early."""
+        """Plan and facts. The search on the raw question runs while the model plans."""
         started = time.monotonic()
         context = ToolContext(
             base_id=asked.base_id,
@@ -172,8 +159,7 @@ class Conversation:
                 self._break_off(early.task)
 
     def _break_off(self, search: asyncio.Task[Any]) -> None:
-        """Cancel the task without waiting for its end: the database is asked to stop over a separate connection, which
-        takes a while."""
+        """Cancel the task without waiting for its end: the database is asked to stop over another connection."""
 
         def ended(task: asyncio.Task[Any]) -> None:
             self._unwanted.discard(task)

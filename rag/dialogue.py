@@ -1,8 +1,7 @@
 """What a turn remembers of the dialogue: the window, the summary of what left it, and recalled old exchanges.
 
 In: stored exchanges, a question; later its exchange. Out: a `Dialogue`; messages for a model within a budget; the
-exchange in the store. The summary is made in the background, and no turn waits for it: when the model fails, the next
-turn tries again. Whether a question depends on the dialogue is the planner's decision.
+exchange in the store. The summary is made in the background, and no turn waits for it.
 """
 
 import asyncio
@@ -43,11 +42,8 @@ class Fitted:
 
 
 def fit_window(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -> Fitted:
-    """The newest exchanges that fit, at most `pairs`. An exchange goes in whole or not at all. The very last one is an
-    exception, since the next question depends on it («подробнее про второй пункт»): its answer may lose its middle.
-
-    The first exchange that does not fit ends the window: a dialogue with a gap misleads more than a shorter one.
-    """
+    """The newest exchanges that fit, at most `pairs`, each whole or not at all, without a gap. Only the very last one
+    may lose the middle of its answer, since the next question depends on it («подробнее про второй пункт»)."""
     kept: list[Exchange] = []
     left, cut = tokens, 0
     for exchange in reversed(exchanges[-pairs:] if pairs else ()):
@@ -117,8 +113,7 @@ class Summariser:
         self._running: dict[SessionId, asyncio.Task[None]] = {}
 
     def begin(self, user: UserId, session: SessionId) -> None:
-        """Check in the background whether a summary is due, and write it. Does nothing while a task for this dialogue
-        runs."""
+        """Write a summary in the background if one is due, once at a time for a dialogue."""
         if session not in self._running:
             task = asyncio.create_task(self._summarise(user, session))
             self._running[session] = task
@@ -177,8 +172,7 @@ class DialogueMemory:
         return replace(known, window=window, recalled=(*known.recalled, *beyond))
 
     async def keep(self, question: Question, exchange: Exchange) -> None:
-        """Store the exchange, unless whoever asks keeps the dialogue. A turn without an answer is not stored: some
-        models refuse an empty message."""
+        """Store the exchange, unless whoever asks keeps the dialogue, or it has no answer: some models refuse that."""
         if not exchange.answer or question.dialogue is not None:
             return
         if self._pairs:

@@ -1,8 +1,7 @@
 """What a turn knows of the base's entities, the ports to the registry and the graph, and whom a question names.
 
 In: a question, and the question before it. Out: `KnownEntity`s in any grammatical form and alphabet, the likeliest
-first; several when the name is ambiguous. One call of the database. The planner decides which one is meant (seed 4,
-section 5.1); `rag.execution.graph_tool` follows their relations.
+first; several when the name is ambiguous: the planner decides (seed 4, section 5.1). One call of the database.
 """
 
 import asyncio
@@ -58,7 +57,6 @@ class NameReader(Protocol):
 
     def words(self, text: str) -> tuple[NameWord, ...]:
         """Words in order, without signs and legal forms."""
-        ...
 
 
 class EntityNames(Protocol):
@@ -66,7 +64,6 @@ class EntityNames(Protocol):
 
     async def named(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[NamedEntity]:
         """Entities under these keys, the most certain first, in one call of the database."""
-        ...
 
 
 class EntityGraph(Protocol):
@@ -77,11 +74,9 @@ class EntityGraph(Protocol):
     ) -> list[GraphFact]:
         """Facts about the entity with this canonical id, or about all entities when it is None. Order: the entity's own
         facts, then others' facts that name it, then with `related` (not for a project) all facts of those others."""
-        ...
 
     async def unread(self, base: BaseId) -> int:
         """How many documents of the base nobody has read for entities and facts yet. Raises DatabaseAway."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +150,7 @@ class RegistryResolver:
 
 
 def _best(matches: Sequence[_Match]) -> Iterator[_Match]:
-    """Each entity once. Left out: matches inside a longer name that matches in full, and short names of a person who is
-    matched by the full name, too."""
+    """Each entity once, without matches inside a longer name that matches in full."""
     whole = [(match.run.start, match.run.end) for match in matches if match.entity.weight >= 1]
     best: dict[str, _Match] = {}
     for match in sorted(matches, key=lambda each: (-each.confidence, -each.entity.facts, each.entity.name)):

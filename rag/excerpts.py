@@ -130,10 +130,7 @@ def _heads(text: str, spans: Sequence[Span]) -> tuple[dict[int, range], dict[int
 
 
 def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
-    """The run of whole sentences, within `limit` characters, that shares most words with `about`; verbatim.
-
-    A single sentence over the limit is cut at a word border.
-    """
+    """The run of whole sentences, within `limit` characters, that shares most words with `about`; verbatim."""
     if len(text.strip()) <= limit:
         return text.strip()
     spans, wanted = sentences(text), stems(about)

@@ -1,8 +1,7 @@
 """Time, tokens and cost of a turn and of each of its steps.
 
-In: a note from the adapter for each call of a model, the stages' times, and the time spent waiting for searches and
-models. Out: `Usage` of the turn and of the step that made the calls, and `TurnMetrics`, the row that is stored of the
-turn. The meter travels with the task (a context variable): stages and ports need not pass it on. It holds no texts.
+In: a note from the adapter for each call of a model, and the time spent waiting. Out: `Usage` of the turn and of its
+steps, and `TurnMetrics`, the row that is stored. The meter travels with the task (a context variable).
 """
 
 import time
@@ -101,8 +100,7 @@ class CheckCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class StepMetrics:
-    """One step of a plan, in the order in which steps ended (seed 3, "Ключевые метрики"); no parameters: these are
-    texts."""
+    """One step of a plan, in the order in which steps ended (seed 3, "Ключевые метрики")."""
 
     action: str
     state: str
@@ -150,8 +148,7 @@ def begin_metering(usage: Usage | None = None) -> Usage:
 
 @contextmanager
 def metering_step(usage: Usage) -> Iterator[None]:
-    """While this is open, calls of this task, and of tasks that it starts, are added to `usage`, too. Concurrent steps
-    are not mixed up: each is a task of its own."""
+    """While this is open, calls of this task, and of tasks that it starts, are added to `usage`, too."""
     usage.within = _current.get()
     token = _current.set(usage)
     try:

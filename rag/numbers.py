@@ -1,8 +1,7 @@
 """The numbers in a text, in any notation.
 
-In: text in Russian or English. Out: values as decimals, from «1 200,50», "1,200.50", «0,1 %», «тридцать», «вдвое»,
-«250 тыс.» and "12.05.2024" (three numbers). It serves to compare texts by their numbers; it does not parse
-calculations or dates as such.
+In: text in Russian or English. Out: values as decimals, from «1 200,50», "1,200.50", «0,1 %», «тридцать», «вдвое», «250
+тыс.» and "12.05.2024" (three numbers), to compare texts by them.
 """
 
 import re

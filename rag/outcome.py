@@ -1,8 +1,7 @@
 """What a turn comes to: its answer with the figures, the trace, and the documents between which the person may choose.
 
-In: what was known, planned and found, and the last draft. Out: the `Answer`; a `Choice` of documents (a button for each
-asks the same question of it alone); the keys of the addresses that may be links; JSON for `baza ask --json` (issue 5),
-which never reaches the log, since it holds texts. Pure.
+In: what was known, planned and found, and the last draft. Out: the `Answer`; a `Choice` of documents (a button for
+each); the addresses that may be links; JSON for `baza ask --json` (issue 5), never logged. Pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,8 +56,7 @@ class Found:
 
 
 def choice_between(planned: Planned, execution: Execution, listed: Sequence[DocumentMatch]) -> Choice:
-    """Of the `listed` documents those that the plan asks about; else, after a search that nothing narrows, those that
-    fit equally."""
+    """Documents that the plan asks about; else, after a search that nothing narrows, those that fit equally."""
     plan, calls = planned.plan, execution.calls
     if planned.small_talk:
         return Choice()
@@ -110,8 +108,7 @@ def answer_of(draft: Draft, found: Found) -> Answer:
 
 
 def addresses_of(asked: Question, draft: Draft, found: Found) -> frozenset[str]:
-    """Keys of the addresses that may be links in the draft: those of the facts that it uses, of the question and of the
-    dialogue."""
+    """Keys of those that may be links in the draft: of its facts, of the question and of the dialogue."""
     if not any(True for text in (draft.text, draft.passages) for _ in addresses(text)):
         return frozenset()  # most answers
     texts = [asked.text, *found.known.dialogue.texts]
@@ -124,9 +121,8 @@ def addresses_of(asked: Question, draft: Draft, found: Found) -> frozenset[str]:
 
 
 def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]) -> Mapping[str, JsonValue]:
-    """Keys: plan (seed 4's QueryPlan), origin, problems, calls, steps, each_step (what each took), adapted (how many
-    steps were added, changed or skipped), spent (the limit that ended the work), facts (seed 4's FactsPayload),
-    documents (how many were read), conflicts, checks."""
+    """For `baza ask --json`: seed 4's QueryPlan and FactsPayload, the calls, the steps, what limited and what was
+    wrong."""
     calls: list[JsonValue] = [
         {
             "tool": each.call.tool,

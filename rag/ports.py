@@ -12,15 +12,7 @@ from pydantic import BaseModel
 
 from domain.documents import DocumentCard, Removed
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
-from rag.records import (
-    Candidate,
-    ChatMessage,
-    DocumentMatch,
-    Exchange,
-    KeptReading,
-    Passage,
-    SearchQuery,
-)
+from rag.records import Candidate, ChatMessage, DocumentMatch, Exchange, KeptReading, Passage, SearchQuery
 
 
 class ModelError(Exception):
@@ -85,15 +77,12 @@ class PassageSearch(Protocol):
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
         """Up to `query.limit` candidates of each leg, each passage once, of one state of the base."""
-        ...
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         """One passage of this base, for the source button; None when the base does not hold it (any more)."""
-        ...
 
     async def holds_documents(self, base: BaseId) -> bool:
         """Whether anything in the base can be found."""
-        ...
 
 
 class DocumentScores(Protocol):
@@ -101,14 +90,12 @@ class DocumentScores(Protocol):
 
     async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
         """Up to `query.limit` documents, best first; vector and filter of the query are not looked at."""
-        ...
 
     async def documents_saying_first(
         self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0
     ) -> list[DocumentMatch]:
         """The documents that have all of the terms (each given once) in their first passage or their names, by id; the
         `opening` of each keeps its lines."""
-        ...
 
 
 class DocumentCatalogue(Protocol):
@@ -118,11 +105,9 @@ class DocumentCatalogue(Protocol):
         self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
     ) -> list[DocumentCard]:
         """Newest first."""
-        ...
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
         """How many there are, with their passages."""
-        ...
 
 
 class DocumentPassages(Protocol):
@@ -130,7 +115,6 @@ class DocumentPassages(Protocol):
 
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
         """Up to `limit` passages with an ordinal over `after`, in order; none when the base does not hold it."""
-        ...
 
 
 class ReadingMemory(Protocol):
@@ -139,11 +123,9 @@ class ReadingMemory(Protocol):
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
         """The readings stored for a request, in the order in which they were stored."""
-        ...
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
         """Store a reading for that request; skip it when it is too long, or one of its documents is gone meanwhile."""
-        ...
 
 
 class DialogueStore(Protocol):
@@ -154,7 +136,6 @@ class DialogueStore(Protocol):
     ) -> Dialogue:
         """The last `pairs` exchanges, the summary, and up to `recalled` archived exchanges that are most like `terms`,
         in one call of the database."""
-        ...
 
     async def append(
         self,
@@ -169,15 +150,12 @@ class DialogueStore(Protocol):
     ) -> int:
         """`insert_and_trim_pairs`: store the exchange, keep the last `keep` messages and move the others to the
         archive, in one transaction. Returns how many messages were moved."""
-        ...
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
         """The summary so far, and up to `limit` archived exchanges that it does not cover yet, oldest first."""
-        ...
 
     async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
         """Store the summary; False when a later one is stored, or the dialogue was erased meanwhile."""
-        ...
 
 
 class QueryEmbedder(Protocol):
@@ -186,11 +164,9 @@ class QueryEmbedder(Protocol):
     @property
     def model(self) -> str:
         """The same name as the passages' embedder has."""
-        ...
 
     async def embed_query(self, text: str) -> list[float]:
         """One L2-normalised vector. Raises ModelError."""
-        ...
 
 
 class TermAnalyzer(Protocol):
@@ -198,7 +174,6 @@ class TermAnalyzer(Protocol):
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Terms in order of appearance, repeated as often as they occur."""
-        ...
 
 
 class QuestionAnalyzer(TermAnalyzer, Protocol):
@@ -206,15 +181,12 @@ class QuestionAnalyzer(TermAnalyzer, Protocol):
 
     def unsure(self, text: str) -> frozenset[str]:
         """Terms of words that are in none of our dictionaries: names, foreign words, typos."""
-        ...
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
         """Other terms that forms of the same word, and its relatives, may be indexed as."""
-        ...
 
     def corrections(self, text: str) -> Mapping[str, tuple[str, ...]]:
         """By the term of a mistyped word: terms that may have been meant."""
-        ...
 
 
 class Reranker(Protocol):
@@ -222,7 +194,6 @@ class Reranker(Protocol):
 
     async def rerank(self, query: str, passages: Sequence[Passage], *, top_n: int) -> list[tuple[int, float]]:
         """(index into `passages`, relevance) of the best, best first. Raises ModelError."""
-        ...
 
 
 class ChatModel(Protocol):
@@ -231,19 +202,15 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """The model's name, for records and logs."""
-        ...
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
         """Pieces of the answer as they come. Raises ModelError, also in mid-stream."""
-        ...
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         """The whole answer. Raises ModelError."""
-        ...
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
     ) -> Schema:
         """An answer that fits `schema`, by whatever means the server offers. When the first answer does not fit, the
         model is asked once more; with `corrected` False it is not, and ModelMisfit is raised. Raises ModelError."""
-        ...

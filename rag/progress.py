@@ -1,8 +1,7 @@
 """The progress of a plan of several steps, as a person sees it; following running work, and cancelling it on a signal.
 
 In: the state of an execution; a task and the states that it publishes, and a stop signal. Out: records for the live
-list and for `baza ask --json`; states from older to newer (a state that nobody read in time is skipped), results and
-items until the signal. Nothing is decided here.
+list and for `baza ask --json`; states (one that nobody read in time is skipped), results and items until the signal.
 """
 
 import asyncio
@@ -65,9 +64,8 @@ async def unless_set(stop: asyncio.Event, work: Coroutine[Any, Any, Result]) -> 
 
 
 async def until_set(stop: asyncio.Event, items: AsyncIterator[Item]) -> AsyncGenerator[Item, None]:
-    """The items as they come; what their source raises passes through. When `stop` is set, the source is cancelled
-    while it waits, so that a connection is closed at once, and BrokenOff is raised. The source is also closed when the
-    reader leaves."""
+    """The items as they come. When `stop` is set, their source is cancelled while it waits, so that a connection is
+    closed at once, and BrokenOff is raised. The source is also closed when the reader leaves."""
     wait: asyncio.Timeout | None = None  # it has no deadline before `stop` is set
 
     def break_off(_: object) -> None:

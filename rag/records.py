@@ -323,8 +323,7 @@ class AnswerKind(StrEnum):
 
 
 class SmallTalk(StrEnum):
-    """A message that asks nothing of the base; used where no model answers. The bot has the reply texts. Of several
-    kinds in one message the first in this order counts."""
+    """A message that asks nothing of the base. The bot has the replies; of several kinds the first here counts."""
 
     ABOUT = "about"  # who Baza is, what it can do
     MORE = "more"  # «подробнее», «ещё»: of the last answer, as far as there is more

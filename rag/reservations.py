@@ -1,8 +1,7 @@
 """What one question may spend: asked for before a model is, held while it is answered, given back with what it took.
 
 In: whose day it counts in, and the bounds. Out: a `Reservation`, from the database, where asking and counting are one
-step, so that a hundred questions at one moment do not pass a bound together. `holding` keeps it while the process
-lives; what a killed process held is free again after `LEASE_S`.
+step, so that a hundred questions at one moment do not pass a bound together.
 """
 
 import asyncio
@@ -65,11 +64,9 @@ class Reservations(Protocol):
 
     async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
         """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
-        ...
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
         """It is still being answered."""
-        ...
 
     async def save_turn(
         self,
@@ -82,12 +79,10 @@ class Reservations(Protocol):
     ) -> None:
         """Store the duration and cost of a turn, and free what was reserved for it; `asker` is the person where `user`
         is a group."""
-        ...
 
 
 async def await_reservation(reservations: Reservations, user: UserId, asker: UserId, bounds: DayBounds) -> Reservation:
-    """For one question. It waits while other questions of the same day may take what is left: each of them ends, or its
-    lease does."""
+    """For one question. It waits while others of the same day may take what is left."""
     while bounds:
         found = await reservations.reserve_question(user, asker, bounds=bounds, lease_s=LEASE_S)
         if found.refused is not Refused.BUSY:
@@ -102,17 +97,17 @@ async def holding(reservations: Reservations, reservation: Reservation) -> Async
     if reservation.id is None:
         yield
         return
-    renewing = asyncio.create_task(_renew(reservations, reservation.id))
+
+    async def renew(reservation_id: str) -> None:
+        while True:
+            await asyncio.sleep(20.0)
+            try:
+                await reservations.renew_reservation(reservation_id, lease_s=LEASE_S)
+            except DatabaseTrouble as trouble:
+                log.warning("reservation.not_renewed", reason=trouble.reason)
+
+    renewing = asyncio.create_task(renew(reservation.id))
     try:
         yield
     finally:
         await end(renewing)
-
-
-async def _renew(reservations: Reservations, reservation: str) -> None:
-    while True:
-        await asyncio.sleep(20.0)
-        try:
-            await reservations.renew_reservation(reservation, lease_s=LEASE_S)
-        except DatabaseTrouble as trouble:
-            log.warning("reservation.not_renewed", reason=trouble.reason)

@@ -40,9 +40,8 @@ class SmallTalkRule:
         self._afterwards = frozenset(phrase[::-1] for phrase in _phrases(words.afterwards))
 
     def kind(self, message: str) -> SmallTalk | None:
-        """The kind of a message that is small talk and nothing else, otherwise None. Of several kinds in one message
-        the one that needs the fullest reply: the first in `SmallTalk`. «👍», «:)» and «+» are assent; «?» and «...»
-        depend on the dialogue. Other signs may be a search: «&&»."""
+        """The kind of a message that is small talk and nothing else; of several the first in `SmallTalk`. «👍», «:)»
+        and «+» are assent, «?» and «...» depend on the dialogue; other signs may be a search: «&&»."""
         if len(message) > LONGEST_MESSAGE:
             return None
         if not (said := _words(message)):
@@ -70,8 +69,7 @@ class SmallTalkRule:
         return message[places[begun].start() :].strip() if 0 < begun < len(places) and not is_question else ""
 
     def sought(self, question: str) -> str:
-        """What to search for: the question without greeting, politeness and the words that lead up to its subject; the
-        whole question where too little would be left."""
+        """What to search for: without greeting, politeness and the words that lead up to the subject."""
         return self._behind(question, self._frames)
 
     def subject(self, question: str) -> str:
@@ -79,8 +77,8 @@ class SmallTalkRule:
         return self._behind(question, self._frames | self._interrogatives)
 
     def _behind(self, question: str, asking: frozenset[_Phrase]) -> str:
-        """The question without the phrases of thanks at its end and those that it begins with: a courtesy needs two
-        words beside it («Hello world» is no greeting), one of `asking` («что такое») a single one."""
+        """Without thanks at its end and phrases at its beginning: a courtesy needs two words beside it («Hello world»
+        is no greeting), one of `asking` («что такое») a single one."""
         places = list(_WORD.finditer(question))
         end = question[places[-LONGEST_PHRASE].start() :] if len(places) > LONGEST_PHRASE else question
         left = len(places) - len(_first(_words(end)[::-1], self._afterwards))

@@ -1,8 +1,7 @@
 """Tables inside a passage, read out in words: «Эфиопия: вес 1 кг; цена 1 890 ₽; остаток 17».
 
-In: a passage, in which every table is Markdown (`| Сорт | Вес, г |`, a ruler, a line for each row). Out: the same text
-with a line of words for each row and without names and ruler, or the tables themselves. A table without a ruler has no
-names: its rows keep their order. Pure.
+In: a passage, in which every table is Markdown. Out: the same text with a line of words for each row and without names
+and ruler, or the tables themselves. A table without a ruler has no names. Pure.
 """
 
 import re
@@ -32,8 +31,7 @@ class Row:
 
     @property
     def words(self) -> str:
-        """The first cell names the row, or behind a number or a code the second; each other cell follows its
-        column's name."""
+        """The first cell names the row, or behind a number or a code the second; others follow their column's name."""
         names = self.names if len(self.names) == len(self.cells) else ("",) * len(self.cells)
         first = [place for place, cell in enumerate(self.cells[:2]) if cell and not _NUMBER.fullmatch(cell)]
         label = next((place for place in first if _NAME.search(self.cells[place])), first[0] if first else None)

@@ -156,8 +156,8 @@ def exact_amount(text: str) -> Amount | None:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two cells mean the same: the same date, the same amount, or the words of one are all in the other. Names
-    in different alphabets (ООО «Дельта-Софт», "Delta-Soft LLC") cannot be compared, so no difference is claimed."""
+    """The same date, the same amount, or the words of one are all in the other; of two alphabets, no difference is
+    claimed."""
     days = day(one), day(other)
     if days[0] and days[1]:
         return days[0] == days[1]

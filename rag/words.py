@@ -1,10 +1,8 @@
 """Texts and their words, roughly and without a dictionary: normalised, counted, cut into sentences and stems.
 
-In: what a person typed, a document says, or a file gives as a name. Out: the same text in NFC, without invisible
-characters and superfluous blanks (seed 4, section 5.1); how much of a model's context it takes, rather too high than
-too low (the chunker's estimate, `ingestion.chunking.windows`, is for encoders, whose vocabularies need fewer tokens for
-Russian); its sentences with their places, its words cut to stems. It is not the lexical index (that is `TermAnalyzer`):
-it only tells which sentence of a passage an answer or a question is about.
+In: what a person typed, a document says, or a file gives as a name. Out: the text normalised (seed 4, section 5.1), its
+size in a model's context, its sentences with their places, its words cut to stems. Terms of the index are another
+matter.
 """
 
 import hashlib
@@ -151,18 +149,15 @@ def held(wanted: Iterable[str], text: str) -> frozenset[str]:
 
 
 def akin(wanted: Iterable[str], own: frozenset[str]) -> dict[str, frozenset[str]]:
-    """Which of a text's `own` stems stand for each of the stems `wanted`: the stem itself; where it is not there, those
-    with the same first ROOT_LETTERS letters («замки» was asked, «замками» is there); else the one that a typo turns
-    into it («плта»). Stems for which nothing stands are left out."""
-    found = {stem: frozenset((stem,)) if stem in own else _alike(stem, own) for stem in wanted}
+    """Which of a text's `own` stems stand for each of the stems `wanted`: itself, else those with the same ROOT_LETTERS
+    («замки», «замками»), else the one that a typo turns into it («плта»). Stems without any are left out."""
+    found: dict[str, frozenset[str]] = {}
+    for stem in wanted:
+        found[stem] = own & {stem}
+        if not found[stem] and len(stem) >= ROOT_LETTERS and stem.isalpha():
+            same_root = frozenset(each for each in own if each.startswith(stem[:ROOT_LETTERS]))
+            found[stem] = same_root or frozenset(get_close_matches(stem, sorted(own), n=1, cutoff=ALIKE))
     return {stem: forms for stem, forms in found.items() if forms}
-
-
-def _alike(stem: str, own: frozenset[str]) -> frozenset[str]:
-    if len(stem) < ROOT_LETTERS or not stem.isalpha():
-        return frozenset()
-    same_root = frozenset(each for each in own if each.startswith(stem[:ROOT_LETTERS]))
-    return same_root or frozenset(get_close_matches(stem, sorted(own), n=1, cutoff=ALIKE))
 
 
 def _stands(stem: str, plain: str) -> bool:
@@ -183,8 +178,7 @@ def _is_letter(sign: str) -> bool:
 
 
 def sentences(text: str) -> tuple[Span, ...]:
-    """Sentences in order; a line break always ends one, so that list items and table rows stay apart, and a row
-    stays whole: «| Срок (дн.) | 14 |»."""
+    """In order; a line break always ends one, so that list items stay apart, and a row of a table stays whole."""
     return tuple(span for line in _LINE.finditer(text) for span in _sentences_of_line(line[0], line.start()))
 
 

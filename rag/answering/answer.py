@@ -1,8 +1,8 @@
 """Writes the answer: the model's, streamed while it grows and judged at its end, or the facts themselves.
 
-In: an `Assignment`. Out: `Draft`s, each the whole answer so far. An answer is judged as a whole: by the rules that
-cannot be wrong, then by meaning, statement by statement. When it fails, the model is asked once more; what fails then,
-too, is taken out, and where nothing is left the renderer's text takes its place. The texts never reach the log.
+In: an `Assignment`. Out: `Draft`s, each the whole answer so far. It is judged as a whole, by rules and by meaning; when
+it fails, the model is asked once more, what fails then, too, is taken out, and where nothing is left the renderer's
+text takes its place. Texts never reach the log.
 """
 
 import asyncio
@@ -146,8 +146,8 @@ class _Writing:
         return reading.kind is AnswerKind.GENERAL and not self.settings.general_knowledge
 
     async def _finished(self, raw: str) -> Draft:
-        """The whole answer with its sources, checked, and written once more when it may not be shown. When the person
-        stops it meanwhile, no model is asked any more."""
+        """The whole answer, checked, and written once more when it may not be shown, unless the person stops it
+        meanwhile."""
         first = self._by_rules(raw)
         try:
             first = await unless_set(self.stop, self._by_meaning(first))
@@ -203,8 +203,8 @@ class _Writing:
 
     @property
     def _language(self) -> str | None:
-        """The language that the answer must be in. The previous question counts, too: it may have asked for a
-        translation that this one continues."""
+        """That the answer must be in. The previous question may have asked for a translation that this one
+        continues."""
         asked = self.assignment
         before = (each.question for each in asked.dialogue.window[-1:])
         return wanted_language(self.settings.language, asked.question, asked.understood, *before)
@@ -221,8 +221,7 @@ class _Writing:
         )
 
     def _is_held_to_facts(self, reading: ParsedAnswer) -> bool:
-        """Whether the facts must support the answer: one from the base, and also a conversation when there are facts,
-        since an answer from them might be given under that sign without sources."""
+        """One from the base, and a conversation beside facts: it might be an answer from them without sources."""
         is_talk = reading.kind is AnswerKind.CONVERSATION and bool(self.prompt.facts)
         return reading.kind is AnswerKind.FROM_BASE or is_talk
 
@@ -245,8 +244,7 @@ class _Writing:
         return _placed(judged, marks_needed=self.settings.rules)
 
     def _supported(self, judged: Judged) -> Judged:
-        """The answer without the statements that failed, with the sources that carry the others. Its text is empty
-        where nothing that is supported is left."""
+        """The answer without the statements that failed; its text is empty where nothing that is supported is left."""
         gone = [each.statement for each in judged.checked.failed]
         if gone:
             sign, body, own_sources = divided(without_references(judged.raw, self.prompt.facts))
@@ -287,8 +285,8 @@ class _Writing:
         return replace(draft, text=text, citations=cited)
 
     def _stopped(self, shown: ParsedAnswer) -> Draft:
-        """The text written until the person pressed stop, if it passes its check. Otherwise, and before the first
-        words, the facts themselves. No model is asked any more."""
+        """The text until the person pressed stop, if it passes its check; otherwise, and before any words, the
+        facts."""
         log.info("answer.stopped", model=self.model.name, shown=len(shown.text))
         remarks: tuple[str, ...] = ()
         if self.settings.rules:
@@ -350,8 +348,8 @@ def _counted(first: Judged, last: Judged | None = None) -> CheckCounts:
 
 
 def _sources(reading: ParsedAnswer, prompt: AnswerPrompt) -> dict[int, str]:
-    """What an answer is held against: the facts that it cites with the others of the same items (a row may come from
-    two documents), or else the best ones; for a conversation the whole dialogue."""
+    """The facts that it cites with the others of the same items, or else the best ones; for a conversation the
+    dialogue."""
     assignment = prompt.assignment
     held = {number: said for number, said in enumerate(prompt.said[: len(prompt.facts)], start=1) if said}
     items = {prompt.facts[number - 1].item for number in reading.used} - {""}

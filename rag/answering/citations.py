@@ -31,8 +31,7 @@ Carried = Mapping[int, Sequence[str]]
 
 
 def understood(raw: str, prompt: AnswerPrompt) -> ParsedAnswer:
-    """A complete answer without the list of references below it. If the answer has no other marks, the references count
-    as its marks."""
+    """Without the list of references below it, which counts as its marks where it has no others."""
     own = read(without_references(raw, prompt.facts), passages=len(prompt.facts), complete=True)
     if not own.used:
         own = replace(read(raw, passages=len(prompt.facts), complete=True), text=own.text)
@@ -83,8 +82,7 @@ def with_sides(
 
 
 def still_read(payload: FactsPayload, citations: Sequence[Citation]) -> tuple[StillRead, ...]:
-    """The answer's documents that were still being read, each once. For an answer without sources all found documents
-    count: what is missing may be in their unread parts."""
+    """The answer's documents that were still being read; without sources all that were found."""
     used = {citation.document_id for citation in citations}
     passages = [fact.passage.passage for fact in payload.facts if fact.passage]
     unfinished = {
@@ -149,8 +147,7 @@ def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True
 
 
 def _without_source_line(raw: str, names: Set[str]) -> str:
-    """Without a label that nothing but names of documents and marks follows, whatever its word. Where the answer is
-    hardly more, it stays."""
+    """Without a label that only names of documents and marks follow, unless the answer is hardly more."""
     for colon in reversed([at for at, sign in enumerate(raw) if sign == ":"]):
         if not _are_names(raw[colon + 1 :], names):
             return raw

@@ -1,8 +1,7 @@
 """The support check: a model judges each statement of an answer by its facts, and code looks up the model's evidence.
 
-In: statements, the texts of the facts that they cite, what the person asked. Out: a `Judgement` of each statement, with
-the places of the words that carry it; what a reply leaves out is asked for once more. A model that is away or answers
-nonsense leaves the statements unjudged. It rewrites nothing; texts never reach the log.
+In: statements, the texts of the facts that they cite, what the person asked. Out: a `Judgement` of each, with the
+places of the words that carry it. A model that is away or answers nonsense leaves the statements unjudged.
 """
 
 import re
@@ -204,8 +203,7 @@ def _place(evidence: _Evidence, sources: Mapping[int, str]) -> Carrying | None:
 
 
 def _told(statements: Sequence[Statement], asked: Sequence[Statement], known: frozenset[str]) -> Iterator[str]:
-    """A line for each; those that are not asked for, such as titles, get no number. Figures that stand in no source are
-    a hint, no verdict."""
+    """A line for each; titles get no number. Figures that stand in no source are a hint, no verdict."""
     numbers = {each: number for number, each in enumerate(asked, start=1)}
     for each in statements:
         strange = sorted(_figures(each.text) - known)

@@ -1,8 +1,7 @@
 """Checks the language of an answer (ANSWER_LANGUAGE) by rules alone.
 
 In: an answer without its code, the wanted language, the materials. Out: a remark that the model can act on, or None.
-The scripts of its words and the small words among them tell Russian from English, and both from other scripts. Quoted
-words and commands are removed first; nothing is checked when the question mentions a language or a translation.
+The scripts of its words and the small words among them tell Russian from English, and both from other scripts.
 """
 
 import re
@@ -86,8 +85,7 @@ def wanted_language(setting: str, question: str, *said: str) -> str | None:
 
 
 def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str | None:
-    """A remark when most of `prose` is running text in another language. A few words that stand so in the `materials`
-    are a name."""
+    """A remark when most of `prose` is running text in another language, and no name from the `materials`."""
     text = _prose(prose)
     other = sum(map(len, _OTHER_SCRIPT.findall(text)))
     if other >= _LEAST_WORDS and other * 2 > len("".join(_WORD.findall(text))):

@@ -1,8 +1,7 @@
 """Parses a model's text: the sign at the start, the marks at the claims, and the text without both.
 
-In: a model's text so far. Out: a `ParsedAnswer`, or the places of its marks. Pure, and safe to call at every piece of a
-stream: shown text is only ever appended to, because anything at the end that might still become a mark is held back.
-Code and links are left as they are. `prompts/answer.md` explains signs and marks to the model.
+In: a model's text so far. Out: a `ParsedAnswer`, or the places of its marks. Safe to call at every piece of a stream:
+what might still become a mark is held back. `prompts/answer.md` explains signs and marks to the model.
 """
 
 import re

@@ -1,8 +1,7 @@
 """The answer without a model (seed 4, section 8): facts as bullets, groups, paragraphs, a table; how many are left out.
 
 In: an `Assignment`: facts, the plan's style and limits. Out: a finished `Draft`, with the citations of what it shows.
-Used where there is no model, where it fails before its first word, and where its text may not be shown. Passages are
-quoted, never paraphrased; the bot adds the line above and the sources below.
+Used without a model, and where its text may not be shown. Passages are quoted, never paraphrased.
 """
 
 import re
@@ -47,13 +46,9 @@ def render(
     asked: str = "",
     requests: PlainRequests | None = None,
 ) -> Rendered:
-    """The items up to the limits. Only where there are none: quotes of the passages that were `marked` as the answer's
-    sources, or, if none was, of those that are `certain`.
-
-    What the question, as it was `asked`, requests of code (`plain_requests`) goes before quotes. Quotes next to a list
-    would repeat it. A fact without a title is a remark for the model and is not shown. `before`: words of the question
-    before, where this one leans on it.
-    """
+    """The items up to the limits. Only where there are none: what the question, as it was `asked`, requests of code;
+    else quotes of the passages that were `marked` as the answer's sources, or of those that are `certain`. A fact
+    without a title is a remark for the model. `before`: words of the question before, where this one leans on it."""
     facts = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
     if facts:
         distinct: list[Fact] = []
@@ -108,8 +103,7 @@ def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[F
 
 
 def _styled(facts: Sequence[Fact], style: RenderStyle) -> str:
-    """Bullets, groups of them, a paragraph for each title, or a table of the facts with columns below a list of the
-    others."""
+    """Bullets, groups, a paragraph for each title, or a table of the facts with columns below a list of the others."""
     lines = [escaped(" ".join(fact.text.split())) for fact in facts]
     if style is RenderStyle.TABLE and (rows := [dict(fact.fields) for fact in facts if fact.fields]):
         columns = list(dict.fromkeys(column for row in rows for column in row))

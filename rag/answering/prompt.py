@@ -107,8 +107,7 @@ def _gaps(assignment: Assignment, fence: str) -> str:
 def _dialogue(
     assignment: Assignment, prompts: Prompts, *, pairs: int, tokens: int
 ) -> tuple[tuple[ChatMessage, ...], str]:
-    """The window as messages, and what goes before the question of all that is older or does not fit: the summary, and
-    the exchanges most like the question, wherever in the dialogue they stand."""
+    """The window, and what goes before the question: the summary, and older exchanges most like the question."""
     dialogue = assignment.dialogue
     whole = fit_window(dialogue.window, pairs=pairs, tokens=tokens)
     if not (dialogue.summary or dialogue.recalled or whole.left_out):
@@ -129,8 +128,7 @@ def _dialogue(
 
 
 def _older(dialogue: Dialogue, left_out: Sequence[Exchange], assignment: Assignment) -> list[str]:
-    """The summary, then recalled exchanges and those left out of the window, the likest first; what the store has
-    recalled by words that are not to be seen here comes last."""
+    """The summary, then recalled exchanges and those left out of the window, the likest first."""
     question = f"{assignment.question} {assignment.understood}"
     best = likest((*dialogue.recalled, *left_out), question)
     told = (excerpt(each, question) for each in dict.fromkeys((*best, *dialogue.recalled)))

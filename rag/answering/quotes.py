@@ -1,8 +1,7 @@
 """Quotes: the sentence of a passage that carries the most of the question, then the passage.
 
 In: ranked passages and the question. Out: Markdown (the sentence in bold, the rest of its passage as a quote that the
-bot folds) and the citations in the same order. It writes no words of its own: the bot adds the line above the quotes
-and the sources below. Pure.
+bot folds) and the citations in the same order. It writes no words of its own. Pure.
 """
 
 from collections.abc import Sequence
@@ -50,8 +49,7 @@ class _Excerpt:
 
 
 def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
-    """The best passage that is `certain`, and a second one where it is nearly as good: no model has judged them. Where
-    none is, the first that is related."""
+    """The best passage that is `certain`, and a second one nearly as good; else the first that is related."""
     certain = [each for each in passages if each.certain][:MAX_QUOTES]
     if not certain:
         return tuple(each for each in passages if each.fit is Fit.RELATED)[:1]
@@ -88,12 +86,8 @@ def _fit_for_sum(found: RankedPassage, told: PassageText) -> Fit:
 def quote_passages(
     passages: Sequence[RankedPassage], question: str, *, before: str = ""
 ) -> tuple[str, tuple[Citation, ...]]:
-    """Markdown with the quotes, and a citation for each. Of sentences that fit the question equally well, the words of
-    the question `before` it choose.
-
-    Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
-    the sources.
-    """
+    """Markdown with the quotes, and a citation for each. Of sentences that fit equally, the words of the question
+    `before` it choose. Several documents are named above their quotes, a single one among the sources."""
     told = [PassageText.of(each) for each in passages]
     searched = passages[0].asked if passages else AskedWords()
     asked = _Asked(
@@ -105,11 +99,8 @@ def quote_passages(
 
 
 def compare(found: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]] | None:
-    """One quote of each of the first two documents found, and a citation for each; None where only one was found.
-
-    The words of the question that name neither document choose both sentences. Where there are none, it is the two that
-    say the same of different things («гарантия пять лет», «гарантия два года»); else each document's first statement.
-    """
+    """One quote of each of the first two documents found; None where only one was found. The words of the question that
+    name neither document choose both sentences; without any, the two that say the same of different things do."""
     told = [PassageText.of(each) for each in found]
     documents = list(dict.fromkeys(each.passage.document_id for each in told))[:2]
     if len(documents) < 2:
@@ -142,8 +133,7 @@ def _most_carrying(side: Sequence[PassageText], words: Sequence[Word]) -> _Place
 
 
 def _opposed(one: Sequence[PassageText], other: Sequence[PassageText]) -> list[_Place]:
-    """The sentences of two documents that have the most words in common and yet do not say the same; none where all
-    pairs differ in more than numbers and a few words."""
+    """The sentences of two documents with most words in common that yet do not say the same, if they are alike."""
     left, right = (
         [
             ((told, place), told.stems(CLAUSE.sub("", part.text, count=1)))
@@ -193,12 +183,9 @@ def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
 
 def _lead(told: PassageText, asked: _Asked) -> int:
     """The place of the sentence that carries most of the question; the first one below a heading or a question that
-    asks the same.
-
-    What stands under a heading belongs to it. Words of the document's names (`told.about`) count nowhere: the clause on
-    the rent answers, and not the preamble that names the tenant. Of two
-    that carry as much the one with more words of the question before, then with more of its own, then with nearer forms
-    of them, then one that is no item («2. О покупке станка» announces the decision), then the earlier."""
+    asks the same. Words of the document's names (`told.about`) count nowhere: the clause on the rent answers, and not
+    the preamble that names the tenant. Of equals the one with more words of the question before, with more of its own,
+    with nearer forms of them, then no item («2. О покупке станка» announces the decision), then the earlier."""
     parts, words = told.parts, asked.words
     left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
 
@@ -253,8 +240,7 @@ def _end_of_lead(parts: Sequence[Sentence], first: int, words: Sequence[Word]) -
 
 
 def _context(parts: Sequence[Sentence], place: int) -> int:
-    """Where the sentences begin that precede the lead and may be needed to understand it: CONTEXT_CHARS of them, and
-    where the lead has a heading only those below it."""
+    """Where the sentences begin that precede the lead: CONTEXT_CHARS of them, and only below its heading."""
     start, under = parts[place].start, parts[place].under
     own = parts[under + 1 : place] if under >= 0 else parts[:place]
     nearest = takewhile(lambda part: start - part.start <= CONTEXT_CHARS, reversed(own))

@@ -1,8 +1,7 @@
 """The rules that an answer is held to whatever it means (seed 4, section 8.2): rules that cannot be wrong about it.
 
-In: an answer's text, the facts that it was written from, what the person asked. Out: remarks on what is wrong, which
-the model can act on; none when the answer may be shown. Calculations are checked where the units cannot have changed:
-numbers with signs between them, «=» or «≈» and one number. What an answer means is judged by `grounding`.
+In: an answer's text, the facts that it was written from, what the person asked. Out: remarks that the model can act on.
+Calculations are checked where the units cannot have changed. What it means is judged by `grounding`.
 """
 
 import re
@@ -138,8 +137,7 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
 
 
 def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
-    """The same for an answer that was cut off anywhere. The last word or number and unclosed code are not judged, nor
-    is the language: the person has seen the text already, and no model can rewrite it."""
+    """Of an answer that was cut off anywhere: neither its last word or number nor its language is judged."""
     closed = answer.rpartition(_FENCE)[0] if answer.count(_FENCE) % 2 else answer
     whole = _LAST_WORD.sub("", closed)
     return remarks_on(whole, replace(evidence, language=None), from_base=from_base)
@@ -151,8 +149,7 @@ def of_language(remarks: Sequence[str]) -> bool:
 
 
 def rules_shown(answer: str, rules: str) -> tuple[str, ...]:
-    """A remark if both have IN_A_ROW identical consecutive words; punctuation is ignored, code is included. Translated
-    or paraphrased rules are not recognised."""
+    """A remark if both have IN_A_ROW identical consecutive words; a paraphrase is not recognised."""
     return () if _of_rules(rules).isdisjoint(_runs(answer)) else (_RULES_SHOWN,)
 
 

@@ -1,8 +1,7 @@
 """Splits an answer into its statements, and takes statements out of it.
 
 In: an answer with its marks, without its sign. Out: `Statement`s with their places and the facts that they cite; or the
-answer without some of them. A statement is a sentence, a list item, a table row or a code block: taken out whole, it
-leaves no half sentence. It judges nothing. Pure.
+answer without some of them. A statement is a sentence, a list item, a row or a code block. Pure.
 """
 
 import re

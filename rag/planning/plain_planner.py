@@ -67,8 +67,7 @@ class Breadth:
         return " ".join(self._having.sub(" ", said[begun.end() :]).split())
 
     def subject(self, question: str) -> str:
-        """The subject, for a search: the question without words of quantity and words for the documents themselves; the
-        whole question where nothing else is left."""
+        """The question without words of quantity and for the documents themselves, unless nothing is left."""
         return " ".join(self._unsought.sub(" ", _words(question)).replace("-", " ").split()) or question
 
     def leans(self, question: str) -> bool:
@@ -172,8 +171,7 @@ class PlainPlanner:
         return plan
 
     def _plan_for_more(self, before: str) -> QueryPlan:
-        """Lists the documents again, or searches `before` again. Where that answer showed one place in each document,
-        the search is for the subject alone, which finds other places."""
+        """Lists the documents again, or searches `before` again, by its subject where each document was searched."""
         sought = self._small_talk.sought(before)
         if self._breadth.names_all_documents(before):
             sought = self._breadth.subject(sought)
@@ -185,8 +183,7 @@ class PlainPlanner:
         return self._documents(question)
 
     def _documents(self, question: str) -> QueryPlan | None:
-        """A plan that lists the documents, or those of a kind, when the question asks for that and nothing else (a
-        search with its words would find no document); else None."""
+        """A plan that lists the documents, or those of a kind, when the question asks for nothing else."""
         asks_for_all = self._small_talk.asks_for_documents(question)
         kind = "" if asks_for_all or self._breadth.names_all_documents(question) else self._breadth.counted(question)
         if LIST not in self._tools or not (asks_for_all or kind):

@@ -1,8 +1,7 @@
 """What code does where no model writes: a document's outline, one quote of each of two, rows that fit a condition.
 
 In: a question, the words of `prompts/breadth.toml`, what was found. Out: Markdown and the passages behind it, or None,
-and then the quotes answer as always. A request is recognised by how it begins («перескажи», «сравни») or by a
-comparison with a number («дешевле 500»), and a condition only where a table that was found has a column for it. Pure.
+and then quotes answer. A request is recognised by how it begins or by a comparison with a number. Pure.
 """
 
 import re
@@ -118,8 +117,7 @@ class PlainRequests:
         return None
 
     def _column(self, rows: Sequence[Row], condition: Condition, wanted: frozenset[str]) -> str | None:
-        """The numeric column that the condition means: the one with prices, or the one that the question names. Not
-        all cells need be numbers: some may be «по запросу»."""
+        """The numeric column that is meant: with prices, or named. Some cells may be «по запросу»."""
         for name in dict.fromkeys(name for row in rows for name in row.names if name):
             filled = [row for row in rows if row.cell(name)]
             numbers = sum(_value(row, name) is not None for row in filled)

@@ -243,8 +243,7 @@ def _items(value: object) -> list[object]:
 
 
 def _call(raw: object) -> object:
-    """Tool and arguments, under whatever names they go. Arguments beside the tool's name belong to it; some models
-    write them as a string of JSON, and a plain string is the tool's one question."""
+    """Tool and arguments, under whatever names; arguments beside the tool's name belong to it, or are a string."""
     if isinstance(raw, str):
         return {"tool": raw}
     if not isinstance(raw, Mapping):
@@ -278,11 +277,8 @@ def _step(raw: object, place: int) -> object:
 
 
 def plan_schema(tools: Iterable[str], intents: Iterable[str], *, with_sign: bool = False) -> type[QueryPlan]:
-    """`QueryPlan` with a JSON schema for the model: short, with the names of this installation's tools and intents.
-
-    Arguments stay open objects (each tool's text tells them; a schema of all tools' arguments takes twice the room of
-    all else). What code fills in by itself (fallback, language, success criteria) is not asked for.
-    """
+    """`QueryPlan` with a JSON schema for the model: short, with the names of this installation's tools and intents,
+    open arguments (each tool's text tells them), and without what code fills in by itself."""
     text, number, free = {"type": "string"}, {"type": "integer"}, {"type": "object"}
     texts = _array(text)
     fields: dict[str, Any] = {
@@ -346,8 +342,7 @@ def needs(step: Step) -> frozenset[str]:
 
 
 def template(kind: QueryKind, question: str, tools: Container[str]) -> tuple[Step, ...]:
-    """The steps of seed 3's strategies ("Типы сложных запросов"), limited to the actions that this installation has;
-    none for a simple question."""
+    """The steps of seed 3's strategies ("Типы сложных запросов") with the actions that there are."""
     task, steps = question, tuple[Step, ...]()
     if kind is QueryKind.ANALYTICAL:  # overview, then details of each part; the answer does the synthesis
         steps = (Step(id="overview", action=LIST), Step(id="details", action=READ, params={"question": question}))

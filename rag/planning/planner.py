@@ -1,8 +1,8 @@
 """Question, dialogue, entities and documents -> a plan that can be run, usually in one call of a model.
 
-In: a `PlanningRequest`. Out: `Planned`. Only what code cannot put right (`plan`, `mending`) is asked for again, exactly
-once; after that there is one search (seed 4, section 6.4). Without a model `plain_planner` plans. In the messages the
-constant rules come first, for caches, and what people and documents have said stands between tags that no text closes.
+In: a `PlanningRequest`. Out: `Planned`. Only what code cannot put right is asked for again, exactly once; after that
+there is one search (seed 4, section 6.4). In the messages the constant rules come first, for caches, and what people
+and documents have said stands between tags.
 """
 
 from collections.abc import Mapping, Sequence
@@ -128,8 +128,7 @@ class Planner:
         return kind if not plan.tool_calls and kind not in (SmallTalk.MORE, SmallTalk.LEANING) else None
 
     async def _ask(self, model: ChatModel, request: PlanningRequest) -> Planned:
-        """The model's plan, or its second one. After that one search, or the usual strategy of the kind that a rejected
-        plan named; the words of the question choose nothing. Politeness is not searched for."""
+        """The model's plan, or its second one; after that one search, by the kind that a rejected plan named."""
         first = await self._propose(model, request.messages, request)
         if first.plan and not first.problems:
             return Planned(plan=self._complete(first.plan), origin=PlanOrigin.MODEL)
@@ -158,9 +157,9 @@ class Planner:
         return _Proposal(plan=mended.plan, answer=plan.model_dump_json(exclude_unset=True), problems=mended.problems)
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
-        """Adds steps from the kind's template where the model named only a kind: several calls of an analytical plan,
-        or one that reads documents, are its own way. Turns the calls into steps when one is slow, so that the person
-        can watch and stop it. A plan with steps has no calls."""
+        """Steps from the kind's template where the model named only a kind, and for calls of which one is slow, so that
+        the person can watch and stop it. Several calls of an analytical plan, or one that reads documents, are its own
+        way."""
         is_slow = any(self._tools[call.tool].is_slow for call in plan.tool_calls)
         is_told = plan.kind is QueryKind.ANALYTICAL and (is_slow or len(plan.tool_calls) > 1)
         steps = plan.steps or (() if plan.clarification or is_told else template(plan.kind, plan.question, self._tools))
