@@ -66,11 +66,7 @@ def _adapters() -> AdaptersMap:
     return adapters
 
 
-_SESSION: Mapping[str, object] = {
-    "autocommit": True,
-    "prepare_threshold": None,
-    "application_name": "baza",
-}
+_SESSION: Mapping[str, object] = {"autocommit": True, "prepare_threshold": None, "application_name": "baza"}
 
 _PREPARED_AFTER = 2  # calls of a statement over one connection
 
@@ -125,11 +121,7 @@ async def open_postgres(
     pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
         url,
         connection_class=_Connection,
-        kwargs={
-            **_SESSION,
-            "context": _adapters(),
-            "prepare_threshold": _PREPARED_AFTER if prepares else None,
-        },
+        kwargs={**_SESSION, "context": _adapters(), "prepare_threshold": _PREPARED_AFTER if prepares else None},
         min_size=1,
         max_size=pool_size,
         timeout=timeout_s,

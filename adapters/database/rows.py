@@ -35,13 +35,7 @@ R = TypeVar("R")
 Given = Argument | Mapping[str, JsonValue] | Sequence[str]
 
 COLUMNS: Mapping[type, Mapping[str, str]] = {
-    Caller: {
-        "token": "id",
-        "person": "user_id",
-        "base": "base_id",
-        "base_name": "name",
-        "is_read_only": "read_only",
-    },
+    Caller: {"token": "id", "person": "user_id", "base": "base_id", "base_name": "name", "is_read_only": "read_only"},
     ClaimedDocument: {"attempt": "attempts"},
     ClaimedEnrichment: {"document": "document_id", "attempt": "attempts"},
     DocumentCard: {"sent_by": "user_id"},
@@ -61,11 +55,7 @@ COLUMNS: Mapping[type, Mapping[str, str]] = {
         "median_s": "planned_median_s",
     },
     Token: {"base": "base_id", "base_name": "name", "is_read_only": "read_only"},
-    UserState: {
-        "mode": "current_mode",
-        "only": "only_document",
-        "base_owner": "owner_name",
-    },
+    UserState: {"mode": "current_mode", "only": "only_document", "base_owner": "owner_name"},
 }
 """Fields that have another column than that of their name."""
 

@@ -26,14 +26,14 @@ async def open_sdk(*, base_url: str, api_key: str | None, timeout_s: float) -> A
     import httpx2
     import openai
 
-    from adapters.llm.client import extra_headers
+    from adapters.llm.client import is_openrouter
 
     async with openai.AsyncOpenAI(
         base_url=base_url,
         api_key=api_key or PLACEHOLDER_KEY,
         max_retries=RETRIES,
         timeout=httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-        default_headers=extra_headers(base_url),
+        default_headers={"X-OpenRouter-Title": "Baza"} if is_openrouter(base_url) else {},
         http_client=openai.DefaultAioHttpClient(),  # a fifth less processor time for each call
     ) as sdk:
         yield sdk

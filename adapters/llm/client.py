@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -66,34 +66,10 @@ def _of_status(error: openai.APIStatusError) -> ModelError:
     return ModelAway(said) if error.status_code in _AWAY or error.status_code >= 500 else ModelRefused(said)
 
 
-def extra_headers(base_url: str) -> Mapping[str, str]:
-    """OpenRouter names the program in its statistics."""
-    return {"X-OpenRouter-Title": "Baza"} if _is_openrouter(base_url) else {}
-
-
-def extra_schema_fields(base_url: str) -> Mapping[str, object]:
-    """Without `require_parameters` OpenRouter may choose a provider that ignores the schema."""
-    return {"provider": {"require_parameters": True}} if _is_openrouter(base_url) else {}
-
-
-def _is_openrouter(base_url: str) -> bool:
+def is_openrouter(base_url: str) -> bool:
+    """OpenRouter names the program in its statistics, and chooses among providers, some of which ignore a schema."""
     host = urlsplit(base_url).hostname or ""
     return host == _OPENROUTER or host.endswith(f".{_OPENROUTER}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tokens:
-    """What a call took, as far as the server tells; `cost` in dollars."""
-
-    prompt: int
-    answer: int
-    cost: float
-
-    def as_call(self, model: str, *, seconds: float) -> ModelCall:
-        """For those who watch over models."""
-        return ModelCall(
-            model=model, seconds=seconds, prompt_tokens=self.prompt, answer_tokens=self.answer, cost=self.cost
-        )
 
 
 def as_reply(body: object) -> Json:
@@ -133,14 +109,15 @@ def has_ended(chunk: Json) -> bool:
     return any(choice.get("finish_reason") is not None for choice in _choices(chunk))
 
 
-def tokens_of(reply: Json) -> Tokens | None:
-    """None where the server does not report them."""
+def call_of(reply: Json, model: str) -> ModelCall | None:
+    """What a call took, as far as the server tells; None where it does not report tokens."""
     usage = reply.get("usage")
     if not isinstance(usage, dict):
         return None
-    return Tokens(
-        prompt=int(_number(usage.get("prompt_tokens"))),
-        answer=int(_number(usage.get("completion_tokens"))),
+    return ModelCall(
+        model=model,
+        prompt_tokens=int(_number(usage.get("prompt_tokens"))),
+        answer_tokens=int(_number(usage.get("completion_tokens"))),
         cost=_number(usage.get("cost")),
     )
 
@@ -202,7 +179,9 @@ class OpenAIChatModel:
         chunks = self._chunks(messages)
         try:
             async for chunk in chunks:
-                told = tokens_of(chunk) or told  # some servers report it with each piece, for all pieces so far
+                told = (
+                    call_of(chunk, self.name) or told
+                )  # some servers report it with each piece, for all pieces so far
                 ended = ended or has_ended(chunk)
                 piece, half = without_half(half + piece_of(chunk))
                 written += piece
@@ -272,8 +251,9 @@ class OpenAIChatModel:
 
     def _schema_fields(self, rung: Rung, schema: type[Schema]) -> Mapping[str, object]:
         wanted = response_format(rung, schema)
-        extra = extra_schema_fields(str(self._sdk.base_url)) if rung is Rung.JSON_SCHEMA else {}
-        return {} if wanted is None else {"response_format": wanted, **extra}
+        if rung is Rung.JSON_SCHEMA and is_openrouter(str(self._sdk.base_url)):
+            return {"response_format": wanted, "provider": {"require_parameters": True}}
+        return {} if wanted is None else {"response_format": wanted}
 
     async def _complete(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> str:
         started = time.monotonic()
@@ -281,7 +261,7 @@ class OpenAIChatModel:
             async with asyncio.timeout(self._settings.timeout_s):  # the SDK's is for each try, and between bytes
                 body = self._request(messages, {"stream": False, **fields})
                 reply = as_reply(await self._sdk.post(PATH, cast_to=object, content=body))
-        self._log_usage(tokens_of(reply), started)
+        self._log_usage(call_of(reply, self.name), started)
         return text_of(reply)
 
     async def _chunks(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Json, None]:
@@ -312,19 +292,13 @@ class OpenAIChatModel:
         except orjson.JSONEncodeError as error:
             raise ValueError("the prompt is not valid Unicode") from error
 
-    def _log_usage(self, tokens: Tokens | None, started: float) -> None:
-        if tokens is None:
+    def _log_usage(self, call: ModelCall | None, started: float) -> None:
+        if call is None:
             return
-        note_usage(prompt_tokens=tokens.prompt, answer_tokens=tokens.answer, cost=tokens.cost)
-        call = tokens.as_call(self.name, seconds=time.monotonic() - started)
+        note_usage(prompt_tokens=call.prompt_tokens, answer_tokens=call.answer_tokens, cost=call.cost)
+        call = replace(call, seconds=time.monotonic() - started)
         self._heard(call)
-        structlog.get_logger().debug(
-            "llm.answered",
-            model=self.name,
-            prompt_tokens=tokens.prompt,
-            answer_tokens=tokens.answer,
-            seconds=round(call.seconds, 3),
-        )
+        structlog.get_logger().debug("llm.answered", **vars(call))
 
 
 def _content(message: ChatMessage) -> object:

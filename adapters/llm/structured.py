@@ -132,15 +132,12 @@ def _parse_object(text: str) -> object:
     import json_repair  # only models that answer badly need it
 
     try:
-        return json.JSONDecoder().raw_decode(text)[0]
-    except json.JSONDecodeError:
-        pass
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-    if len(text) > LONGEST_REPAIR:
-        raise ValueError("it is broken and too long to be mended")
-    try:
-        return json_repair.loads(text)
+        try:
+            return json.JSONDecoder().raw_decode(text)[0]
+        except json.JSONDecodeError:
+            if len(text) > LONGEST_REPAIR:
+                raise ValueError("it is broken and too long to be mended") from None
+            return json_repair.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

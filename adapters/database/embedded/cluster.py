@@ -81,11 +81,7 @@ class Postmaster:
         if len(lines) < _LINES or not (lines[0].isdigit() and lines[3].isdigit()):
             return None
         return cls(
-            pid=int(lines[0]),
-            port=int(lines[3]),
-            sockets=Path(lines[4]),
-            tcp=bool(lines[5]),
-            ready=lines[7] == "ready",
+            pid=int(lines[0]), port=int(lines[3]), sockets=Path(lines[4]), tcp=bool(lines[5]), ready=lines[7] == "ready"
         )
 
     def alive(self, cluster: Path) -> bool:
@@ -94,7 +90,14 @@ class Postmaster:
             os.kill(self.pid, 0)
         except (ProcessLookupError, PermissionError):
             return False  # or another account's process: ours runs under the account that reads this, or we are root
-        return _serves(self.pid, cluster)
+        process = Path(f"/proc/{self.pid}")
+        try:
+            state = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+            program = (process / "cmdline").read_bytes().partition(b"\0")[0]
+            # A container without an init process never takes its dead away: killed servers stay there as zombies.
+            return state != "Z" and program.endswith(b"postgres") and (process / "cwd").samefile(cluster)
+        except OSError:
+            return True  # the system does not tell (no /proc, or not to us): waiting is safe
 
 
 def read_postmaster(cluster: Path) -> Postmaster | None:
@@ -126,20 +129,6 @@ def answers(folder: Path, port: int) -> bool:
         except OSError:
             return False
     return True
-
-
-def _serves(pid: int, cluster: Path) -> bool:
-    """Where the system does not tell (no /proc, or not to us), the process is taken for the server: waiting is safe."""
-    process = Path(f"/proc/{pid}")
-    try:
-        state = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
-        program = (process / "cmdline").read_bytes().partition(b"\0")[0]
-        # A container without an init process never takes its dead away: killed servers stay there as zombies.
-        if state == "Z" or not program.endswith(b"postgres"):
-            return False
-        return (process / "cwd").samefile(cluster)
-    except OSError:
-        return True
 
 
 def ensure_started(seat: Seat, *, tcp_port: int | None) -> Postmaster:

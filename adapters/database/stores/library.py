@@ -139,12 +139,7 @@ class LibraryStore(rows.Store):
         await self._call("renew_reservation", reservation=reservation, lease_s=lease_s)
 
     async def spent_in_a_day(
-        self,
-        person: UserId,
-        *,
-        questions: int | None = None,
-        cost: float | None = None,
-        token: UserId | None = None,
+        self, person: UserId, *, questions: int | None = None, cost: float | None = None, token: UserId | None = None
     ) -> Spending:
         """What the person (by this token of theirs) has asked of models in the last 24 hours, over all chats, compared
         with these bounds (None: no bound)."""

@@ -87,12 +87,7 @@ class PeopleStore(rows.Store):
     ) -> None:
         """Remember what the person was asked in this chat, for so long; an earlier question there is forgotten."""
         await self._call(
-            "put_pending_question",
-            chat=chat,
-            thread=thread,
-            user=person,
-            **vars(question),
-            seconds=seconds,
+            "put_pending_question", chat=chat, thread=thread, user=person, **vars(question), seconds=seconds
         )
 
     async def take_question(

@@ -7,7 +7,7 @@ another worker holds it, or when it was cancelled or deleted.
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from math import inf
 
@@ -36,7 +36,6 @@ from ingestion.spool import Spool, in_portions
 
 BATCH_CHARS = 300_000  # of blocks in one call
 FRAME_CHARS = 80  # of a block besides its text
-FEW_CHUNKS = 8  # written as JSON in a few milliseconds
 
 
 class TextStore(rows.Store):
@@ -130,12 +129,7 @@ class WorkStore(rows.Store):
         if not contents:
             return ()
         sent: list[Mapping[str, JsonValue]] = [
-            {
-                "document": document.id,
-                "hash": file.sha256,
-                "size_bytes": file.size_bytes,
-                "media_type": file.media_type,
-            }
+            {"document": document.id, "hash": file.sha256, "size_bytes": file.size_bytes, "media_type": file.media_type}
             for document, file in contents
         ]
         lease = contents[0][0].lease
@@ -180,8 +174,8 @@ class WorkStore(rows.Store):
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         """Store a batch in one call, which is sent before anything else is awaited; a chunk of the same ordinal is
         replaced."""
-        written = _write(chunks)
-        await self._held("add_chunks", document, chunks=written.chunks, embeddings=written.vectors)
+        written, vectors = _write(chunks)
+        await self._held("add_chunks", document, chunks=written, embeddings=vectors)
 
     async def publish(
         self,
@@ -194,13 +188,13 @@ class WorkStore(rows.Store):
     ) -> PublishedDocument:
         """Store the last chunks and make the document ready. Raises SourceError where there is no room, DatabaseError
         when not all `chunks` are stored."""
-        written = await _written(last)
+        written, vectors = await asyncio.to_thread(_write, last)  # tens of milliseconds, where there are many
         found = await self._held_within_bound(
             "publish_document",
             document,
             chunks,
-            last=written.chunks if last else None,
-            embeddings=written.vectors,
+            last=written if last else None,
+            embeddings=vectors,
             parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
             content_hash=content_hash,
         )
@@ -247,25 +241,14 @@ class WorkStore(rows.Store):
 
 
 def _failure_arguments(failure: Failure) -> dict[str, Argument]:
-    return {
-        "code": failure.code,
-        "params": json_text(failure.params),
-        "detail": storable(failure.detail),
-    }
+    return {"code": failure.code, "params": json_text(failure.params), "detail": storable(failure.detail)}
 
 
 def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
     return {
-        "title": parsed.title,
+        **vars(parsed),
         "names": [{"text": name.text, "terms": dict(name.terms)} for name in parsed.names],
-        "language": parsed.language,
-        "medium": parsed.medium.value,
-        "duration_s": parsed.duration_s,
-        "pages": parsed.pages,
-        "pages_without_text": list(parsed.pages_without_text),
-        "parts": parsed.parts,
         "unread": [part.to_json() for part in parsed.unread],
-        "author": parsed.author,
         "published_at": iso(parsed.published_at),
         "blocks": [_block_json(block) for block in blocks],
     }
@@ -284,21 +267,9 @@ def _block_json(block: Block) -> dict[str, JsonValue]:
     return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Written:
-    """Passages as the functions take them."""
-
-    chunks: str  # JSON, with their postings
-    vectors: Reals  # of those that have one
-
-
-async def _written(chunks: Sequence[IndexedChunk]) -> _Written:
-    """In a thread when there are many: they take tens of milliseconds, which would block the event loop."""
-    return _write(chunks) if len(chunks) <= FEW_CHUNKS else await asyncio.to_thread(_write, chunks)
-
-
-def _write(chunks: Sequence[IndexedChunk]) -> _Written:
-    return _Written(chunks=json_text(_chunks_json(chunks, count(1))), vectors=_vectors(chunks))
+def _write(chunks: Sequence[IndexedChunk]) -> tuple[str, Reals]:
+    """Passages as the functions take them: JSON with their postings, and the vectors of those that have one."""
+    return json_text(_chunks_json(chunks, count(1))), _vectors(chunks)
 
 
 def _write_whole(whole: Sequence[WholeDocument]) -> tuple[str, Reals]:

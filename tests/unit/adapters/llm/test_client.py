@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.llm.client import (
-    Tokens,
     as_reply,
-    extra_headers,
-    extra_schema_fields,
+    call_of,
     has_ended,
+    is_openrouter,
     piece_of,
     text_of,
-    tokens_of,
     without_half,
 )
+from rag.metering import ModelCall
 from rag.ports import ModelNonsense
 
 JSON = st.recursive(
@@ -31,18 +30,16 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("url", ["https://openrouter.ai/api/v1", "https://eu.OpenRouter.ai/api/v1"])
-def test_openrouter_gets_a_title_and_must_keep_to_the_schema(url: str) -> None:
-    assert extra_headers(url) == {"X-OpenRouter-Title": "Baza"}
-    assert extra_schema_fields(url) == {"provider": {"require_parameters": True}}
+def test_openrouter_is_known_by_its_host(url: str) -> None:
+    assert is_openrouter(url)
 
 
 @pytest.mark.parametrize(
     "url",
     ["http://127.0.0.1:11434/v1", "https://api.openai.com/v1", "https://notopenrouter.ai", "http://x/openrouter.ai"],
 )
-def test_other_servers_get_nothing_more(url: str) -> None:
-    assert not extra_headers(url)
-    assert not extra_schema_fields(url)
+def test_other_servers_are_not_openrouter(url: str) -> None:
+    assert not is_openrouter(url)
 
 
 def test_json_under_another_content_type_is_read() -> None:
@@ -75,15 +72,15 @@ def test_the_first_choice_is_the_answer() -> None:
 
 def test_the_end_and_the_tokens_are_told_by_the_last_pieces() -> None:
     assert has_ended({"choices": [{"delta": {}, "finish_reason": "stop"}]})
-    assert tokens_of({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "cost": 0.5}}) == Tokens(
-        prompt=3, answer=2, cost=0.5
-    )
+    usage = {"prompt_tokens": 3, "completion_tokens": 2, "cost": 0.5}
+    told = ModelCall(model="gpt", prompt_tokens=3, answer_tokens=2, cost=0.5)
+    assert call_of({"choices": [], "usage": usage}, "gpt") == told
 
 
 @pytest.mark.parametrize("told", ["1e999", "NaN", "1" + "0" * 400, '"3"'])
 def test_a_number_that_cannot_be_added_up_counts_nothing(told: str) -> None:
     usage = f'{{"prompt_tokens": {told}, "completion_tokens": {told}, "cost": {told}}}'
-    assert tokens_of(as_reply(f'{{"usage": {usage}}}')) == Tokens(prompt=0, answer=0, cost=0.0)
+    assert call_of(as_reply(f'{{"usage": {usage}}}'), "gpt") == ModelCall(model="gpt")
 
 
 @given(JSON)
@@ -93,6 +90,6 @@ def test_no_shape_makes_it_fall_over(body: object) -> None:
     reply = as_reply(body)
     assert isinstance(piece_of(reply), str)
     assert has_ended(reply) in (True, False)
-    assert tokens_of(reply) is None or isinstance(tokens_of(reply), Tokens)
+    assert call_of(reply, "gpt") is None or isinstance(call_of(reply, "gpt"), ModelCall)
     with suppress(ModelNonsense):
         assert text_of(reply).strip()
