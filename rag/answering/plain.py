@@ -13,84 +13,14 @@ from prompts.wordings import language_of
 from rag.answering.citations import cite
 from rag.answering.prompt import Assignment
 from rag.answering.quotes import MAX_QUOTES, choose, compare, quote_passages, read_for_sum
-from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.planning.plain_requests import PlainRequests, Request, RequestKind, outline
+from rag.execution.facts import Fact, FactKind
+from rag.planning.plain_requests import PlainRequests, RequestKind, outline
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
-from rag.records import AnswerKind, AnswerText, Citation, RankedPassage, SmallTalk
+from rag.records import AnswerKind, AnswerText, Citation, Passage, RankedPassage, SmallTalk
 from rag.words import escaped
 
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|(?![ :|-]+$).*\|[ \t]*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rendered:
-    """Text and sources; the text is empty when there is nothing worth showing."""
-
-    text: str
-    citations: tuple[Citation, ...] = ()
-    items: int = 0  # items shown; numbers about rows and disagreements do not count (`Fact.is_item`)
-    left: int = 0  # items that the limits leave out, here or earlier
-    is_weak: bool = False  # the passages may be about something else
-    done: RequestKind | None = None  # what was done instead of quoting what answers
-
-
-def render(
-    payload: FactsPayload,
-    *,
-    style: RenderStyle,
-    limits: Limits,
-    question: str,
-    before: str = "",
-    marked: Sequence[Fact] = (),
-    asked: str = "",
-    requests: PlainRequests | None = None,
-) -> Rendered:
-    """The items up to the limits. Only where there are none: what the question, as it was `asked`, requests of code;
-    else quotes of the passages that were `marked` as the answer's sources, or of those that are `certain`. A fact
-    without a title is a remark for the model. `before`: words of the question before, where this one leans on it."""
-    facts = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
-    if facts:
-        distinct: list[Fact] = []
-        for fact in facts:  # what two documents state identically is shown once
-            if not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in distinct):
-                distinct.append(fact)
-        shown = _within(distinct, style, limits)
-        items = sum(fact.is_item for fact in shown)
-        left = payload.left_out + sum(fact.is_item for fact in distinct) - items
-        said = {fact.text for fact in shown}
-        cited = [fact for fact in facts if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
-        citations = _unique([cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage])
-        return Rendered(text=_styled(shown, style), citations=citations, items=items, left=left)
-    judged = tuple(dict.fromkeys(fact.passage for fact in marked if fact.passage))[:MAX_QUOTES]
-    found = [fact.passage for fact in payload.facts if fact.passage]
-    request = requests.of(asked) if requests and not judged else None
-    if requests and request and (done := _requested(request, requests, asked, found)):
-        return done
-    asking = requests.asking_price(asked) if requests else ()
-    passages = judged or choose(read_for_sum(found, f"{question} {before}", asking))
-    if not passages:
-        return Rendered(text="")
-    text, citations = quote_passages(passages, question, before=before)
-    return Rendered(text=text, citations=citations, is_weak=not judged and not any(each.certain for each in passages))
-
-
-def _requested(
-    request: Request, requests: PlainRequests, question: str, found: Sequence[RankedPassage]
-) -> Rendered | None:
-    if request.kind is RequestKind.COMPARISON:
-        asking = requests.asking_price(request.about)
-        compared = compare(read_for_sum(found, request.about, asking), request.about)
-        return compared and Rendered(text=compared[0], citations=compared[1], done=request.kind)
-    if request.condition:
-        listed = requests.rows(request.condition, question, found, language_of(question))
-        done, left = listed or (None, 0)
-    else:
-        done, left = outline(found), 0
-    if done is None:
-        return None
-    citations = tuple(cite(passage, about=question) for passage in done.passages)
-    return Rendered(text=done.text, citations=_unique(citations), left=left, done=request.kind)
 
 
 def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[Fact]:
@@ -124,10 +54,6 @@ def _styled(facts: Sequence[Fact], style: RenderStyle) -> str:
     return "\n\n".join(map(" ".join, ended))
 
 
-def _unique(citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    return tuple({citation.chunk_id: citation for citation in citations}.values())
-
-
 @dataclass(frozen=True, kw_only=True)
 class Draft(AnswerText):
     """The answer so far."""
@@ -151,7 +77,8 @@ class PlainAnswers:
         self._language = language
 
     def write(self, assignment: Assignment, *, marked: Sequence[Fact] = ()) -> Draft:
-        """The facts, or NOTHING. `marked`: facts that a rejected answer marked; they may be the right ones."""
+        """The facts; else what the question requests of code; else quotes of the passages that were `marked` as a
+        rejected answer's sources, or of those that are `certain`; or NOTHING."""
         if assignment.small_talk is SmallTalk.MORE:
             return self._more(assignment)
         if assignment.small_talk:
@@ -163,34 +90,36 @@ class PlainAnswers:
             before = understood.removeprefix(question)
         else:
             question = understood or question
-        answer = render(
-            assignment.facts,
-            style=assignment.style,
-            limits=assignment.limits,
-            question=question,
-            before=before,
-            marked=marked,
-            asked=assignment.question,
-            requests=self._requests,
-        )
-        if not answer.text:
+        facts = [fact for fact in assignment.facts.facts if fact.kind is not FactKind.PASSAGE and fact.title]
+        if facts:  # quotes next to a list would repeat it; a fact without a title is a remark for the model
+            return self._listed(facts, assignment)
+        judged = tuple(dict.fromkeys(fact.passage for fact in marked if fact.passage))[:MAX_QUOTES]
+        found = [fact.passage for fact in assignment.facts.facts if fact.passage]
+        if self._requests and not judged and (done := _requested(self._requests, assignment, found)):
+            return done
+        asking = self._requests.asking_price(assignment.question) if self._requests else ()
+        passages = judged or choose(read_for_sum(found, f"{question} {before}", asking))
+        if not passages:
             return NOTHING
-        text = answer.text
-        if answer.items and answer.left:
-            text += f"\n\n{self.remainder(answer.items, answer.left, assignment)}"
-        cited, facts = {each.chunk_id for each in answer.citations}, assignment.facts.facts
-        used = {
-            rank: fact for rank, fact in enumerate(facts, 1) if fact.passage and fact.passage.passage.chunk_id in cited
-        }
-        return Draft(
-            kind=AnswerKind.QUOTES,
-            text=text,
-            citations=answer.citations,
-            used=tuple(used),
-            cited=tuple(used.values()) or facts,  # of a list: all
-            done=True,
-            is_weak=answer.is_weak,
-            instead=answer.done.value if answer.done else "",
+        text, citations = quote_passages(passages, question, before=before)
+        is_weak = not judged and not any(each.certain for each in passages)
+        return _quoting(assignment, text, citations, is_weak=is_weak)
+
+    def _listed(self, facts: Sequence[Fact], assignment: Assignment) -> Draft:
+        """The items up to the limits. Numbers about rows and disagreements are no items (`Fact.is_item`)."""
+        distinct: list[Fact] = []
+        for fact in facts:  # what two documents state identically is shown once
+            if not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in distinct):
+                distinct.append(fact)
+        shown = _within(distinct, assignment.style, assignment.limits)
+        items, text = sum(fact.is_item for fact in shown), _styled(shown, assignment.style)
+        left = assignment.facts.left_out + sum(fact.is_item for fact in distinct) - items
+        if items and left:
+            text += f"\n\n{self.remainder(items, left, assignment)}"
+        said = {fact.text for fact in shown}
+        cited = [fact for fact in facts if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
+        return _quoting(
+            assignment, text, [cite(each.passage.passage, about=each.text) for each in cited if each.passage]
         )
 
     def ask_which(self, assignment: Assignment) -> Draft:
@@ -219,3 +148,38 @@ class PlainAnswers:
 def listed_items(text: str) -> int:
     """The number of list items or table rows."""
     return max(len(_ITEM.findall(text)), len(_ROW.findall(text)) - 1, 0)
+
+
+def _requested(requests: PlainRequests, assignment: Assignment, found: Sequence[RankedPassage]) -> Draft | None:
+    question, request = assignment.question, requests.of(assignment.question)
+    if request is None:
+        return None
+    if request.kind is RequestKind.COMPARISON:
+        read = read_for_sum(found, request.about, requests.asking_price(request.about))
+        told: tuple[str, Sequence[Citation | Passage]] | None = compare(read, request.about)
+    elif request.condition:
+        told = requests.rows(request.condition, question, found, language_of(question))
+    else:
+        told = outline(found)
+    if told is None:
+        return None
+    citations = [each if isinstance(each, Citation) else cite(each, about=question) for each in told[1]]
+    return _quoting(assignment, told[0], citations, instead=request.kind.value)
+
+
+def _quoting(
+    assignment: Assignment, text: str, citations: Sequence[Citation], *, is_weak: bool = False, instead: str = ""
+) -> Draft:
+    cited, facts = {each.chunk_id: each for each in citations}, assignment.facts.facts
+    ranked = enumerate(facts, start=1)
+    used = {rank: fact for rank, fact in ranked if fact.passage and fact.passage.passage.chunk_id in cited}
+    return Draft(
+        kind=AnswerKind.QUOTES,
+        text=text,
+        citations=tuple(cited.values()),
+        used=tuple(used),
+        cited=tuple(used.values()) or facts,  # of a list: all
+        done=True,
+        is_weak=is_weak,
+        instead=instead,
+    )

@@ -54,12 +54,8 @@ class Request:
     condition: Condition | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Done:
-    """What came of it."""
-
-    text: str  # Markdown
-    passages: tuple[Passage, ...]
+Done = tuple[str, Sequence[Passage]]
+"""What came of it: Markdown, and the passages behind it."""
 
 
 class PlainRequests:
@@ -98,10 +94,8 @@ class PlainRequests:
         )
         return Request(kind=RequestKind.ROWS, condition=condition)
 
-    def rows(
-        self, condition: Condition, question: str, found: Sequence[RankedPassage], language: str
-    ) -> tuple[Done, int] | None:
-        """The rows of the first document that has a column for the condition, and how many of them are not shown."""
+    def rows(self, condition: Condition, question: str, found: Sequence[RankedPassage], language: str) -> Done | None:
+        """The rows of the first document that has a column for the condition."""
         wanted, words = stems(question), self._wordings[language]
         for passages in _by_document(found):
             rows = list(dict.fromkeys(row for passage in passages for row in rows_of(passage.text)))
@@ -113,7 +107,7 @@ class PlainRequests:
             told = (words.rows_fit if is_whole else words.rows_fit_found).format(fit=len(fitting), total=len(rows))
             lines = [f"**{escaped(told)}**", *(f"- {escaped(row.words)}" for row in fitting[:FILTERED_ROWS])]
             used = [each for each in passages if any(row in fitting for row in rows_of(each.text))] or passages[:1]
-            return Done(text="\n".join(lines), passages=tuple(used)), max(len(fitting) - FILTERED_ROWS, 0)
+            return "\n".join(lines), used
         return None
 
     def _column(self, rows: Sequence[Row], condition: Condition, wanted: frozenset[str]) -> str | None:
@@ -142,7 +136,7 @@ def outline(found: Sequence[RankedPassage]) -> Done | None:
     while len("\n".join(kept)) > OUTLINE_CHARS:
         kept.pop()
     more = ["- …"] if len(kept) < len(lines) else []
-    return Done(text="\n".join([*kept, *more]), passages=tuple(passages[:1])) if kept else None
+    return ("\n".join([*kept, *more]), passages[:1]) if kept else None
 
 
 def _by_document(found: Sequence[RankedPassage]) -> Iterator[list[Passage]]:

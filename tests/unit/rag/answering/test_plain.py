@@ -4,20 +4,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.plain import render
+from prompts.loader import load_prompts
+from rag.answering.plain import Draft, PlainAnswers
+from rag.answering.prompt import Assignment
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
 from tests.fakes.rag import make_passage, rank
+
+PLAIN = PlainAnswers(load_prompts(), "ru")
 
 
 def statement(text: str, title: str = "АЛОР") -> Fact:
     return Fact(kind=FactKind.STATEMENT, text=text, title=title)
 
 
+def rendered(payload: FactsPayload, style: RenderStyle = RenderStyle.BULLETS, **limits: int) -> Draft:
+    bounds = Limits.model_validate(limits)
+    return PLAIN.write(Assignment(question="Что сделано, какой срок?", facts=payload, style=style, limits=bounds))
+
+
 def show(*facts: Fact, style: RenderStyle = RenderStyle.BULLETS, **limits: int) -> str:
-    payload = FactsPayload(facts=facts)
-    return render(payload, style=style, limits=Limits.model_validate(limits), question="Что сделано?").text
+    return rendered(FactsPayload(facts=facts), style, **limits).text.partition("\n\nещё ")[0]
 
 
 def test_bullets_show_every_item() -> None:
@@ -64,8 +72,7 @@ def test_what_rows_come_to_stands_above_the_table_and_is_no_item() -> None:
 )
 def test_what_the_limits_leave_out_is_counted(style: RenderStyle, limits: dict[str, int], items: int) -> None:
     payload = FactsPayload(facts=tuple(statement(name, name) for name in "абвгде"), left_out=10)
-    shown = render(payload, style=style, limits=Limits.model_validate(limits), question="Что сделано?")
-    assert (shown.items, shown.left) == (items, 16 - items)
+    assert rendered(payload, style, **limits).text.endswith(f"ещё {16 - items} из 16 (по запросу могу вывести)")
 
 
 def test_items_that_say_the_same_count_each() -> None:
@@ -81,7 +88,7 @@ def test_no_style_shows_more_than_the_limit(texts: list[str], style: RenderStyle
 
 def test_passages_are_quoted_with_their_sources() -> None:
     payload = passages_payload(rank(make_passage("Срок 14 дней.")), asked="срок")
-    shown = render(payload, style=RenderStyle.SHORT, limits=Limits(), question="Какой срок?")
+    shown = rendered(payload, RenderStyle.SHORT)
     assert shown.text == "**Срок 14 дней.**"
     assert [citation.chunk_id for citation in shown.citations] == [1]
 
@@ -96,5 +103,5 @@ def test_what_two_documents_bear_is_said_once_and_cited_twice() -> None:
         Fact(kind=FactKind.VALUE, text="Изменилось: А", title=ranked.passage.title, passage=ranked, item="А")
         for ranked in rank(make_passage("А 1", number=1), make_passage("А 2", number=2))
     ]
-    shown = render(FactsPayload(facts=tuple(sides)), style=RenderStyle.BULLETS, limits=Limits(), question="?")
+    shown = rendered(FactsPayload(facts=tuple(sides)))
     assert (shown.text, len(shown.citations)) == ("- Изменилось: А", 2)

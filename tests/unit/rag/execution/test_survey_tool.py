@@ -4,10 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from domain.ids import BaseId
-from rag.answering.plain import render
+from prompts.loader import load_prompts
+from rag.answering.plain import PlainAnswers
+from rag.answering.prompt import Assignment
 from rag.execution.facts import FactsPayload
 from rag.execution.search_tool import MOST_DOCUMENTS, SurveyArguments, SurveyBase
-from rag.planning.plan import Limits, RenderStyle
+from rag.planning.plan import RenderStyle
 from rag.records import Fit, RankedPassage, SearchFilter
 from tests.fakes.planning import BREADTH
 from tests.fakes.reading import WORDINGS, Shelf, turn
@@ -51,7 +53,8 @@ async def test_words_that_only_say_how_much_is_asked_for_are_not_searched() -> N
 
 
 async def test_the_answer_without_a_model_says_that_it_is_no_count() -> None:
-    shown = render(await survey(SHELF), style=RenderStyle.BULLETS, limits=Limits(), question=ASKED)
+    plain = PlainAnswers(load_prompts(), "ru")
+    shown = plain.write(Assignment(question=ASKED, facts=await survey(SHELF), style=RenderStyle.BULLETS))
     assert shown.text.startswith("- Найдено в документах: 2 из 3. Это поиск по словам вопроса, а не подсчёт")
     assert len(shown.citations) == 2
 

@@ -1,15 +1,17 @@
 """What code does where no model writes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from adapters.lexical import RussianEnglishAnalyzer
+from prompts.loader import load_prompts
 from prompts.wordings import load_breadth, load_wordings
-from rag.answering.plain import Rendered, render
+from rag.answering.plain import Draft, PlainAnswers
+from rag.answering.prompt import Assignment
 from rag.execution.search_tool import passages_payload
 from rag.planning.plain_requests import PlainRequests, RequestKind, outline
-from rag.planning.plan import Limits, RenderStyle
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
 from tests.fakes.rag import make_passage, rank
@@ -45,15 +47,10 @@ def test_a_request_is_known_by_how_it_begins_or_by_a_comparison_with_a_number(
     assert (request.kind if request else None, request.about if request else "") == (kind, about)
 
 
-def asked(question: str, found: tuple[RankedPassage, ...]) -> Rendered:
-    return render(
-        passages_payload(found, asked=question),
-        style=RenderStyle.SHORT,
-        limits=Limits(),
-        question=question,
-        asked=question,
-        requests=REQUESTS,
-    )
+def asked(question: str, found: Sequence[RankedPassage], understood: str = "") -> Draft:
+    facts = passages_payload(found, asked=understood or question)
+    plain = PlainAnswers(load_prompts(), "ru", REQUESTS)
+    return plain.write(Assignment(question=question, understood=understood, facts=facts))
 
 
 @pytest.mark.parametrize(
@@ -71,13 +68,13 @@ def test_rows_are_filtered_and_counted(question: str, rows: list[str]) -> None:
     told, *lines = answer.text.splitlines()
     assert f": {len(rows)} " in told or f"{len(rows)} of 3" in told
     assert [line[2:].split(":")[0] for line in lines] == rows
-    assert answer.done is RequestKind.ROWS
+    assert answer.instead == RequestKind.ROWS
 
 
 @pytest.mark.parametrize("question", ["сколько людей старше, больше 20", "весна дешевле 500"])
 def test_without_a_column_for_the_condition_quotes_answer(question: str) -> None:
     table = PRICES.replace("Цена, ₽", "Код").replace("Остаток", "Полка")
-    assert asked(question, rank(make_passage(table))).done is None
+    assert asked(question, rank(make_passage(table))).instead == ""
 
 
 def test_what_a_part_of_a_long_table_says_is_said_to_be_a_part() -> None:
@@ -124,15 +121,8 @@ def test_a_follow_up_about_a_price_means_what_was_asked_before() -> None:
     texts = {"Библиотека": "Ксерокопия стоит 8 рублей.", "Прайс": "| Сорт | Цена, ₽ |\n| --- | --- |\n| Слива | 640 |"}
     words = AskedWords(terms_of=RussianEnglishAnalyzer().terms)
     found = [make_passage(text, number=n, document=title, title=title) for n, (title, text) in enumerate(texts.items())]
-    answer = render(
-        passages_payload([replace(each, asked=words) for each in rank(*found)], asked="слива"),
-        style=RenderStyle.SHORT,
-        limits=Limits(),
-        question="а сколько она стоит?",
-        before="есть ли слива",
-        asked="а сколько она стоит?",
-        requests=REQUESTS,
-    )
+    question = "а сколько она стоит?"
+    answer = asked(question, [replace(each, asked=words) for each in rank(*found)], f"{question} есть ли слива")
     assert answer.text.startswith("**Слива: цена 640 ₽")
 
 
@@ -163,7 +153,7 @@ def test_an_outline_has_each_heading_with_its_first_sentence_in_the_document_s_o
     second = replace(make_passage("Итоги\n\nХорошо. Дальше.", number=2), ordinal=1)
     done = outline(rank(second, replace(make_passage(MINUTES), ordinal=0)))
     assert done
-    assert done.text.splitlines() == [
+    assert done[0].splitlines() == [
         "- **Протокол**",
         "- **Решили** Купить погрузчик.",
         "- **Разное** Код 4815.",
