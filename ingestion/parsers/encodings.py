@@ -7,6 +7,7 @@ comes line by line. It does not decide whether bytes are text; `kinds` does.
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -27,11 +28,9 @@ BOMS: tuple[tuple[bytes, str], ...] = (
 )
 WIDE_ENCODINGS: Mapping[str, int] = {"utf-32-le": 4, "utf-32-be": 4, "utf-16-le": 2, "utf-16-be": 2}
 """Encoding -> bytes per code unit."""
-WIDE_PLAIN_SHARE = 0.9
-"""Share of characters in the scripts below: the wrong byte order gives ideographs and unassigned code points."""
+WIDE_PLAIN_SHARE = 0.9  # of characters: the wrong byte order gives ideographs and unassigned code points
+_WIDE_PLAIN = re.compile("[\\t\\n\\r\\f\\x20-\\u06ff\\u2000-\\u2121]")  # Latin to Arabic, and punctuation
 CYRILLIC_HIGH_BYTE = b"\x04"  # the high byte of each letter in UTF-16; a single word has no zero byte
-WIDE_PLAIN_END = 0x700  # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic
-PUNCTUATION_PLACES = range(0x2000, 0x2122)
 CYRILLIC_ENCODINGS: Mapping[str, float] = {
     "cp1251": 2.5, "koi8-r": 1.0, "cp866": 1.0, "mac-cyrillic": 0.0, "iso8859-5": 0.0
 }  # fmt: skip
@@ -69,19 +68,11 @@ STRANGE_WEIGHT = 2.0  # in pairs
 def decode_page(body: bytes) -> str:
     """Decode as UTF-8 if valid, else as the page declares, else by its letters."""
     declared = _META_CHARSET.search(body[:META_WITHIN_BYTES])
-    if declared is None or body.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return decode_text(body)
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        return _decode_as(declared.group(1).decode("ascii"), body)
-
-
-def _decode_as(charset: str, body: bytes) -> str:
-    try:
-        return body.decode(charset)
-    except (LookupError, UnicodeError):
-        return decode_text(body)
+    if declared is not None and not body.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        for charset in ("utf-8", declared.group(1).decode("ascii")):
+            with suppress(LookupError, UnicodeError):
+                return body.decode(charset)
+    return decode_text(body)
 
 
 def decode_text(data: bytes) -> str:
@@ -112,23 +103,25 @@ def guess_wide_encoding(data: bytes) -> str | None:
     if b"\0" not in sample and sample.count(CYRILLIC_HIGH_BYTE) < len(sample) * FEWEST_CYRILLIC / 2:
         return None
     for encoding, width in WIDE_ENCODINGS.items():
-        text = _decode_strictly(sample[: len(sample) // width * width], encoding)
-        if text and _plain_share(text) >= WIDE_PLAIN_SHARE:
-            return encoding
+        with suppress(UnicodeDecodeError):
+            text = sample[: len(sample) // width * width].decode(encoding)
+            if text and len(_WIDE_PLAIN.findall(text)) >= len(text) * WIDE_PLAIN_SHARE:
+                return encoding
     return None
 
 
 def _guess_encoding(sample: bytes, pieces: Iterable[bytes]) -> str:
     """Guess from the beginning, but test UTF-8 on all `pieces`: a few Russian words may be at the end."""
-    for mark, encoding in BOMS:
-        if sample.startswith(mark):
-            return encoding
-    wide = guess_wide_encoding(sample)
-    if wide is not None:
-        return wide
-    if _is_utf8(pieces):
-        return "utf-8"
-    return _guess_cyrillic(sample) or _guess_by_statistics(sample) or LAST_RESORT
+    marked = next((encoding for mark, encoding in BOMS if sample.startswith(mark)), None)
+    if stated := marked or guess_wide_encoding(sample) or ("utf-8" if _is_utf8(pieces) else _guess_cyrillic(sample)):
+        return stated
+    if detect_language(sample.decode(LAST_RESORT, errors="replace")) in WESTERN_LANGUAGES:
+        return LAST_RESORT  # its frequent words are ASCII; the statistics below mistake French for Baltic languages
+    # Imported here: the import takes 50 ms, and most files are UTF-8.
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample).best()
+    return best.encoding if best is not None else LAST_RESORT
 
 
 def _is_utf8(pieces: Iterable[bytes]) -> bool:
@@ -145,8 +138,7 @@ def _is_utf8(pieces: Iterable[bytes]) -> bool:
 def _guess_cyrillic(sample: bytes) -> str | None:
     texts = {encoding: sample.decode(encoding, errors="replace") for encoding in CYRILLIC_ENCODINGS}
     best = max(texts, key=lambda encoding: _russian_score(texts[encoding], given=CYRILLIC_ENCODINGS[encoding]))
-    is_short = len(sample) < SHORT_BYTES
-    fewest = FEWEST_FREQUENT_PAIRS_OF_SHORT if is_short else FEWEST_FREQUENT_PAIRS
+    fewest = FEWEST_FREQUENT_PAIRS_OF_SHORT if len(sample) < SHORT_BYTES else FEWEST_FREQUENT_PAIRS
     return best if _russian_score(texts[best]) >= fewest else None
 
 
@@ -163,32 +155,3 @@ def _russian_score(text: str, *, given: float = 0.0) -> float:
     hits = sum(pair in FREQUENT_PAIRS for pair in pairs)
     strange = len(_STRANGE.findall(text)) * STRANGE_WEIGHT
     return (given + hits - strange) / (len(pairs) + strange)
-
-
-def _guess_by_statistics(sample: bytes) -> str | None:
-    # Imported here: the import takes 50 ms, and most files are UTF-8.
-    from charset_normalizer import from_bytes
-
-    if detect_language(sample.decode(LAST_RESORT, errors="replace")) in WESTERN_LANGUAGES:
-        return LAST_RESORT  # its frequent words are ASCII; the statistics below mistake French for Baltic languages
-    best = from_bytes(sample).best()
-    return best.encoding if best is not None else None
-
-
-def _decode_strictly(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        return None
-
-
-def _plain_share(text: str) -> float:
-    plain = sum(_is_plain(character) for character in text)
-    return plain / len(text)
-
-
-def _is_plain(character: str) -> bool:
-    code = ord(character)
-    if code < 0x20:
-        return character in "\t\n\r\f"
-    return code < WIDE_PLAIN_END or code in PUNCTUATION_PLACES

@@ -10,6 +10,7 @@ import pytest
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import LARGEST_DIRECTORY_BYTES, FileKind, glance, inspect_file
+from ingestion.parsers.registry import parse_file
 from tests.unit.ingestion.parsers.files import write_docx
 from tests.unit.ingestion.parsers.ole2 import compound_file
 from tests.unit.ingestion.parsers.packages import (
@@ -120,7 +121,7 @@ def test_what_nobody_reads_is_refused_with_its_reason(
     tmp_path: Path, name: str, content: bytes, code: FailureCode
 ) -> None:
     with pytest.raises(SourceError) as caught:
-        inspect_file(_write(tmp_path, content), name=name, media_type=None)
+        parse_file(_write(tmp_path, content), name=name, media_type=None)
     assert caught.value.code is code
     assert caught.value.params == {"name": name}
 
