@@ -1,12 +1,14 @@
 """Reads PPTX slide by slide: the title as heading, the texts in visual order, then the notes.
 
 In: a PresentationML file, transitional or strict. Out: a `Document` whose blocks know their slide. Shapes are read in
-bands from top to bottom, each from left to right (positions in EMU, 914,400 an inch), charts by their cached data. No
-pictures are read. python-pptx is not used: it holds every picture in memory and reads neither diagrams nor charts.
+bands from top to bottom, each from left to right (positions in EMU, 914,400 an inch), those of a group together,
+charts by their cached data. No pictures are read. python-pptx is not used: it holds every picture in memory and reads
+neither diagrams nor charts.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 
 from domain.locator import Locator
@@ -20,10 +22,7 @@ MOST_POINTS = 10_000
 EMU_OF_BAND = 350_000  # about a centimetre: shapes whose tops differ by less are side by side
 FAR_BELOW = 10**9  # for a shape without a position
 TITLE_TYPES = frozenset({"title", "ctrTitle"})
-WORDY = frozenset({"sp", "graphicFrame", "cxnSp"})
-GROUP = "grpSp"
-DEEPEST_GROUP = 30
-ALTERNATIVES = "AlternateContent"
+WORDY = frozenset({"sp", "graphicFrame", "cxnSp", "grpSp"})
 PRESENTATION = "ppt/presentation.xml"
 BODY_TYPES = frozenset({"body", "obj", "subTitle", ""})
 UNREAD_TYPES = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})  # date, footer, number: the same on every slide
@@ -51,10 +50,9 @@ def _first(series: Element, *names: str) -> Element | None:
 
 
 def _points(values: Element | None) -> dict[int, str]:
-    if values is None:
-        return {}
-    points = ((point.get("idx", ""), words_of(child(point, "v"))) for point in values.iter("{*}pt"))
-    return {int(place): _tidy(text) for place, text in points if place.isdecimal() and len(place) < 9}
+    points = () if values is None else values.iter("{*}pt")
+    texts = ((point.get("idx", ""), words_of(child(point, "v"))) for point in points)
+    return {int(place): _tidy(text) for place, text in texts if place.isdecimal() and len(place) < 9}
 
 
 def _name(text: Element | None) -> str:
@@ -69,137 +67,62 @@ def _tidy(text: str) -> str:
         return text
 
 
-@dataclass(frozen=True, kw_only=True)
-class Corner:
-    """The upper left corner of a shape."""
-
-    top: float
-    left: float
-
-
+Corner = tuple[float, float]
+"""Top and left of a shape."""
 Placeholders = Mapping[tuple[str, str], Corner]
 """("idx", number) or ("type", name) -> position."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shape:
-    """A shape that may contain text, and its position."""
-
-    element: Element
-    corner: Corner
-    placeholder: str | None  # its type, "" if unstated; None: no placeholder
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Group:
-    """Transforms coordinates inside a group into those of the slide."""
-
-    left: float = 0
-    top: float = 0
-    scale_x: float = 1
-    scale_y: float = 1
-
-    def place(self, left: float, top: float) -> Corner:
-        return Corner(left=self.left + left * self.scale_x, top=self.top + top * self.scale_y)
+def _shapes(container: Element | None, inherited: Placeholders) -> Iterator[Element]:
+    """The shapes of a slide's tree or of a group in visual order."""
+    placed = [(*_corner(element, inherited), element) for element in _content(container)]
+    banded: list[tuple[float, float, Element]] = []
+    for top, left, element in sorted(placed, key=itemgetter(0)):
+        is_beside = bool(banded) and top - banded[-1][0] <= EMU_OF_BAND
+        banded.append((banded[-1][0] if is_beside else top, left, element))
+    for *_, element in sorted(banded, key=itemgetter(0, 1)):
+        if local_name(element) == "grpSp":
+            yield from _shapes(element, inherited)
+        else:
+            yield element
 
 
-def shapes_in_order(slide: Element | None, inherited: Placeholders) -> list[Shape]:
-    """The shapes of a slide or notes page; none if it does not exist."""
-    tree = next(slide.iter("{*}spTree"), None) if slide is not None else None
-    if tree is None:
-        return []
-    return _in_bands(list(_walk(tree, _Group(), inherited, depth=0)))
+def _content(container: Element | None) -> Iterator[Element]:
+    for element in () if container is None else container:
+        if local_name(element) == "AlternateContent":
+            yield from _content(child(element, "Choice"))  # the fallback is a picture of the same
+        elif local_name(element) in WORDY:
+            yield element
 
 
-def placeholders(layout: Element | None) -> dict[tuple[str, str], Corner]:
-    """Positions of the placeholders in a layout or master."""
-    places: dict[tuple[str, str], Corner] = {}
-    for shape in shapes_in_order(layout, {}):
-        mark = _placeholder(shape.element)
-        if mark is not None and shape.corner.top < FAR_BELOW:
-            for key in _keys(mark):
-                places.setdefault(key, shape.corner)
-    return places
-
-
-def is_title(shape: Shape) -> bool:
-    """Whether the shape is the title placeholder and has text."""
-    return shape.placeholder in TITLE_TYPES and any(text.text for text in shape.element.iter("{*}t"))
-
-
-def _walk(container: Element, group: _Group, inherited: Placeholders, *, depth: int) -> Iterator[Shape]:
-    for element in container:
-        name = local_name(element)
-        if name == ALTERNATIVES:
-            choice = child(element, "Choice")  # the fallback is a picture of the same
-            yield from _walk(choice, group, inherited, depth=depth) if choice is not None else ()
-        elif name == GROUP and depth < DEEPEST_GROUP:
-            yield from _walk(element, _enter(element, group), inherited, depth=depth + 1)
-        elif name in WORDY:
-            yield _shape(element, group, inherited)
-
-
-def _shape(element: Element, group: _Group, inherited: Placeholders) -> Shape:
-    mark = _placeholder(element)
-    offset = _offset(element, "off")
-    if offset is not None:
-        corner = group.place(*offset)
-    else:
-        keys = _keys(mark) if mark is not None else []
-        corner = next((inherited[key] for key in keys if key in inherited), Corner(top=FAR_BELOW, left=0))
-    return Shape(element=element, corner=corner, placeholder=mark.get("type", "") if mark is not None else None)
-
-
-def _placeholder(element: Element) -> Element | None:
-    return next(element.iter("{*}ph"), None)
-
-
-def _keys(mark: Element) -> list[tuple[str, str]]:
-    keys = [("idx", mark.get("idx"))] if mark.get("idx") else []
-    kind = mark.get("type", "body")
-    return [*keys, ("type", "title" if kind in TITLE_TYPES else kind)]
-
-
-def _enter(element: Element, outer: _Group) -> _Group:
-    properties = child(element, "grpSpPr")
-    transform = child(properties, "xfrm") if properties is not None else None
-    if transform is None:
-        return outer
-    left, top = _pair(child(transform, "off"), "x", "y") or (0, 0)
-    inner_left, inner_top = _pair(child(transform, "chOff"), "x", "y") or (left, top)
-    width, height = _pair(child(transform, "ext"), "cx", "cy") or (1, 1)
-    inner_width, inner_height = _pair(child(transform, "chExt"), "cx", "cy") or (width, height)
-    scale_x = outer.scale_x * (width / inner_width if inner_width else 1)
-    scale_y = outer.scale_y * (height / inner_height if inner_height else 1)
-    corner = outer.place(left, top)
-    return _Group(
-        left=corner.left - inner_left * scale_x, top=corner.top - inner_top * scale_y, scale_x=scale_x, scale_y=scale_y
-    )
-
-
-def _offset(element: Element, name: str) -> tuple[float, float] | None:
-    """The offset of a shape (`spPr/xfrm`) or a frame (`xfrm`)."""
-    properties = child(element, "spPr")
+def _corner(element: Element, inherited: Placeholders) -> Corner:
+    """Of a shape or group by its properties, of a frame by its own transform, else of its placeholder."""
+    properties = _first(element, "spPr", "grpSpPr")
     transform = child(element if properties is None else properties, "xfrm")
-    return None if transform is None else _pair(child(transform, name), "x", "y")
+    offset = None if transform is None else child(transform, "off")
+    with suppress(ValueError):  # the strict variant allows units
+        if offset is not None:
+            return float(offset.get("y", 0)), float(offset.get("x", 0))
+    return next((inherited[key] for key in _keys(element) if key in inherited), (FAR_BELOW, 0))
 
 
-def _pair(element: Element | None, first: str, second: str) -> tuple[float, float] | None:
-    try:
-        return None if element is None else (float(element.get(first)), float(element.get(second)))
-    except (TypeError, ValueError):
-        return None
+def _keys(element: Element) -> list[tuple[str, str]]:
+    """Under which a layout knows the placeholder that the shape is; none for any other."""
+    if local_name(element) == "grpSp" or (mark := next(element.iter("{*}ph"), None)) is None:
+        return []
+    kind = mark.get("type", "body")
+    keys = [("idx", mark.get("idx")), ("type", "title" if kind in TITLE_TYPES else kind)]
+    return [key for key in keys if key[1]]
 
 
-def _in_bands(shapes: list[Shape]) -> list[Shape]:
-    ordered: list[Shape] = []
-    band: list[Shape] = []
-    for shape in sorted(shapes, key=lambda shape: shape.corner.top):
-        if band and shape.corner.top - band[0].corner.top > EMU_OF_BAND:
-            ordered.extend(sorted(band, key=lambda shape: shape.corner.left))
-            band = []
-        band.append(shape)
-    return ordered + sorted(band, key=lambda shape: shape.corner.left)
+def _placeholder(element: Element) -> str | None:
+    """The type of placeholder, "" if unstated; None: it is none."""
+    mark = next(element.iter("{*}ph"), None)
+    return None if mark is None else mark.get("type", "")
+
+
+def _tree(slide: Element | None) -> Element | None:
+    return None if slide is None else next(slide.iter("{*}spTree"), None)
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -236,35 +159,38 @@ class _SlideReader:
 
     def read(self) -> None:
         """Add all text of the slide."""
-        shapes = shapes_in_order(self._slide, self._inherited())
-        title = next((shape for shape in shapes if is_title(shape)), None)
+        shapes = list(_shapes(_tree(self._slide), self._inherited()))
+        titles = (shape for shape in shapes if _placeholder(shape) in TITLE_TYPES and _paragraph_texts(shape))
+        title = next(titles, None)
         self._outline.leave(1)
         if title is not None:
-            self._outline.add_heading(" ".join(_paragraph_texts(title.element)), 1)
+            self._outline.add_heading(" ".join(_paragraph_texts(title)), 1)
         for shape in shapes:
-            if shape is not title and shape.placeholder not in UNREAD_TYPES:
+            if shape is not title and _placeholder(shape) not in UNREAD_TYPES:
                 self._read_shape(shape)
-        self._read_notes()
+        notes = self._related(self._relations, "notesSlide")
+        for shape in _shapes(_tree(self._package.tree(notes)), {}) if notes else ():
+            if _placeholder(shape) == "body":
+                self._outline.add(BlockKind.PARAGRAPH, "\n".join(_paragraph_texts(shape)))
 
     def _inherited(self) -> Placeholders:
         """Positions of placeholders that the slide itself does not place, from its layout or the layout's master."""
         layout = self._related(self._relations, "slideLayout")
-        if layout is None:
-            return {}
-        master = self._related(self._package.relations(layout), "slideMaster")
-        places = placeholders(self._package.tree(master)) if master is not None else {}
-        return {**places, **placeholders(self._package.tree(layout))}
+        master = self._related(self._package.relations(layout), "slideMaster") if layout else None
+        trees = [_tree(self._package.tree(part)) for part in (master, layout) if part]
+        placed = [(element, _corner(element, {})) for tree in trees for element in _shapes(tree, {})]
+        return {key: corner for element, corner in placed if corner[0] < FAR_BELOW for key in _keys(element)}
 
     def _related(self, relations: Mapping[str, Relation], kind: str) -> str | None:
         found = (relation.target for relation in relations.values() if relation.kind == kind)
         return next((part for part in found if part in self._package.names), None)
 
-    def _read_shape(self, shape: Shape) -> None:
-        if local_name(shape.element) == "graphicFrame":
-            self._read_frame(shape.element)
+    def _read_shape(self, shape: Element) -> None:
+        if local_name(shape) == "graphicFrame":
+            self._read_frame(shape)
             return
-        paragraphs = list(_paragraphs(shape.element))
-        if shape.placeholder is not None and shape.placeholder in BODY_TYPES and len(paragraphs) > 1:
+        paragraphs = list(_paragraphs(shape))
+        if _placeholder(shape) in BODY_TYPES and len(paragraphs) > 1:
             for paragraph in paragraphs:
                 self._outline.add_line(BlockKind.LIST, f"{INDENT * _depth(paragraph)}- {_text(paragraph)}")
             self._outline.flush()
@@ -289,14 +215,6 @@ class _SlideReader:
     def _target(self, key: str | None) -> Element | None:
         relation = self._relations.get(key or "")
         return None if relation is None else self._package.tree(relation.target)
-
-    def _read_notes(self) -> None:
-        part = self._related(self._relations, "notesSlide")
-        if part is None:
-            return
-        for shape in shapes_in_order(self._package.tree(part), {}):
-            if shape.placeholder == "body":
-                self._outline.add(BlockKind.PARAGRAPH, "\n".join(_paragraph_texts(shape.element)))
 
 
 def _paragraphs(element: Element) -> Iterator[Element]:
