@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -52,7 +53,15 @@ class FolderFiles:
 
     async def remove(self, files: Sequence[tuple[BaseId, FileId]]) -> None:
         """Remove them, and the folders of bases that are empty then."""
-        await asyncio.to_thread(self._remove, [self._place(base, file) for base, file in files])
+
+        def clear() -> None:
+            for place in (self._place(base, file) for base, file in files):
+                place.unlink(missing_ok=True)
+                place.with_suffix(".incoming").unlink(missing_ok=True)
+                if place.parent.is_dir() and not any(place.parent.iterdir()):
+                    place.parent.rmdir()
+
+        await asyncio.to_thread(clear)
 
     def _place(self, base: BaseId, file: FileId) -> Path:
         return self._folder / base / file
@@ -66,13 +75,6 @@ class FolderFiles:
             os.fsync(copy.fileno())
         incoming.replace(place)
 
-    def _remove(self, places: Sequence[Path]) -> None:
-        for place in places:
-            place.unlink(missing_ok=True)
-            place.with_suffix(".incoming").unlink(missing_ok=True)
-            if place.parent.is_dir() and not any(place.parent.iterdir()):
-                place.parent.rmdir()
-
 
 class SupabaseFiles:
     """In a private bucket of a Supabase project. Make it with `open_supabase_files`."""
@@ -82,9 +84,13 @@ class SupabaseFiles:
 
     async def put(self, base: BaseId, file: FileId, content: Path) -> None:
         """Upload it; the bucket is made when it is not there yet. Raises ServiceError."""
-        if await self._upload(base, file, content) == HTTPStatus.NOT_FOUND:
+        size = await asyncio.to_thread(lambda: content.stat().st_size)
+        headers = {"x-upsert": "true", "Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        path = f"object/{BUCKET}/{base}/{file}"
+        if not await self._ask("POST", path, content=_pieces(content), headers=headers):
             await self._ask("POST", "bucket", json={"id": BUCKET, "name": BUCKET, "public": False})
-            await self._upload(base, file, content)
+            if not await self._ask("POST", path, content=_pieces(content), headers=headers):
+                raise _away("the bucket does not take the file")
 
     async def read(self, base: BaseId, file: FileId) -> AsyncIterator[bytes]:
         """Raises SourceError FILE_GONE, ServiceError."""
@@ -92,7 +98,6 @@ class SupabaseFiles:
             async with self._client.stream("GET", f"object/{BUCKET}/{base}/{file}") as response:
                 if _is_missing(response):
                     raise _gone("bucket")
-                _require_success(response)
                 async for piece in response.aiter_bytes(READ_BYTES):
                     yield piece
         except httpx.HTTPError as error:
@@ -107,27 +112,13 @@ class SupabaseFiles:
         """Raises ServiceError."""
         await self._ask("DELETE", f"object/{BUCKET}", json={"prefixes": [f"{base}/{file}" for base, file in files]})
 
-    async def _upload(self, base: BaseId, file: FileId, content: Path) -> int:
-        size = await asyncio.to_thread(lambda: content.stat().st_size)
-        headers = {"x-upsert": "true", "Content-Type": "application/octet-stream", "Content-Length": str(size)}
+    async def _ask(self, method: str, path: str, **request: Any) -> bool:
+        """False when what it is about is not there. What is there already is no error. Raises ServiceError."""
         try:
-            response = await self._client.post(
-                f"object/{BUCKET}/{base}/{file}", content=_pieces(content), headers=headers
-            )
+            response = await self._client.request(method, path, **request)
         except httpx.HTTPError as error:
             raise _away(type(error).__name__) from error
-        if _is_missing(response):
-            return HTTPStatus.NOT_FOUND
-        _require_success(response)
-        return response.status_code
-
-    async def _ask(self, method: str, path: str, *, json: object) -> None:
-        try:
-            response = await self._client.request(method, path, json=json)
-        except httpx.HTTPError as error:
-            raise _away(type(error).__name__) from error
-        if not _is_missing(response) and response.status_code != HTTPStatus.CONFLICT:
-            _require_success(response)
+        return response.status_code == HTTPStatus.CONFLICT or not _is_missing(response)
 
 
 @asynccontextmanager
@@ -145,13 +136,12 @@ async def _pieces(content: Path) -> AsyncIterator[bytes]:
 
 
 def _is_missing(response: httpx.Response) -> bool:
-    """Storage answers 400 with "statusCode": "404" for a bucket or file that is not there, and newer ones 404."""
-    return response.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST)
-
-
-def _require_success(response: httpx.Response) -> None:
-    if not response.is_success:
+    """Storage answers 400 with "statusCode": "404" for a bucket or file that is not there, and newer ones 404. Raises
+    ServiceError for any other failure."""
+    is_missing = response.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST)
+    if not (is_missing or response.is_success):
         raise _away(f"HTTP {response.status_code}")
+    return is_missing
 
 
 def _gone(place: str) -> SourceError:

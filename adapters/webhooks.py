@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import httpx
@@ -69,7 +68,7 @@ async def _tell_due(store: WebhookStore, client: httpx.AsyncClient) -> int:
 
 async def _tell(store: WebhookStore, client: httpx.AsyncClient, message: DueMessage) -> None:
     """What cannot be recorded is told again once it is not held any more."""
-    problem = await _problem(lambda: _post(client, message))
+    problem = await _post(client, message)
     again_s = AGAIN_S[message.attempt - 1] if problem and message.attempt <= len(AGAIN_S) else None
     if problem:
         log.info("webhook_not_told", message=message.id, attempt=message.attempt, problem=problem)
@@ -79,20 +78,8 @@ async def _tell(store: WebhookStore, client: httpx.AsyncClient, message: DueMess
         log.warning("webhook_not_noted", message=message.id, reason=trouble.reason)
 
 
-async def _problem(post: Callable[[], Awaitable[int]]) -> str | None:
-    """Why the message was not taken; None: it was."""
-    try:
-        async with asyncio.timeout(ANSWER_S):
-            status = await post()
-    except IngestionError as error:  # of the guard
-        return error.code.value
-    except (httpx.HTTPError, OSError) as error:
-        return type(error).__name__
-    return None if 200 <= status < 300 else f"HTTP {status}"
-
-
-async def _post(client: httpx.AsyncClient, message: DueMessage) -> int:
-    """The status of the answer, whose body nobody reads."""
+async def _post(client: httpx.AsyncClient, message: DueMessage) -> str | None:
+    """Why the message was not taken; None: it was. The answer's body is not read."""
     now = int(time.time())
     headers = {
         "Content-Type": "application/json",
@@ -101,5 +88,13 @@ async def _post(client: httpx.AsyncClient, message: DueMessage) -> int:
         "webhook-timestamp": str(now),
         "webhook-signature": signature(message.secret, message=message.id, timestamp=now, body=message.body),
     }
-    async with client.stream("POST", message.url, content=message.body.encode(), headers=headers) as response:
-        return response.status_code
+    try:
+        async with (
+            asyncio.timeout(ANSWER_S),
+            client.stream("POST", message.url, content=message.body.encode(), headers=headers) as response,
+        ):
+            return None if response.is_success else f"HTTP {response.status_code}"
+    except IngestionError as error:  # of the guard
+        return error.code.value
+    except (httpx.HTTPError, OSError) as error:
+        return type(error).__name__

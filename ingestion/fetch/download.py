@@ -4,8 +4,7 @@ In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_
 useless, ServiceError where the other side may recover. Redirects from https to http are followed as browsers do:
 nothing secret is sent, and the person sees the final address. Of the content it inspects only the first bytes, because
 pages, files and robots.txt have different limits: they decide, not a wrong header. Which format a file has is left to
-the reader. Text whose charset only the header tells is rewritten as UTF-8 with a byte order mark, which every reader
-trusts first. It decompresses in bounded steps, so that a zip bomb hits the limit and not the memory.
+the reader. It decompresses in bounded steps, so that a zip bomb hits the limit and not the memory.
 """
 
 import asyncio
@@ -14,13 +13,14 @@ import mimetypes
 import re
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import collapse_rfc2231_value
 from enum import StrEnum
+from http import HTTPStatus
 from pathlib import Path, PurePath
 from urllib.parse import unquote
 
@@ -38,7 +38,6 @@ HEAD_BYTES = 1024  # enough for every signature below; PDF allows junk before it
 NAME_CHARACTERS = 120
 LONGEST_ENDING = 5
 STEP_BYTES = 1 << 18
-ACCEPTED = "gzip"
 _PLAIN = frozenset({"", "identity"})
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib detects which by the header
@@ -50,13 +49,11 @@ HEADERS = {
     "User-Agent": f"Mozilla/5.0 (compatible; {ROBOT}/0.1; reads pages that its user has sent to it)",
     "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5",
     "Accept-Language": "ru,en;q=0.8,*;q=0.5",
-    "Accept-Encoding": ACCEPTED,
+    "Accept-Encoding": "gzip",
 }
 _CHARSETS = ("cp", "iso8859", "koi8", "mac", "utf-16", "gb", "big5", "euc", "shift_jis", "kz1048", "ptcp154", "tis")
 """Prefixes of Python's names of real charsets; its registry also has `hex`, `idna` and the like."""
 _AS_BROWSERS_READ = {"iso8859-1": "cp1252", "iso8859-9": "cp1254"}  # encoding.spec.whatwg.org
-_REDIRECTING = frozenset({301, 302, 303, 307, 308})
-_NOT_MODIFIED = 304
 _HEALING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 
 
@@ -80,9 +77,7 @@ _UNWANTED = ("font/", "model/", "text/css", "text/javascript", "application/java
 """Prefixes of media types without words for people."""
 _NO_DOCUMENTS = (
     *("image/", "audio/", "video/", "application/zip", "application/gzip", "application/vnd.rar"),
-    *("application/vnd.android", "application/java-archive", "application/x-zip", "application/x-gzip"),
-    *("application/x-rar", "application/x-7z", "application/x-tar", "application/x-bzip", "application/x-xz"),
-    *("application/x-msdownload", "application/x-executable", "application/x-apple-diskimage", "application/x-debian"),
+    *("application/x-rar", "application/x-7z", "application/x-tar", "application/x-msdownload"),
 )
 """Prefixes of media types that a section's documents never have."""
 TEXT_FILES = frozenset(
@@ -112,11 +107,6 @@ def recognise(media_type: str, head: bytes) -> Content:
     if b"%PDF-" in head or (_UNPRINTABLE.search(head) and not head.startswith(_WIDE_MARKS)):
         return Content.FILE
     return _BY_TYPE.get(media_type, Content.TEXT)
-
-
-def _ending(declared: str, head: bytes) -> str:
-    by_bytes = (ending for signature, ending in _SIGNATURES.items() if head.startswith(signature))
-    return next(by_bytes, "") or mimetypes.guess_extension(declared) or ""
 
 
 def _declared_name(disposition: str) -> str:
@@ -214,28 +204,22 @@ class Downloader:
     @asynccontextmanager
     async def _open(self, url: httpx.URL, known: Edition | None) -> AsyncIterator[httpx.Response]:
         """The response after the redirects."""
+        timeout = httpx.Timeout(READ_S, connect=CONNECT_S).as_dict()
         for _ in range(REDIRECTS + 1):
             conditions = _conditions(known) if known and known.url == str(url) else {}
-            response = await self._ask(url, conditions)
+            request = httpx.Request("GET", url, headers={**HEADERS, **conditions}, extensions={"timeout": timeout})
+            response = await self._transport.handle_async_request(request)
+            response.request = request
             try:
-                if conditions and response.status_code == _NOT_MODIFIED:
+                if conditions and response.status_code == HTTPStatus.NOT_MODIFIED:
                     raise Unchanged
-                if response.status_code not in _REDIRECTING or "location" not in response.headers:
+                if not response.has_redirect_location:
                     yield response
                     return
                 url = self._guard.check_url(_join(url, response.headers["location"]))
             finally:
                 await response.aclose()
         raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=url.host)
-
-    async def _ask(self, url: httpx.URL, conditions: Mapping[str, str]) -> httpx.Response:
-        timeout = httpx.Timeout(READ_S, connect=CONNECT_S)
-        request = httpx.Request(
-            "GET", url, headers={**HEADERS, **conditions}, extensions={"timeout": timeout.as_dict()}
-        )
-        response = await self._transport.handle_async_request(request)
-        response.request = request
-        return response
 
 
 async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, deadline: asyncio.Timeout) -> Download:
@@ -349,9 +333,21 @@ def _is_bad_certificate(error: BaseException | None) -> bool:
 
 
 def make_readable(download: Download) -> None:
-    """Rewrite a text as UTF-8 if only the header tells its charset. Blocking."""
-    if download.content is not Content.FILE and (charset := _foreign_charset(download)):
-        _rewrite_as_utf8(download.path, charset)
+    """Rewrite a text as UTF-8 with a byte order mark, which every reader trusts first, if only the header tells its
+    charset. Blocking."""
+    try:
+        charset = codecs.lookup(download.charset or "utf-8").name
+    except (LookupError, ValueError):
+        return
+    if download.content is Content.FILE or not charset.startswith(_CHARSETS):
+        return
+    body = download.path.read_bytes()
+    if not charset.startswith("utf-16"):
+        with suppress(UnicodeDecodeError):
+            body.decode("utf-8")
+            return  # servers declare a default that their pages do not follow
+    text = body.decode(_AS_BROWSERS_READ.get(charset, charset), errors="replace")
+    download.path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
 
 
 def as_fetched(download: Download) -> FetchedFile:
@@ -372,27 +368,8 @@ def _name(download: Download) -> str:
     url, content = download.url, download.content
     name = _declared_name(download.disposition) or unquote(url.path.rstrip("/").rsplit("/", 1)[-1])
     name = _NOT_IN_NAMES.sub("_", name).strip(" .")[-NAME_CHARACTERS:]
-    if content is Content.PAGE:
-        return name if name.lower().endswith((".html", ".htm", ".xhtml")) else (name or url.host) + content.value
-    if 1 < len(PurePath(name).suffix) <= LONGEST_ENDING:
+    suffix = PurePath(name).suffix.lower()
+    if suffix in (".html", ".htm", ".xhtml") if content is Content.PAGE else 1 < len(suffix) <= LONGEST_ENDING:
         return name
-    return (name or url.host) + (content.value or _ending(download.media_type, download.head))
-
-
-def _foreign_charset(download: Download) -> str | None:
-    """The declared charset, if known and not UTF-8."""
-    try:
-        name = codecs.lookup(download.charset or "utf-8").name
-    except (LookupError, ValueError):
-        return None
-    return _AS_BROWSERS_READ.get(name, name) if name.startswith(_CHARSETS) else None
-
-
-def _rewrite_as_utf8(path: Path, charset: str) -> None:
-    body = path.read_bytes()
-    if not charset.startswith("utf-16"):
-        with suppress(UnicodeDecodeError):
-            body.decode("utf-8")
-            return  # servers declare a default that their pages do not follow
-    text = body.decode(charset, errors="replace")
-    path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
+    by_bytes = (ending for signature, ending in _SIGNATURES.items() if download.head.startswith(signature))
+    return (name or url.host) + (content or next(by_bytes, "") or mimetypes.guess_extension(download.media_type) or "")

@@ -32,6 +32,7 @@ class FakeStorage:
 
     objects: dict[str, bytes] = field(default_factory=dict)
     has_bucket: bool = False
+    largest: int = 2**24
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """One request."""
@@ -42,7 +43,7 @@ class FakeStorage:
             assert await request.json() == {"id": BUCKET, "name": BUCKET, "public": False}
             self.has_bucket = True
             return web.json_response({"name": BUCKET})
-        if not self.has_bucket:
+        if not self.has_bucket or len(await request.read()) > self.largest:
             return web.json_response({"statusCode": "404", "error": "Bucket not found"}, status=400)
         if (request.method, path) == ("POST", "object/copy"):
             asked = await request.json()
@@ -113,6 +114,16 @@ async def test_a_kept_file_is_read_as_it_came_until_it_is_removed(
     with pytest.raises(SourceError):
         await whole(files, BASE, file)
     assert not (tmp_path / "files").exists() or not any((tmp_path / "files").iterdir())
+
+
+@pytest.mark.parametrize("files", ["supabase"], indirect=True)
+async def test_a_file_that_the_bucket_refuses_is_not_taken_for_kept(
+    files: SupabaseFiles, storage: FakeStorage, tmp_path: Path
+) -> None:
+    storage.largest = 3
+    (tmp_path / "content").write_bytes(b"four")
+    with pytest.raises(ServiceError):
+        await files.put(BASE, FileId("x"), tmp_path / "content")
 
 
 async def test_a_storage_that_is_away_is_told_from_a_file_that_is_gone(tmp_path: Path) -> None:
