@@ -1,9 +1,9 @@
 """Takes updates by long polling or a webhook, stores them before they are acknowledged, and feeds them to the handlers.
 
 In: the Bot API's `getUpdates` or its POSTs, or updates of another process that died. Out: each update fed to the
-dispatcher, in order within each chat, then finished. It knows no handler. aiogram's own polling would lose updates: it
-acknowledges them before they are handled and awaits no handler at shutdown (reference/apis.md, section 1). Several
-processes may serve one bot: each update is held by one of them under a lease, and with it its chat.
+dispatcher, in order within each chat, then finished. aiogram's own polling would lose updates: it acknowledges them
+before they are handled and awaits no handler at shutdown. Several processes may serve one bot: each update is held by
+one of them under a lease, and with it its chat.
 """
 
 import asyncio
@@ -32,8 +32,7 @@ log = structlog.get_logger()
 LEASE_S = 10.0  # people wait as long when the process that held their message was killed
 LOOK_EVERY_S = 2.0
 ATTEMPTS = 3  # an update that killed the process this often is given up
-TICKET = "ticket"
-"""Name under which handlers receive their `Ticket`."""
+TICKET = "ticket"  # the name under which handlers receive theirs
 POLL_TIMEOUT_S = 25
 PAUSE_S = (1.0, 30.0)  # after a failure: the first and the longest pause, doubled in between
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the name of a header, not a secret
@@ -42,12 +41,8 @@ BODY_BYTES = 4 * 2**20  # an update holds no files; Telegram's own are a few kil
 
 
 class Ticket:
-    """One update's place in the order of its chat.
-
-    The next update of the same chat waits until this one has been handled, so that a file sent right after «База» was
-    pressed is handled in the new mode. A long-running handler (an answer) calls `release` once the order no longer
-    matters.
-    """
+    """One update's place in the order of its chat: the next one waits until this one has been handled, so that a file
+    sent right after «База» was pressed is handled in the new mode, or until a long-running handler calls `release`."""
 
     def __init__(self, before: asyncio.Event | None) -> None:
         self._before = before
@@ -108,7 +103,10 @@ class Inbox:
             self._is_stopping = True
             await self.drain(drain_s)
             await end(looking)
-            await self._release()
+            try:
+                await self._keeper.release(self._bot.id, self._holder)
+            except DatabaseAway as error:
+                log.warning("inbox.not_released", reason=str(error))
 
     async def look(self) -> None:
         """Renew the leases of what is being handled, and begin what nobody holds. Raises DatabaseAway."""
@@ -146,30 +144,28 @@ class Inbox:
             except DatabaseAway as error:
                 log.warning("inbox.not_renewed", reason=str(error))
 
-    async def _release(self) -> None:
-        try:
-            await self._keeper.release(self._bot.id, self._holder)
-        except DatabaseAway as error:
-            log.warning("inbox.not_released", reason=str(error))
-
     def _begin(self, update: Mapping[str, Any], *, again: bool = False) -> None:
         number, chat = int(update["update_id"]), chat_of(update)
         before = self._last.get(chat)
         ticket = self._last[chat] = Ticket(before.passed if before else None)
-        task = self._running[number] = asyncio.create_task(self._handle(update, ticket, again=again))
-        task.add_done_callback(lambda _: self._running.pop(number, None))
-        task.add_done_callback(lambda _: self._leave(chat, ticket))
 
-    def _leave(self, chat: int, ticket: Ticket) -> None:
-        ticket.release()
-        if self._last.get(chat) is ticket:
-            del self._last[chat]
+        def leave(_: asyncio.Task[None]) -> None:
+            self._running.pop(number, None)
+            ticket.release()
+            if self._last.get(chat) is ticket:
+                del self._last[chat]
+
+        self._running[number] = asyncio.create_task(self._handle(update, ticket, again=again))
+        self._running[number].add_done_callback(leave)
 
     async def _handle(self, update: Mapping[str, Any], ticket: Ticket, *, again: bool) -> None:
         number = int(update["update_id"])
         await ticket.come()
         if not again or await self._may_begin_again(number):
-            await self._feed(update, ticket)
+            try:
+                await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TICKET: ticket})
+            except ValidationError as error:  # a shape unknown to aiogram; the error's text would quote the update
+                log.error("inbox.not_understood", update_id=number, problems=error.error_count())
         self._handled.add(number)
         try:
             await self._finish(number)
@@ -179,12 +175,6 @@ class Inbox:
     async def _finish(self, number: int) -> None:
         await self._keeper.finish(self._bot.id, number)
         self._handled.discard(number)
-
-    async def _feed(self, update: Mapping[str, Any], ticket: Ticket) -> None:
-        try:
-            await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TICKET: ticket})
-        except ValidationError as error:  # a shape that aiogram does not know; the error's text would quote the update
-            log.error("inbox.not_understood", update_id=update["update_id"], problems=error.error_count())
 
     async def _may_begin_again(self, number: int) -> bool:
         try:
@@ -222,7 +212,8 @@ class RawUpdates(TelegramMethod[list[dict[str, Any]]]):
 
 
 async def poll(bot: Bot, inbox: Inbox, *, allowed_updates: Sequence[str], stop: asyncio.Event) -> None:
-    """Receive updates until `stop`. Raises TelegramUnauthorizedError when the token is wrong."""
+    """Receive updates until `stop`. While the database is away none is acknowledged: Telegram sends all of them again,
+    and the inbox skips those it has stored. Raises TelegramUnauthorizedError when the token is wrong."""
     stopped = asyncio.create_task(stop.wait())
     offset: int | None = None
     pause_s = PAUSE_S[0]
@@ -233,13 +224,18 @@ async def poll(bot: Bot, inbox: Inbox, *, allowed_updates: Sequence[str], stop: 
             request.cancel()
             break
         try:
-            offset = await _accept_all(inbox, request.result(), offset or 0)
-            pause_s = PAUSE_S[0]
+            after = offset or 0
+            for update in request.result():
+                await inbox.accept(update)
+                after = int(update["update_id"]) + 1
+            offset, pause_s = after, PAUSE_S[0]
         except TelegramUnauthorizedError:
             raise
         except (TelegramAPIError, DatabaseAway) as error:
             wait_s = error.retry_after if isinstance(error, TelegramRetryAfter) else pause_s
-            log.warning("poll.failed", error=type(error).__name__, pause_s=wait_s, **_hint(error))
+            is_conflict = isinstance(error, TelegramConflictError)
+            hint = "another process polls with the same BOT_TOKEN; stop it" if is_conflict else None
+            log.warning("poll.failed", error=type(error).__name__, pause_s=wait_s, hint=hint)
             await asyncio.wait({stopped}, timeout=wait_s)
             pause_s = min(pause_s * 2, PAUSE_S[1])
 
@@ -250,21 +246,6 @@ async def _receive(bot: Bot, offset: int | None, allowed_updates: Sequence[str])
         await bot.delete_webhook()
     method = RawUpdates(offset=offset, timeout=POLL_TIMEOUT_S, allowed_updates=list(allowed_updates))
     return await bot(method, request_timeout=POLL_TIMEOUT_S + 15)
-
-
-async def _accept_all(inbox: Inbox, updates: list[dict[str, Any]], offset: int) -> int:
-    """Returns the offset that acknowledges all of them. Raises DatabaseAway; Telegram then sends all of them again, and
-    the inbox skips those it has stored."""
-    for update in updates:
-        await inbox.accept(update)
-        offset = int(update["update_id"]) + 1
-    return offset
-
-
-def _hint(error: Exception) -> dict[str, str]:
-    if isinstance(error, TelegramConflictError):
-        return {"hint": "another process polls with the same BOT_TOKEN; stop it"}
-    return {}
 
 
 @asynccontextmanager

@@ -1,12 +1,9 @@
 """What every message and button press passes before a handler; the order is in `bot.dispatcher`.
 
 In: updates. Out: the same updates with a `Talk`, or nothing when they are not for the bot. `Access`: who may talk to
-the bot (ALLOWED_USERS). `Throttle`: how much one person may send in a minute; bursts into База (a folder, an album)
-have a larger limit. `OnlyAddressed`: in groups only what mentions the bot, replies to it, is a command for it or
-belongs to an album that addresses it; a file of an album waits here (its update is in the inbox) until the album is
-complete.
-`ReadState`: who is talking, in which mode and language, with which base; a base that was closed to them meanwhile is
-left for their own. Refusals read no state: that costs a database call, or is the very call that failed.
+the bot (ALLOWED_USERS). `Throttle`: how much one person may send in a minute. `OnlyAddressed`: in groups only what
+addresses the bot. `ReadState`: who is talking, in which mode and language, with which base. Refusals read no state:
+that costs a database call, or is the very call that failed.
 """
 
 import asyncio
@@ -70,9 +67,8 @@ async def answer_event(
 class Access(BaseMiddleware):
     """Lets allowed people through."""
 
-    def __init__(self, services: Services, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._clock = clock
         self._told_at: dict[int, float] = {}
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
@@ -80,63 +76,50 @@ class Access(BaseMiddleware):
             return None
         if self._services.is_allowed(UserId(event.from_user.id)):
             return await handler(event, data)
-        if isinstance(event, Message) and event.left_chat_member:
-            return None  # they said nothing
-        return await self._refuse(event, event.from_user)
-
-    async def _refuse(self, event: Message | CallbackQuery, person: User) -> None:
-        now = self._clock()
+        now, person = time.monotonic(), event.from_user.id
         self._told_at = {user: at for user, at in self._told_at.items() if now - at < SILENCE_S}
-        if person.id in self._told_at and isinstance(event, Message):
-            return
-        self._told_at.setdefault(person.id, now)
-        log.info("access.refused", user=person.id)
-        await answer_event(event, words_for(event, self._services), "refused", user=str(person.id))
-
-
-@dataclass
-class _Recent:
-    times: deque[float] = field(default_factory=deque)
-    warned: bool = False
+        if isinstance(event, Message) and (event.left_chat_member or person in self._told_at):
+            return None  # they said nothing, or know it
+        self._told_at.setdefault(person, now)
+        log.info("access.refused", user=person)
+        await answer_event(event, words_for(event, self._services), "refused", user=str(person))
+        return None
 
 
 class Throttle(BaseMiddleware):
     """Counts per person, in memory; a restart resets the counts."""
 
-    def __init__(
-        self, services: Services, *, bursts: Sequence[str] = BURSTS, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, services: Services, *, bursts: Sequence[str] = BURSTS) -> None:
         """Messages with one of the fields in `bursts` have the larger limit."""
         self._services = services
         self._bursts = bursts
-        self._clock = clock
-        self._recent: dict[tuple[int, bool], _Recent] = {}
+        self._recent: dict[tuple[int, bool], deque[float]] = {}
+        self._warned: set[tuple[int, bool]] = set()
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
             return None
         in_burst = isinstance(event, Message) and any(getattr(event, name) for name in self._bursts)
-        recent = self._of(event.from_user.id, in_burst)
+        of_person = (event.from_user.id, in_burst)
         limit = self._services.messages_per_minute * (BURST_FACTOR if in_burst else 1)
-        if len(recent.times) < limit:
-            recent.times.append(self._clock())
+        self._forget_before(time.monotonic() - WINDOW_S)
+        times = self._recent.setdefault(of_person, deque())
+        if len(times) < limit:
+            times.append(time.monotonic())
             return await handler(event, data)
-        if not recent.warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
-            recent.warned = True
+        if of_person not in self._warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
+            self._warned.add(of_person)
             key = "too-often-pressed" if isinstance(event, CallbackQuery) else "too-often"
             await answer_event(event, words_for(event, self._services), key, in_reply=True)
         return None
 
-    def _of(self, user: int, in_burst: bool) -> _Recent:
-        """What this person sent in the last minute; entries of people who sent nothing are dropped."""
-        horizon = self._clock() - WINDOW_S
-        for key, recent in list(self._recent.items()):
-            while recent.times and recent.times[0] <= horizon:
-                recent.times.popleft()
-                recent.warned = False
-            if not recent.times:
-                del self._recent[key]
-        return self._recent.setdefault((user, in_burst), _Recent())
+    def _forget_before(self, horizon: float) -> None:
+        for of_person, times in list(self._recent.items()):
+            while times and times[0] <= horizon:
+                times.popleft()
+                self._warned.discard(of_person)
+            if not times:
+                del self._recent[of_person]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -167,19 +150,16 @@ class OnlyAddressed(BaseMiddleware):
         me, album = await bot.me(), event.media_group_id
         if is_addressed(event, me):
             if album:
-                await self._follow(album)
+                self._albums.append(album)
+            if album and (held := self._held.get(album)):
+                # The files that came before are handled first: if the process dies in between, the inbox replays this
+                # one, too, and through it the others are addressed again.
+                held.addressed.set()
+                await held.handled.wait()
             return await handler(without_mention(event, me), data)
         if album in self._albums:
             return await handler(event, data)
         return await self._hold(album, handler, event, data) if album else None
-
-    async def _follow(self, album: str) -> None:
-        """Let the album pass. The files that came before this one are handled first: if the process dies in between,
-        the inbox replays this one, too, and through it the others are addressed again."""
-        self._albums.append(album)
-        if held := self._held.get(album):
-            held.addressed.set()
-            await held.handled.wait()
 
     async def _hold(self, album: str, handler: Handler, event: Message, data: dict[str, Any]) -> Any:
         """Handle the file once another file of its album has addressed the bot; drop it when none does in time."""
@@ -188,8 +168,13 @@ class OnlyAddressed(BaseMiddleware):
         ticket = data.get(TICKET)
         if isinstance(ticket, Ticket):
             ticket.release()  # otherwise the next file, and what others write meanwhile, would wait for this one
+        clock = asyncio.get_running_loop().time
+        held.until = clock() + ALBUM_S  # extends the wait of the earlier files, too
         try:
-            if await self._is_addressed_in_time(held):
+            while not held.addressed.is_set() and (left := held.until - clock()) > 0:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(held.addressed.wait(), left)
+            if held.addressed.is_set():
                 async with held.one_by_one:  # in the order in which they came
                     return await handler(event, data)
         finally:
@@ -198,15 +183,6 @@ class OnlyAddressed(BaseMiddleware):
                 held.handled.set()
                 del self._held[album]
         return None
-
-    @staticmethod
-    async def _is_addressed_in_time(held: _Held) -> bool:
-        clock = asyncio.get_running_loop().time
-        held.until = clock() + ALBUM_S  # extends the wait of the earlier files, too
-        while not held.addressed.is_set() and (left := held.until - clock()) > 0:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(held.addressed.wait(), left)
-        return held.addressed.is_set()
 
 
 def is_addressed(message: Message, me: User) -> bool:
@@ -266,15 +242,23 @@ class ReadState(BaseMiddleware):
         self._services = services
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        """In a group the answer is a reply to the message."""
         context: EventContext = data[EVENT_CONTEXT_KEY]
-        if context.chat is None or context.user is None or not isinstance(event, Message | CallbackQuery):
+        chat, user, thread = context.chat, context.user, context.thread_id
+        if chat is None or user is None or not isinstance(event, Message | CallbackQuery):
             return None
-        place = _place(context.chat, context.thread_id, event)
+        is_private = chat.type == ChatType.PRIVATE
+        place = Place(
+            chat=ChatId(chat.id),
+            thread=ThreadId(thread) if thread is not None else None,
+            reply_to=MessageId(event.message_id) if isinstance(event, Message) and not is_private else None,
+            is_private=is_private,
+        )
         update: Update = data["event_update"]
         state, asked = await asyncio.gather(
-            self._state(context.user, context.chat, place, _topic(event)),
+            self._state(user, chat, place, event),
             self._services.stores.people.take_question(
-                place.chat, thread=place.thread, person=UserId(context.user.id), update=update.update_id
+                place.chat, thread=place.thread, person=UserId(user.id), update=update.update_id
             ),
         )
         self._services.languages[place.chat] = state.language
@@ -283,7 +267,7 @@ class ReadState(BaseMiddleware):
             bot=data["bot"],
             services=self._services,
             ticket=data.get(TICKET),
-            person=UserId(context.user.id),
+            person=UserId(user.id),
             state=state,
             base_id=state.base_id,
             words=self._services.texts.for_language(state.language),
@@ -294,8 +278,11 @@ class ReadState(BaseMiddleware):
             data["talk"] = talk if state.role else await self._left(talk)
             return await handler(event, data)
 
-    async def _state(self, user: User, chat: Chat, place: Place, topic: str | None) -> UserState:
+    async def _state(self, user: User, chat: Chat, place: Place, event: Message | CallbackQuery) -> UserState:
+        """The name of the topic is told by Telegram in the message that began it."""
         people, person = self._services.stores.people, UserId(user.id)
+        told = (event, event.reply_to_message) if isinstance(event, Message) else ()
+        topic = next((each.forum_topic_created.name for each in told if each and each.forum_topic_created), None)
         name = user.full_name if place.is_private else chat.title
         base = await people.open_base(place.chat, thread=place.thread, member=person, name=name, topic=topic)
         language = language_of(user.language_code, default=self._services.default_language)
@@ -311,21 +298,3 @@ class ReadState(BaseMiddleware):
         home = await people.go_home(state.user_id, thread=state.thread)
         await talk.tell("base-left", name=state.base_name or "")
         return replace(talk, state=home, base_id=home.base_id)
-
-
-def _topic(event: TelegramObject) -> str | None:
-    """The name of the topic that a message is in, where Telegram tells it: in the message that began the topic."""
-    told = (event, event.reply_to_message) if isinstance(event, Message) else ()
-    return next((each.forum_topic_created.name for each in told if each and each.forum_topic_created), None)
-
-
-def _place(chat: Chat, thread_id: int | None, event: TelegramObject) -> Place:
-    """Where the answer goes; in a group it is a reply to the message."""
-    is_private = chat.type == ChatType.PRIVATE
-    answered = event.message_id if isinstance(event, Message) and not is_private else None
-    return Place(
-        chat=ChatId(chat.id),
-        thread=ThreadId(thread_id) if thread_id is not None else None,
-        reply_to=MessageId(answered) if answered is not None else None,
-        is_private=is_private,
-    )

@@ -1,8 +1,7 @@
 """Keeps the live messages of batches up to date with the worker's progress.
 
 In: due notices from the database. Out: messages sent or edited, then confirmed. Only the database records what was
-shown, so a restart continues where the last process stopped. This loop is the only writer of live messages. A notice
-that keeps failing for a reason of its own is given up after `ATTEMPTS` tries.
+shown, so a restart continues where the last process stopped. This loop is the only writer of live messages.
 """
 
 import asyncio
@@ -28,9 +27,9 @@ from adapters.database.transport import DatabaseAway, DatabaseError
 from bot.replies.bases import name_of_base
 from bot.replies.receipts import LiveMessage, changes_line, live_message
 from bot.replies.sending import Place, edit, send
-from bot.texts import Texts, Words
+from bot.texts import Texts
 from domain.documents import DocumentCard, DocumentStatus, Notice
-from domain.ids import BatchId, ChatId, DocumentId, MessageId
+from domain.ids import BatchId, ChatId
 from ingestion.changes import Changes
 
 log = structlog.get_logger()
@@ -96,7 +95,10 @@ class NoticeLoop:
         try:
             while not stop.is_set():
                 await self._look()
-                await self._rest(stopping)
+                woken = asyncio.create_task(self._awake.wait())
+                await asyncio.wait({woken, stopping}, timeout=self._poll_s, return_when=asyncio.FIRST_COMPLETED)
+                woken.cancel()
+                self._awake.clear()
         finally:
             stopping.cancel()
         if self._tasks:
@@ -122,12 +124,6 @@ class NoticeLoop:
             task = self._tasks[chat] = asyncio.create_task(self._show_in_turn(before, chat, batches))
             task.add_done_callback(partial(self._forget, chat))
 
-    async def _rest(self, stopping: "asyncio.Task[bool]") -> None:
-        woken = asyncio.create_task(self._awake.wait())
-        await asyncio.wait({woken, stopping}, timeout=self._poll_s, return_when=asyncio.FIRST_COMPLETED)
-        woken.cancel()
-        self._awake.clear()
-
     def _forget(self, chat: ChatId, done: "asyncio.Task[None]") -> None:
         if self._tasks.get(chat) is done:
             del self._tasks[chat]
@@ -151,20 +147,16 @@ class NoticeLoop:
     async def _show_latest(self, chat: ChatId, batch: BatchId) -> None:
         """Show the notice, then any newer one that was read meanwhile, if that already knows the live message."""
         while True:
-            await self._keep_pace(chat)
+            if (shown_at := self._shown_at.get(chat)) is not None:
+                await asyncio.sleep(max(0.0, shown_at + self._chat_pause_s - time.monotonic()))
+            now = time.monotonic()
+            self._shown_at = {other: at for other, at in self._shown_at.items() if now - at < self._chat_pause_s}
+            self._shown_at[chat] = now
             notice = self._taken[batch]
             await self._show_and_confirm(notice)
             later = self._taken[batch]
             if later is notice or later.message_id is None:
                 return
-
-    async def _keep_pace(self, chat: ChatId) -> None:
-        shown_at = self._shown_at.get(chat)
-        if shown_at is not None:
-            await asyncio.sleep(max(0.0, shown_at + self._chat_pause_s - time.monotonic()))
-        now = time.monotonic()
-        self._shown_at = {other: at for other, at in self._shown_at.items() if now - at < self._chat_pause_s}
-        self._shown_at[chat] = now
 
     async def _show_and_confirm(self, notice: Notice) -> None:
         try:
@@ -192,8 +184,11 @@ class NoticeLoop:
             del self._failed[notice.batch_id]
 
     async def _show(self, notice: Notice) -> None:
-        words = self._texts.for_language(notice.language)
-        changes = await self._changes_of(notice, words)
+        """With what newly published versions changed; a list of many has no room for it."""
+        words, changes = self._texts.for_language(notice.language), {}
+        replaced = [card for card in notice.documents if card.status is DocumentStatus.READY and card.version > 1]
+        if self._changes and len(replaced) <= TOLD_CHANGES:
+            changes = {card.id: changes_line(await self._changes(card), words) for card in replaced}
         message = live_message(notice.documents, words, changes, removed=notice.removed)
         if notice.elsewhere:
             name = words("notice-base", name=name_of_base(notice.elsewhere, words))
@@ -203,42 +198,18 @@ class NoticeLoop:
         except _NOBODY_THERE as error:
             log.warning("notices.nobody_there", chat=notice.chat_id, error=type(error).__name__, reason=error.message)
 
-    async def _changes_of(self, notice: Notice, words: Words) -> dict[DocumentId, str]:
-        """What newly published versions changed; a list of many has no room for it."""
-        replaced = [card for card in notice.documents if card.status is DocumentStatus.READY and card.version > 1]
-        if self._changes is None or len(replaced) > TOLD_CHANGES:
-            return {}
-        return {card.id: changes_line(await self._changes(card), words) for card in replaced}
-
     async def _write(self, notice: Notice, message: LiveMessage) -> None:
-        """Edit the live message. Send a new one when there is none, or when the person was promised word of the end:
-        an edit notifies nobody."""
-        live = notice.message_id
-        if not notice.documents:
-            await self._correct(notice, message)
-        elif live is None:
-            await self._send(notice, message)
-        elif message.is_final and _was_promised(notice):
-            await self._send(notice, message)
-            await self._remove(notice.chat_id, live)
-        elif not await edit(self._bot, notice.chat_id, live, message.html, message.keyboard) and message.is_final:
-            await self._send(notice, message)
-
-    async def _correct(self, notice: Notice, message: LiveMessage) -> None:
-        """All documents were removed: the live message must not promise anything, but no new message is needed."""
-        if notice.message_id is not None:
-            await edit(self._bot, notice.chat_id, notice.message_id, message.html, message.keyboard)
-
-    async def _remove(self, chat: ChatId, message: MessageId) -> None:
-        with suppress(TelegramBadRequest):  # the person removed it first
-            await self._bot.delete_message(chat, message)
-
-    async def _send(self, notice: Notice, message: LiveMessage) -> None:
-        place = Place(chat=notice.chat_id, thread=notice.thread_id, reply_to=notice.reply_to)
-        sent = await send(self._bot, place, message.html, message.keyboard)
-        await self._notices.attach(notice.batch_id, MessageId(sent))
-
-
-def _was_promised(notice: Notice) -> bool:
-    """Whether a service was away and the person was told «закончу сам и сообщу»; an edit would notify nobody."""
-    return any(document.waits_for_service for document in notice.documents)
+        """Edit the live message. Send a new one when there is none, or when a service was away and the person was told
+        «закончу сам и сообщу»: an edit notifies nobody. Where all documents were removed, no new one is needed."""
+        chat, live, is_wanted = notice.chat_id, notice.message_id, bool(notice.documents)
+        is_promised = message.is_final and any(document.waits_for_service for document in notice.documents)
+        if live and not is_promised:
+            is_there = await edit(self._bot, chat, live, message.html, message.keyboard)
+            is_wanted = is_wanted and message.is_final and not is_there
+        if not is_wanted:
+            return
+        place = Place(chat=chat, thread=notice.thread_id, reply_to=notice.reply_to)
+        await self._notices.attach(notice.batch_id, await send(self._bot, place, message.html, message.keyboard))
+        if live and is_promised:
+            with suppress(TelegramBadRequest):  # the person removed it first
+                await self._bot.delete_message(chat, live)

@@ -1,15 +1,15 @@
 """Requests to the Bot API: retried where that is safe, downloads of files that were sent to the bot, and its menu.
 
 In: each request of a bot, as a middleware of its session; a file id; `Texts`. Out: its result, or the error of the last
-attempt (aiogram itself never retries a request: reference/apis.md, section 1); bytes on disk, or an ingestion error
-that says what to do (`ingestion.ports.TelegramFiles`); the menu of commands and the bot's own description, in both
-languages, at start-up. Bodies are never logged.
+attempt (aiogram itself never retries); bytes on disk, or an ingestion error that says what to do; the menu of commands
+and the bot's own description in both languages. Bodies are never logged.
 """
 
 import asyncio
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -26,10 +26,10 @@ from aiogram.exceptions import (
 )
 from aiogram.methods import Response, TelegramMethod
 from aiogram.methods.base import TelegramType
-from aiogram.types import BotCommand, File
+from aiogram.types import BotCommand
 from aiohttp import ClientConnectorError, ClientError, ClientResponseError
 
-from bot.texts import LANGUAGES, Texts, Words
+from bot.texts import LANGUAGES, Texts
 from ingestion.errors import FailureCode, ServiceError, SourceError
 
 log = structlog.get_logger()
@@ -41,8 +41,6 @@ _FLEETING = frozenset({"sendMessageDraft", "sendChatAction", "getUpdates"})
 _IDEMPOTENT_PREFIXES = ("get", "set", "delete", "edit", "answer")
 TELEGRAM_FILE_MB = 20  # core.telegram.org/bots/api#getfile
 DOWNLOAD_S = 300  # in total; aiogram's own 30 s are too short for 20 MB on a slow connection
-SERVICE = "Telegram"
-_TOO_BIG = "file is too big"
 _MB = 2**20
 
 COMMANDS = (
@@ -51,11 +49,8 @@ COMMANDS = (
 
 
 class RetryRequests(BaseRequestMiddleware):
-    """Retries a request when that cannot do it twice.
-
-    After 429 Telegram has done nothing, so any request is retried. After a lost connection or a server error only
-    idempotent requests are: a message that may have been sent is not sent again, unless no connection was ever made.
-    """
+    """Retries a request when that cannot do it twice: after 429 any, since Telegram has done nothing; after a lost
+    connection or a server error idempotent ones, or where no connection was ever made."""
 
     def __init__(self, *, tries: int = TRIES, first_pause_s: float = FIRST_PAUSE_S) -> None:
         self._tries = tries
@@ -114,72 +109,47 @@ class BotFiles:
 
     async def download(self, file_id: str, target: Path, *, limit_bytes: int) -> None:
         """Write the file to `target`. Raises SourceError (too large, gone) or ServiceError (Telegram is away)."""
-        file = await self._find(file_id, limit_bytes)
-        if not file.file_path or (file.file_size or 0) > limit_bytes:
-            raise _too_large(limit_bytes)
         try:
+            # A self-hosted server answers only after it has fetched the whole file.
+            file = await self._bot.get_file(file_id, request_timeout=DOWNLOAD_S)
+            if not file.file_path or (file.file_size or 0) > limit_bytes:
+                raise _too_large(limit_bytes)
             await self._fetch(file.file_path, target)
-        except ClientResponseError as error:
-            raise _failed_download(error) from error
-        except PermissionError as error:
-            detail = "the files of the local Bot API server may not be read by this user"
-            raise ServiceError(FailureCode.SERVICE_AWAY, detail=detail, service=SERVICE) from error
-        except (ClientError, TelegramAPIError, TimeoutError) as error:
-            raise _away(error) from error
+        except (TelegramAPIError, ClientError, TimeoutError, PermissionError) as error:
+            raise _failure(error, limit_bytes) from error
         if (await asyncio.to_thread(target.stat)).st_size > limit_bytes:
             raise _too_large(limit_bytes)
 
     async def _fetch(self, path: str, target: Path) -> None:
         """A self-hosted server (`telegram-bot-api --local`) returns a path on its disk; on the same machine the file is
         copied, not downloaded."""
-        is_own_server = self._bot.session.api is not PRODUCTION
-        if is_own_server and Path(path).is_absolute() and await asyncio.to_thread(_copied, Path(path), target):
-            return
+        if self._bot.session.api is not PRODUCTION and Path(path).is_absolute():
+            with suppress(FileNotFoundError):  # the server runs on another machine
+                await asyncio.to_thread(shutil.copyfile, path, target)
+                return
         await self._bot.download_file(path, target, timeout=DOWNLOAD_S)
-
-    async def _find(self, file_id: str, limit_bytes: int) -> File:
-        try:
-            # A self-hosted server answers only after it has fetched the whole file.
-            return await self._bot.get_file(file_id, request_timeout=DOWNLOAD_S)
-        except TelegramRetryAfter as error:
-            raise ServiceError(
-                FailureCode.SERVICE_AWAY, retry_after_s=error.retry_after, detail="429", service=SERVICE
-            ) from error
-        except (TelegramBadRequest, TelegramNotFound) as error:
-            if _TOO_BIG in error.message:
-                raise _too_large(min(limit_bytes, TELEGRAM_FILE_MB * _MB)) from error
-            raise SourceError(FailureCode.FILE_GONE, detail=error.message) from error
-        except (TelegramNetworkError, TelegramServerError) as error:
-            raise _away(error) from error
-
-
-def _copied(path: Path, target: Path) -> bool:
-    """False when there is no such file: the server runs on another machine. Raises PermissionError."""
-    try:
-        shutil.copyfile(path, target)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _too_large(limit_bytes: int) -> SourceError:
     return SourceError(FailureCode.FILE_TOO_LARGE, limit_mb=limit_bytes // _MB)
 
 
-def _away(error: Exception) -> ServiceError:
-    return ServiceError(FailureCode.SERVICE_AWAY, detail=type(error).__name__, service=SERVICE)
-
-
-def _failed_download(error: ClientResponseError) -> SourceError | ServiceError:
-    """Keeps only the HTTP status: the file's URL contains the bot's token."""
-    if error.status in (401, 403, 404, 410):
-        return SourceError(FailureCode.FILE_GONE, detail=f"HTTP {error.status}")
-    return ServiceError(FailureCode.SERVICE_AWAY, detail=f"HTTP {error.status}", service=SERVICE)
-
-
-def menu(words: Words) -> list[BotCommand]:
-    """The commands in the order of the menu."""
-    return [BotCommand(command=name, description=words.plain(f"command-{name}")) for name in COMMANDS]
+def _failure(error: Exception, limit_bytes: int) -> SourceError | ServiceError:
+    """Of a failed download only the HTTP status is kept: the file's URL contains the bot's token."""
+    detail, wait_s = type(error).__name__, None
+    if isinstance(error, TelegramRetryAfter):
+        wait_s = float(error.retry_after)
+    elif isinstance(error, TelegramBadRequest | TelegramNotFound):
+        if "file is too big" in error.message:
+            return _too_large(min(limit_bytes, TELEGRAM_FILE_MB * _MB))
+        return SourceError(FailureCode.FILE_GONE, detail=error.message)
+    elif isinstance(error, ClientResponseError):
+        detail = f"HTTP {error.status}"
+        if error.status in (401, 403, 404, 410):
+            return SourceError(FailureCode.FILE_GONE, detail=detail)
+    elif isinstance(error, PermissionError):
+        detail = "the files of the local Bot API server may not be read by this user"
+    return ServiceError(FailureCode.SERVICE_AWAY, retry_after_s=wait_s, detail=detail, service="Telegram")
 
 
 async def announce_commands(bot: Bot, texts: Texts) -> None:
@@ -188,7 +158,8 @@ async def announce_commands(bot: Bot, texts: Texts) -> None:
     try:
         for code in (None, *LANGUAGES):
             words = texts.for_language(code or LANGUAGES[0])
-            await bot.set_my_commands(menu(words), language_code=code)
+            menu = [BotCommand(command=name, description=words.plain(f"command-{name}")) for name in COMMANDS]
+            await bot.set_my_commands(menu, language_code=code)
             await bot.set_my_description(words.plain("bot-description"), language_code=code)
             await bot.set_my_short_description(words.plain("bot-short-description"), language_code=code)
     except TelegramAPIError as error:
