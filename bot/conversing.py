@@ -43,6 +43,13 @@ def build_conversation(parts: "Parts") -> Conversation:
     tools = _tools(parts, retrieval, documents, prompts, breadth)
     entities = RegistryResolver(stores.entities, parts.names)
     check = SupportCheck(parts.checker_model, prompts) if parts.checker_model else None
+    writing = AnswerSettings(
+        language=asked.answer_language,
+        general_knowledge=asked.general_knowledge,
+        window_pairs=asked.window_pairs,
+        prompt_tokens=asked.prompt_tokens,
+        rules=asked.answer_check != "off",
+    )
     stages = TurnStages(
         memory=DialogueMemory(
             stores.dialogue,
@@ -69,14 +76,21 @@ def build_conversation(parts: "Parts") -> Conversation:
             step_tokens=asked.prompt_tokens,
             is_shortened=model is not None,
         ),
-        writer=AnswerWriter(model, prompts, _writing(asked), check=check) if model else None,
+        writer=AnswerWriter(model, prompts, writing, check=check) if model else None,
         plain=PlainAnswers(prompts, "auto", requests),  # facts are in the language of the question
         documents=documents,
         catalogue=stores.library,
         compares_meaning=retrieval.compares_meaning,
         searches_early=asked.search_policy == "planned",
     )
-    return Conversation(stages, limits=_limits(asked))
+    limits = RunLimits(
+        steps=asked.plan_steps,
+        model_calls=asked.model_calls,
+        tokens=asked.turn_tokens,
+        seconds=asked.turn_s,
+        cost=asked.turn_cost,
+    )
+    return Conversation(stages, limits=limits)
 
 
 def _tools(
@@ -117,24 +131,4 @@ def _planner_prompt(asked: Asked, tools: tuple[AnyTool, ...], prompts: Prompts) 
         max_calls=asked.tool_calls,
         threshold=asked.plan_threshold,
         dialogue_tokens=asked.prompt_tokens // 4,
-    )
-
-
-def _writing(asked: Asked) -> AnswerSettings:
-    return AnswerSettings(
-        language=asked.answer_language,
-        general_knowledge=asked.general_knowledge,
-        window_pairs=asked.window_pairs,
-        prompt_tokens=asked.prompt_tokens,
-        rules=asked.answer_check != "off",
-    )
-
-
-def _limits(asked: Asked) -> RunLimits:
-    return RunLimits(
-        steps=asked.plan_steps,
-        model_calls=asked.model_calls,
-        tokens=asked.turn_tokens,
-        seconds=asked.turn_s,
-        cost=asked.turn_cost,
     )

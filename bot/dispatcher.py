@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from aiogram import Dispatcher, Router
 from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
-from aiogram.types import CallbackQuery, ErrorEvent, Message, TelegramObject
+from aiogram.types import ErrorEvent, TelegramObject
 
 from adapters.database.transport import DatabaseAway
 from bot.handlers import (
@@ -21,9 +21,7 @@ from bot.handlers import (
     bases,
     chat,
     clean,
-    document,
     filters,
-    going_on,
     library,
     menu,
     sharing,
@@ -34,11 +32,14 @@ from bot.handlers import (
 from bot.handlers.filters import is_command
 from bot.middlewares import FILES, Access, Handler, OnlyAddressed, ReadState, Throttle, answer_event, words_for
 from bot.services import Refusal, Services, Talk
-from bot.texts import Words
 from domain.errors import BaseClosed, BaseReadOnly
 from ingestion.errors import TooManyWaiting
 
-_REFUSALS: Mapping[type[Exception], str] = {BaseClosed: "base-closed", BaseReadOnly: "base-read-only"}
+_REFUSALS: Mapping[type[Exception], str] = {
+    BaseClosed: "base-closed",
+    BaseReadOnly: "base-read-only",
+    TooManyWaiting: "too-many-waiting",
+}
 
 log = structlog.get_logger()
 
@@ -57,6 +58,9 @@ def build_dispatcher(services: Services) -> Dispatcher:
     for middleware in for_both:
         dispatcher.callback_query.outer_middleware(middleware)
 
+    commands, buttons = Router(name="unknown commands"), Router(name="unknown buttons")
+    commands.message.register(unknown_command, is_command)
+    buttons.callback_query.register(unknown_button)
     questions = chat.build_router()
     questions.message.outer_middleware(Throttle(services, bursts=FILES))  # the mode is known by then
     dispatcher.include_routers(
@@ -66,16 +70,14 @@ def build_dispatcher(services: Services) -> Dispatcher:
         tokens.build_router(),
         filters.build_router(),
         library.build_router(services.texts),
-        document.build_router(),
         clean.build_router(),
         stats.build_router(),
         sources.build_router(),
-        going_on.build_router(),
         answering.build_router(),
-        build_unknown_commands(),
+        commands,  # before the modes: a mistyped command is neither a question nor a note
         base.build_router(),
         questions,
-        build_unknown_buttons(),
+        buttons,
     )
     return dispatcher
 
@@ -92,20 +94,6 @@ async def _give_talk(handler: Handler, event: TelegramObject, data: dict[str, An
         await talk.acknowledge()
 
 
-def build_unknown_commands() -> Router:
-    """Comes before the modes in the order of routers: a mistyped command is neither a question nor a note."""
-    router = Router(name="unknown commands")
-    router.message.register(unknown_command, is_command)
-    return router
-
-
-def build_unknown_buttons() -> Router:
-    """Comes last in the order of routers."""
-    router = Router(name="unknown buttons")
-    router.callback_query.register(unknown_button)
-    return router
-
-
 async def unknown_command(talk: Talk) -> None:
     """Says where the list of commands is."""
     await talk.tell("unknown-command")
@@ -118,31 +106,22 @@ async def unknown_button(talk: Talk) -> None:
 
 async def apologise(failure: ErrorEvent, services: Services) -> bool:
     """The last handler of any exception: logs it and tells the person in a sentence."""
-    event = failure.update.message or failure.update.callback_query
-    if isinstance(failure.exception, TelegramForbiddenError):
-        log.info("handler.nobody_there", update_id=failure.update.update_id)
+    event, error, update = failure.update.message or failure.update.callback_query, failure.exception, failure.update
+    if isinstance(error, TelegramForbiddenError):
+        log.info("handler.nobody_there", update_id=update.update_id)
         return True
-    if isinstance(failure.exception, TooManyWaiting) and event is not None:
-        await answer_event(event, words_for(event, services), "too-many-waiting", most=failure.exception.most)
-        return True
-    if event and (refusal := _REFUSALS.get(type(failure.exception))):
-        log.info("handler.without_right", update_id=failure.update.update_id, refusal=refusal)
-        await answer_event(event, words_for(event, services), refusal)
-        return True
-    number = secrets.token_hex(4)
-    away = isinstance(failure.exception, DatabaseAway)
-    report = log.warning if away else log.error
-    report("handler.failed", number=number, update_id=failure.update.update_id, exc_info=failure.exception)
-    if event is not None:
-        await _tell(event, words_for(event, services), away=away, number=number)
-    return True
-
-
-async def _tell(event: Message | CallbackQuery, words: Words, *, away: bool, number: str) -> None:
+    values: dict[str, Any] = {}
+    if key := _REFUSALS.get(type(error), ""):
+        log.info("handler.refused", update_id=update.update_id, refusal=key)
+        values = {"most": error.most} if isinstance(error, TooManyWaiting) else {}
+    else:
+        number, is_away = secrets.token_hex(4), isinstance(error, DatabaseAway)
+        key, values = ("database-away", {}) if is_away else ("trouble", {"number": number})
+        report = log.warning if is_away else log.error
+        report("handler.failed", number=number, update_id=update.update_id, exc_info=error)
     try:
-        if away:
-            await answer_event(event, words, "database-away")
-        else:
-            await answer_event(event, words, "trouble", number=number)
-    except TelegramAPIError as error:
-        log.warning("handler.could_not_tell", number=number, error=type(error).__name__)
+        if event:
+            await answer_event(event, words_for(event, services), key, **values)
+    except TelegramAPIError as trouble:
+        log.warning("handler.could_not_tell", update_id=update.update_id, error=type(trouble).__name__)
+    return True

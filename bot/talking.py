@@ -1,12 +1,11 @@
 """The running bot: which Bot API server it uses, how updates reach its handlers, how voice is heard, and its shutdown.
 
-In: the parts and the texts. Out: answered updates until `stop`. A spoken question is heard by the speech model used for
-documents, and not kept. Importing aiogram takes seconds, so `bot.serving` imports this module in a thread while the
-database starts.
+In: the parts and the texts. Out: answered updates until `stop`. Importing aiogram takes seconds, so `bot.serving`
+imports this module in a thread while the database starts.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,13 +14,15 @@ from pathlib import Path
 from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
-from bot.app import Parts, open_bot
+from adapters.database.stores import Stores
+from bot.app import MEGABYTE, Parts, open_bot
 from bot.cli.models import adding_search
 from bot.cli.output import CommandError, port_named
 from bot.dispatcher import build_dispatcher
 from bot.home import LOCALCHAT, is_first_time
 from bot.inbox import WEBHOOK_PATH, Inbox, poll, webhook_server
 from bot.measures import Measures
+from bot.models import unheard
 from bot.notices import NoticeLoop
 from bot.services import Services, bounds_of
 from bot.settings import Settings, TelegramSettings
@@ -38,26 +39,20 @@ from localchat.store import read_token
 from prompts.wordings import load_small_talk
 from rag.small_talk import SmallTalkRule
 
-QUESTION_BYTES = 20 * 2**20  # what Telegram hands to bots at most
-NAME = "question"
 COMPARED_CHARS = 2_000_000  # of each version, a book of a thousand pages; both are in memory at once
 
 
 async def hear(files: TelegramFiles, transcriber: Transcriber, scratch: Path, file_id: str) -> str:
-    """What is said in a question. Raises SourceError (FILE_WITHOUT_SPEECH, file gone, damaged, too long), ServiceError
-    (service away)."""
+    """What is said in a question, which is not kept. Raises SourceError (FILE_WITHOUT_SPEECH, file gone, damaged, too
+    long), ServiceError (service away)."""
     with document_folder(scratch) as folder:
-        path = folder / NAME
-        await files.download(file_id, path, limit_bytes=QUESTION_BYTES)
-        transcript = await transcriber.transcribe(path, name=NAME, heard=_ignore)
+        path = folder / "question"
+        await files.download(file_id, path, limit_bytes=TELEGRAM_FILE_MB * MEGABYTE)
+        transcript = await transcriber.transcribe(path, name=path.name, heard=unheard)
     text = " ".join(utterance.text.strip() for utterance in transcript.utterances).strip()
     if not text:
-        raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=NAME)
+        raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=path.name)
     return text
-
-
-async def _ignore(done_s: float, total_s: float) -> None:
-    """A question is short: its progress is not shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,34 +60,26 @@ class BotServer:
     """Where people talk to the bot."""
 
     bot: Bot
+    files: BotFiles  # downloads what people send there
     address: str  # for `on_ready`: the URL of the local chat's page, or "Telegram"
-
-    @property
-    def files(self) -> BotFiles:
-        """Downloads the files that people send there."""
-        return BotFiles(self.bot)
 
 
 @asynccontextmanager
 async def open_server(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[BotServer]:
     """Telegram when there is a token; else the local chat, served here or (for a worker alone) by `baza bot`."""
-    telegram, port = settings.telegram, settings.localchat.port
-    folder = settings.home / LOCALCHAT
+    telegram, port, folder = settings.telegram, settings.localchat.port, settings.home / LOCALCHAT
     async with AsyncExitStack() as stack:
         if telegram.token:
-            token = telegram.token.get_secret_value()
-            bot = await stack.enter_async_context(open_bot(token, telegram.api_url, measures))
-            yield BotServer(bot=bot, address="Telegram")
-            return
-        if not serves_chat:
-            address = f"http://127.0.0.1:{port}"
-            bot = await stack.enter_async_context(open_bot(read_token(folder), address, measures))
-            yield BotServer(bot=bot, address=address)
-            return
-        with port_named(port, "LOCALCHAT_PORT"):
-            chat = await stack.enter_async_context(serve_local_chat(folder, port=port))
-        bot = await stack.enter_async_context(open_bot(chat.token, chat.api_url, measures))
-        yield BotServer(bot=bot, address=chat.page_url)
+            token, api_url, address = telegram.token.get_secret_value(), telegram.api_url, "Telegram"
+        elif serves_chat:
+            with port_named(port, "LOCALCHAT_PORT"):
+                chat = await stack.enter_async_context(serve_local_chat(folder, port=port))
+            token, api_url, address = chat.token, chat.api_url, chat.page_url
+        else:
+            address = api_url = f"http://127.0.0.1:{port}"
+            token = read_token(folder)
+        bot = await stack.enter_async_context(open_bot(token, api_url, measures))
+        yield BotServer(bot=bot, files=BotFiles(bot), address=address)
 
 
 async def talk(
@@ -101,7 +88,7 @@ async def talk(
     """Receive updates and show notices until `stop`, then await the running handlers. Raises CommandError when
     Telegram rejects the token or the request for updates."""
     settings, bot = parts.settings, server.bot
-    notices = NoticeLoop(bot, parts.stores.notices, texts, changes=_comparison(parts))
+    notices = NoticeLoop(bot, parts.stores.notices, texts, changes=partial(_compare_versions, parts.stores))
 
     def wake() -> None:
         notices.wake()
@@ -138,27 +125,24 @@ async def _receive(
         await stop.wait()
 
 
-def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
-    """A function that compares a document with the version that it replaced."""
-    library, text = parts.stores.library, parts.stores.text
-
-    async def compare_versions(card: DocumentCard) -> Changes:
-        versions = await library.versions(card.base_id, card.id)
-        if len(versions) < 2:
-            return Changes()
-        before = await text.blocks(card.base_id, versions[1].id, most_chars=COMPARED_CHARS)
-        after = await text.blocks(card.base_id, card.id, most_chars=COMPARED_CHARS)
-        return await asyncio.to_thread(compare, before, after)
-
-    return compare_versions
+async def _compare_versions(stores: Stores, card: DocumentCard) -> Changes:
+    """What a document changed of the version that it replaced."""
+    versions = await stores.library.versions(card.base_id, card.id)
+    if len(versions) < 2:
+        return Changes()
+    before = await stores.text.blocks(card.base_id, versions[1].id, most_chars=COMPARED_CHARS)
+    after = await stores.text.blocks(card.base_id, card.id, most_chars=COMPARED_CHARS)
+    return await asyncio.to_thread(compare, before, after)
 
 
 def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], None]) -> Services:
+    """Telegram's servers give bots files of 20 MB at most, and the local chat does the same; a self-hosted Bot API
+    server has no such limit."""
     parts = parts.for_people()
-    settings = parts.settings
+    settings, bounds = parts.settings, bounds_of(parts.settings)
     is_local = settings.telegram.token is None
     has_search = settings.jina.api_key is not None or settings.local.embedding_model is not None
-    is_limited, bounds = _is_limited_by_telegram(settings), bounds_of(settings)
+    is_limited = settings.telegram.api_url is None and settings.worker.file_mb >= TELEGRAM_FILE_MB
     conversation, transcriber = parts.conversation(), parts.transcriber
     return Services(
         stores=parts.stores,
@@ -184,9 +168,3 @@ def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], 
         is_first_time=partial(is_first_time, settings.home),
         add_search=partial(adding_search, settings) if is_local and not has_search else None,
     )
-
-
-def _is_limited_by_telegram(settings: Settings) -> bool:
-    """Telegram's servers give bots files of 20 MB at most, and the local chat does the same; a self-hosted Bot API
-    server has no such limit."""
-    return settings.telegram.api_url is None and settings.worker.file_mb >= TELEGRAM_FILE_MB

@@ -1,24 +1,54 @@
-"""The documents of a base: the list, searching it by name, a document's card, deleting.
+"""The documents of a base: the list, searching it by name, a document's card, and what can be done with one.
 
-In: /docs, «🗂 Документы» and buttons. Out: one message that is edited into what was pressed. The other actions on one
-document are in `document`.
+In: /docs, «🗂 Документы» and buttons of lists, cards and live messages. Out: one message that is edited into what was
+pressed, and changes in the queue; the notice loop then updates the live messages.
 """
 
-from aiogram import F, Router
+import unicodedata
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import replace
+
+from aiogram import Bot, F, Router
+from aiogram.exceptions import TelegramBadRequest, TelegramNetworkError
 from aiogram.filters import Command, CommandObject
+from aiogram.types import BufferedInputFile, InputFile
 
 from bot import keyboards as press
-from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, own_words
+from bot.handlers.base import DAY_S
+from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy, own_words
+from bot.handlers.menu import mode_sign
 from bot.keyboards import DISMISS, bare, button, for_readers, rows
-from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
-from bot.services import Talk
+from bot.replies.library import (
+    PAGE_SIZE,
+    LibraryPage,
+    card_html,
+    card_keyboard,
+    page_html,
+    page_keyboard,
+    text_page,
+    versions_html,
+)
+from bot.replies.names import shortened
+from bot.replies.readings import TITLE_CHARACTERS
+from bot.services import Refusal, Talk
 from bot.texts import Texts
 from domain.bases import Role
-from domain.documents import DocumentStatus
+from domain.documents import DocumentCard, DocumentStatus, SourceType
+from domain.ids import BatchId, DocumentId, FileId, MessageId
+from domain.people import Mode
+from ingestion.errors import IngestionError
+from ingestion.intake import section_of
+from ingestion.ports import KeptFiles
+from ingestion.records import Batch, Source
 
 SEARCH = "find"
 MOST_FAILED = 900  # documents per call; both transports refuse 1000 rows
 WANTED_BYTES = 40  # of a searched name: a button carries 64 bytes in all, and a Cyrillic letter takes two
+RENAME = "name"
+NAME_CHARACTERS = 200
+REFRESHABLE = frozenset({SourceType.LINK, SourceType.SITE})
+SENT_BYTES = 50 * 2**20  # core.telegram.org/bots/api#senddocument
 
 
 def build_router(texts: Texts) -> Router:
@@ -29,11 +59,25 @@ def build_router(texts: Texts) -> Router:
     labels = texts.in_every_language("button-library")
     router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
     router.message.register(show_found, answers(SEARCH))
-    router.callback_query.register(ask_for_name, press.SearchDocuments.filter())
+    router.callback_query.register(ask_what_to_find, press.SearchDocuments.filter())
     router.callback_query.register(turn_page, press.ListPage.filter(), has_message)
     router.callback_query.register(open_document, press.OpenDocument.filter(), has_message)
     router.callback_query.register(delete, press.DeleteDocument.filter(), has_message)
     router.callback_query.register(dismiss, F.data == DISMISS, has_message)
+    router.callback_query.register(send_original, press.ShowOriginal.filter())
+    router.callback_query.register(read_text, press.ReadDocument.filter(), has_message)
+    router.callback_query.register(ask_for_name, press.Rename.filter())
+    router.callback_query.register(show_versions, press.ShowVersions.filter())
+    router.message.register(rename, answers(RENAME))
+    router.callback_query.register(cancel, press.CancelDocument.filter())
+    router.callback_query.register(cancel, press.CancelBatch.filter())
+    router.callback_query.register(choose_version, press.ChooseVersion.filter())
+    router.callback_query.register(add_section, press.AddSection.filter(), has_message)
+    router.callback_query.register(refresh, press.Refresh.filter(), has_message)
+    router.callback_query.register(ask_about, press.AskAbout.filter())
+    router.callback_query.register(keep_document, press.KeepDocument.filter(), has_message)
+    router.callback_query.register(keep_batch, press.KeepBatch.filter())
+    router.callback_query.register(take_back, press.TakeBack.filter(), has_message)
     return router
 
 
@@ -42,7 +86,7 @@ async def show_list(talk: Talk, command: CommandObject | None = None) -> None:
     await _show_page(talk, 0, name=_wanted(command.args if command else None))
 
 
-async def ask_for_name(talk: Talk) -> None:
+async def ask_what_to_find(talk: Talk) -> None:
     """🔍: ask for a part of a name."""
     await ask(talk, talk.words("library-search"), about=SEARCH)
 
@@ -110,3 +154,176 @@ async def _show_page(talk: Talk, page: int, *, name: str | None) -> None:
     )
     shown = LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")
     await talk.show(page_html(shown, talk.words), page_keyboard(shown, talk.words))
+
+
+async def send_original(talk: Talk, callback_data: press.ShowOriginal) -> None:
+    """Copy the message that brought the document, or send the file that Baza keeps; without either the document's text,
+    which exists as long as it does."""
+    card, chat, thread = await document_of(talk, callback_data.document), talk.place.chat, talk.place.thread
+    await talk.acknowledge()
+    if card.message_id and card.chat_id == chat:
+        with suppress(TelegramBadRequest):  # the message is gone
+            await talk.bot.copy_message(chat, from_chat_id=chat, message_id=card.message_id, message_thread_id=thread)
+            return
+    if card.kept_file and (card.size_bytes or 0) <= SENT_BYTES:
+        file = _KeptFile(talk.services.kept_files, card, card.kept_file)
+        with suppress(IngestionError, TelegramBadRequest, TelegramNetworkError):
+            await talk.bot.send_document(chat, file, message_thread_id=thread)
+            return
+    if not (blocks := await talk.stores.text.blocks(talk.base_id, card.id)):
+        await talk.tell("original-gone")
+        return
+    text = BufferedInputFile("\n\n".join(block.text for block in blocks).encode(), filename=f"{card.name}.txt")
+    await talk.bot.send_document(chat, text, message_thread_id=thread, caption=talk.words("original-text"))
+
+
+class _KeptFile(InputFile):
+    """A kept file on its way to Telegram, in pieces."""
+
+    def __init__(self, files: KeptFiles, card: DocumentCard, file: FileId) -> None:
+        super().__init__(filename=card.source_identifier)
+        self._files, self._base, self._file = files, card.base_id, file
+
+    async def read(self, bot: Bot) -> AsyncGenerator[bytes, None]:
+        async for piece in self._files.read(self._base, self._file):
+            yield piece
+
+
+async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
+    """Show the text that was read from the document, page by page."""
+    card = await document_of(talk, callback_data.document)
+    blocks = await talk.stores.text.blocks(talk.base_id, card.id)
+    await talk.redraw(*text_page(card, blocks, talk.words, part=callback_data.part))
+
+
+async def ask_for_name(talk: Talk, callback_data: press.Rename) -> None:
+    """Ask for the new name: «Как назвать?»."""
+    card = await changeable(talk, callback_data.document)
+    question = talk.words("rename-question", title=card.name)
+    await ask(talk, question, about=RENAME, subject=card.id)
+
+
+async def rename(talk: Talk, subject: str) -> None:
+    """Take the answer to «Как назвать?». A name of marks, blanks and invisible characters alone is asked for again."""
+    name = " ".join((talk.message.text or "").split())[:NAME_CHARACTERS]
+    if not any(unicodedata.category(character)[0] in "LNS" for character in name):
+        await ask(talk, talk.words("rename-unreadable"), about=RENAME, subject=subject)
+        return
+    terms = talk.services.count_terms(name)
+    if await talk.stores.library.rename(talk.base_id, DocumentId(subject), name, terms=terms):
+        back = button(talk.words.plain("button-open"), press.OpenDocument(document=subject))
+        await talk.tell("renamed", rows([back]), title=name)
+    else:
+        await talk.tell("document-gone")
+
+
+async def show_versions(talk: Talk, callback_data: press.ShowVersions) -> None:
+    """A line for each version, the newest first."""
+    card = await document_of(talk, callback_data.document)
+    versions = await talk.stores.library.versions(talk.base_id, card.id)
+    await talk.say(versions_html(versions, talk.words))
+
+
+async def cancel(talk: Talk, callback_data: press.CancelDocument | press.CancelBatch) -> None:
+    """«Отменить» on a live message, or «Отменить всё»."""
+    if isinstance(callback_data, press.CancelBatch):
+        await _require_batch(talk, callback_data.batch)
+        stopped = await talk.stores.library.cancel_batch(talk.base_id, BatchId(callback_data.batch)) > 0
+    else:
+        card = await changeable(talk, callback_data.document)
+        stopped = await talk.stores.library.cancel(talk.base_id, card.id)
+    await talk.acknowledge("cancelled" if stopped else "cancelled-too-late")
+    talk.services.wake()
+
+
+async def choose_version(talk: Talk, callback_data: press.ChooseVersion) -> None:
+    """«Заменить / Оставить оба / Пропустить» under the live message or on the document's card."""
+    card = await changeable(talk, callback_data.document)
+    chosen = await talk.stores.library.choose(talk.base_id, card.id, callback_data.choice)
+    await talk.acknowledge("choice-made" if chosen else "choice-too-late", alert=not chosen)
+    talk.services.wake()
+
+
+async def add_section(talk: Talk, callback_data: press.AddSection) -> None:
+    """«Добавить весь раздел»: one more document with its own live message, temporary where the page is."""
+    card = await _link_of(talk, callback_data.document)
+    batch = _batch(talk, section_of(card.source_identifier))
+    begun = await talk.stores.intake.enqueue(replace(batch, ttl_s=DAY_S if card.expires_at else None))
+    is_new = any(document.created for document in begun)
+    await talk.acknowledge("section-begun" if is_new else "section-known", alert=not is_new)
+    talk.services.wake()
+
+
+async def refresh(talk: Talk, callback_data: press.Refresh) -> None:
+    """«Обновить»: fetch the link again; changed content becomes a new version. A failed document is tried again."""
+    await _link_of(talk, callback_data.document)
+    card = await changeable(talk, callback_data.document)
+    begun = await talk.stores.intake.refresh(_batch(talk), card.id)
+    await talk.acknowledge("refresh-begun" if begun else "document-gone", alert=not begun)
+    talk.services.wake()
+
+
+async def ask_about(talk: Talk, callback_data: press.AskAbout) -> None:
+    """«Спросить о нём» on a receipt or card: switch to Чат, and ask of this document alone until that is taken off."""
+    card = await document_of(talk, callback_data.document)
+    await talk.stores.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
+    await talk.ask_only(card.id)
+    await talk.acknowledge("mode-set-chat")
+    text = talk.words("ask-about", title=shortened(card.name, TITLE_CHARACTERS))
+    await talk.say(text, mode_sign(talk, Mode.CHAT))
+
+
+async def keep_document(talk: Talk, callback_data: press.KeepDocument) -> None:
+    """«Оставить в базе»: the notice loop updates the live message; the card is updated at once."""
+    card = await changeable(talk, callback_data.document)
+    kept = await talk.stores.library.keep(talk.base_id, card.id)
+    await talk.acknowledge("stays-now" if kept else "document-gone", alert=not kept)
+    talk.services.wake()
+    if callback_data.page is not None:
+        card = await document_of(talk, callback_data.document)
+        await talk.redraw(card_html(card, talk.words), card_keyboard(card, talk.words, page=callback_data.page))
+
+
+async def keep_batch(talk: Talk, callback_data: press.KeepBatch) -> None:
+    """«Оставить в базе» under a live message of several documents."""
+    await _require_batch(talk, callback_data.batch)
+    kept = await talk.stores.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
+    await talk.acknowledge("stays-now" if kept else "documents-gone", alert=not kept)
+    talk.services.wake()
+
+
+async def take_back(talk: Talk, callback_data: press.TakeBack) -> None:
+    """«Убрать» under a receipt: the document leaves at once, since whoever sent it by mistake wants no question."""
+    card = await changeable(talk, callback_data.document)
+    await talk.stores.library.delete(talk.base_id, card.id)
+    await talk.acknowledge("taken-back")
+    talk.services.wake()
+    if talk.message.reply_markup and len(talk.message.reply_markup.inline_keyboard) == 1:
+        await talk.redraw(talk.words("deleted", title=shortened(card.name, TITLE_CHARACTERS)))
+
+
+async def _require_batch(talk: Talk, batch: str) -> None:
+    """Raises Refusal where this person neither sent the documents of the batch, nor is an administrator."""
+    sender = await talk.stores.library.sender_of_batch(talk.base_id, BatchId(batch))
+    if sender not in (None, talk.person) and not await may_tidy(talk):
+        raise Refusal("only-sender-or-administrators")
+
+
+async def _link_of(talk: Talk, document: str) -> DocumentCard:
+    card = await document_of(talk, document)
+    if card.source_type not in REFRESHABLE:
+        raise Refusal("document-gone")
+    return card
+
+
+def _batch(talk: Talk, *sources: Source) -> Batch:
+    """What a button asked for, in reply to its message; a second press of the same button is the same batch."""
+    return Batch(
+        base_id=talk.base_id,
+        user_id=talk.person,
+        language=talk.words.language,
+        chat_id=talk.place.chat,
+        thread_id=talk.place.thread,
+        message_id=MessageId(talk.message.message_id),
+        sources=sources,
+    )

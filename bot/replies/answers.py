@@ -1,12 +1,12 @@
-"""An answer as the person sees it: label, text, sources.
+"""An answer as the person sees it: label, text, what was read, sources; and before it the live list of its steps.
 
-In: events and the `Answer` of a turn. Out: rich text; a growing answer is always a prefix of the finished one, its open
-Markdown closed and a half-written end held back. Only addresses that the facts, the question or the dialogue hold can
-be pressed. It does not import aiogram, which would slow the command line by seconds.
+In: events and the `Answer` of a turn; steps as the engine reports them. Out: rich text; a growing answer is always a
+prefix of the finished one, its open Markdown closed and a half-written end held back. Only addresses that the facts,
+the question or the dialogue hold can be pressed. It does not import aiogram, which would slow the command line.
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -15,10 +15,11 @@ from bot.replies.citations import TITLE_CHARACTERS, source_block
 from bot.replies.markdown import render_markdown
 from bot.replies.names import shortened
 from bot.replies.rich import ITALIC, Kind, RichText, Run, Style, join, rich
-from bot.replies.steps import work_done
 from bot.texts import Words
 from rag.addresses import addresses, broken, defanged
-from rag.records import Answer, AnswerKind, SmallTalk, TextGrew
+from rag.execution.tools import Spent
+from rag.progress import StepShown, StepState
+from rag.records import Answer, AnswerKind, DocumentsRead, SmallTalk, TextGrew
 
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
@@ -28,6 +29,25 @@ _HALF_MARK = re.compile(r"(?:(?:\A|(?<=\n))(?:[#>*+-]+|\d+\.)|(?:\A|(?<=\s))[*_~
 _TABLE_ROW = re.compile(r"(?:^\|[^\n]*\n)*^\|[^\n]*\Z", re.MULTILINE)
 _TABLE_RULE = re.compile(r"^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:|-]*)?$", re.MULTILINE)
 LABELS = {AnswerKind.GENERAL: "answer-general-label", AnswerKind.QUOTES: "answer-quotes-label"}
+SIGNS = {
+    StepState.WAITING: "▫️",
+    StepState.RUNNING: "⏳",
+    StepState.DONE: "✅",
+    StepState.SHORT: "☑️",
+    StepState.FAILED: "⚠️",
+    StepState.STOPPED: "⏹",
+    StepState.SKIPPED: "▫️",
+}
+LISTED = 8  # steps shown in the list: one phone screen
+ACTIONS = {
+    "rag_db_query": "step-search",
+    "graph_query_tool": "step-known",
+    "list_documents": "step-list",
+    "read_document": "step-read-one",
+    "read_documents": "step-read",
+    "collect_rows": "step-rows",
+    "analyze": "step-think",
+}
 
 
 def without_strange_links(text: RichText, known: Set[str]) -> RichText:
@@ -157,3 +177,54 @@ def _labelled(kind: AnswerKind, text: RichText, words: Words, *, is_weak: bool =
     has_margin = text.runs[0].kinds & {Kind.QUOTE, Kind.FOLDED_QUOTE}
     label = "answer-weak-label" if is_weak else LABELS[kind]
     return join([rich(words.plain(label), ITALIC), text], "\n" if has_margin else "\n\n")
+
+
+def steps_text(steps: Sequence[StepShown], words: Words) -> RichText:
+    """The live list, without skipped steps; one that found nothing says so."""
+    lines = [rich(words.plain("steps-title"))]
+    for step in [step for step in steps if step.state is not StepState.SKIPPED][-LISTED:]:
+        sign, said = SIGNS[step.state], _step(step, words)
+        if step.is_empty:
+            nothing = "step-no-conclusion" if step.action == "analyze" else "step-nothing"
+            sign, said = SIGNS[StepState.SHORT], words.plain(nothing, step=said)
+        elif step.state is StepState.STOPPED:
+            said = words.plain("step-stopped", step=said)
+        lines.append(rich(f"{sign} {said}"))
+    return join(lines, "\n")
+
+
+def work_done(answer: Answer, words: Words) -> list[str]:
+    """How much was read, why the work ended early, what failed or was not done: a line each."""
+    read = answer.documents
+    lines = _reading_done(read, words) if read else []
+    if answer.spent and not (answer.stopped and answer.spent == Spent.STOPPED):  # the answer itself says that already
+        lines.append(words.plain(f"answer-spent-{answer.spent.replace('_', '-')}"))
+    if answer.spent and read and (left := read.total - read.read - read.problems):  # not read, or not to their end
+        lines.append(words.plain("answer-documents-left", count=left))
+    failed = [_step(step, words) for step in answer.steps if step.state is StepState.FAILED]
+    if failed:
+        lines.append(words.plain("answer-steps-failed", steps="; ".join(failed)))
+    return lines
+
+
+def _reading_done(read: DocumentsRead, words: Words) -> list[str]:
+    lines = [words.plain("answer-documents-read", read=read.read, total=read.total, without=read.without_data)]
+    if read.remembered:
+        lines.append(words.plain("answer-documents-remembered", count=read.remembered))
+    if read.chosen_from:
+        lines.append(words.plain("answer-documents-chosen", total=read.total, base=read.chosen_from))
+    counts = (
+        ("answer-documents-failed", read.problems),
+        ("answer-facts-uncompared", read.uncompared),
+        ("answer-rows-missing", read.missing_rows),
+    )
+    return [*lines, *(words.plain(key, count=count) for key, count in counts if count)]
+
+
+def _step(step: StepShown, words: Words) -> str:
+    key = ACTIONS.get(step.action, "step-other")
+    about = defanged(step.about, frozenset())  # a model's words: it may have obeyed a document
+    told = {"about": shortened(about, 60)} if "about" in words.variables(key) else {}
+    action = words.plain(key, **told)
+    counted = step.total and step.state is StepState.RUNNING
+    return f"{action}: {words.plain('step-progress', done=step.done, total=step.total)}" if counted else action

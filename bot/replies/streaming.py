@@ -18,9 +18,9 @@ from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNet
 from aiogram.types import InlineKeyboardMarkup
 
 from bot.keyboards import STOP, button, rows
+from bot.replies.answers import steps_text
 from bot.replies.rich import RichText, split_rich, to_html
 from bot.replies.sending import Place, edit, send
-from bot.replies.steps import steps_text
 from bot.texts import Words
 from domain.ending import end
 from domain.ids import MessageId

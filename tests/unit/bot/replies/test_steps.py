@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from bot.replies.answers import finished_answer
+from bot.replies.answers import finished_answer, steps_text, work_done
 from bot.replies.sending import Place
-from bot.replies.steps import steps_text, work_done
 from bot.replies.streaming import live_steps
 from bot.texts import Words
 from domain.ids import ChatId
