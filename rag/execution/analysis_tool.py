@@ -5,11 +5,13 @@ on: whether that is enough, what to search for. Code drops statements that name 
 the check of the answer holds it against the passages, not against these statements.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
+from domain.ids import ChunkId
 from prompts.loader import Prompts
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.facts_block import FactsBlock, build_block
@@ -34,19 +36,19 @@ class AnalyzeArguments(ToolArguments):
     task: str = Field(min_length=1, max_length=2000)
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Finding(_Part):
+class Finding(BaseModel):
     """What follows from the materials with these numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     statement: Annotated[str, Field(min_length=1, max_length=1000)]
     materials: tuple[int, ...]
 
 
-class Analysis(_Part):
+class Analysis(BaseModel):
     """The model's reply."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     findings: Annotated[tuple[Finding, ...], Field(max_length=MAX_FINDINGS)] = ()
     missing: tuple[str, ...] = ()
@@ -73,7 +75,9 @@ class Analyze(Tool[AnalyzeArguments]):
         has pressed stop."""
         if not context.materials:
             return FactsPayload()
-        block = self._block(arguments, context)
+        others = (self._prompts.analyze, self._prompts.analyze_task.text, arguments.task, context.background)
+        left = self._prompt_tokens - sum(map(estimate_tokens, (*others, context.question)))
+        block = build_block(context.materials, tokens=left, about=f"{context.question}\n{arguments.task}")
         task = self._prompts.analyze_task.fill(
             fence=block.fence,
             materials=block.text,
@@ -93,42 +97,27 @@ class Analyze(Tool[AnalyzeArguments]):
             raise StepFailed(f"the limits of the turn forbid it: {context.run.refused}")
         return _payload(analysis, block, task=task)
 
-    def _block(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsBlock:
-        others = (self._prompts.analyze, self._prompts.analyze_task.text, arguments.task, context.background)
-        left = self._prompt_tokens - sum(map(estimate_tokens, (*others, context.question)))
-        return build_block(context.materials, tokens=left, about=f"{context.question}\n{arguments.task}")
-
 
 def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayload:
-    """What is missing goes to the model that answers as it is, so its numbers must stand in the materials or the
-    task."""
-    facts = tuple(fact for finding in analysis.findings if (fact := _fact(finding, block)))
+    """Statements without a material are dropped. What is missing goes to the model that answers as it is, so its
+    numbers must stand in the materials or the task."""
+    facts, drawn, numbered = list[Fact](), set[ChunkId](), dict(enumerate(block.facts, start=1))
+    for finding in analysis.findings:
+        named = dict.fromkeys(finding.materials)
+        if drawn_from := tuple(numbered[number] for number in named if number in numbered):
+            first = drawn_from[0]
+            fact = Fact(kind=FactKind.STATEMENT, text=finding.statement, title=first.title, drawn_from=drawn_from)
+            facts.append(replace(fact, passage=next(iter(fact.passages), None), document=first.document))
+            drawn.update(piece for behind in drawn_from for piece in behind.pieces)
     if len(facts) < len(analysis.findings):
         log.info("analysis.unfounded", dropped=len(analysis.findings) - len(facts))
     known = numbers(task) | spoken_numbers(task)
     missing = tuple(each for each in analysis.missing if numbers(each) <= known)[:MAX_MISSING]
     advice = Advice(enough=analysis.enough and bool(facts), queries=analysis.queries, missing=missing)
     seen = {piece for fact in block.facts if fact.kind is FactKind.PASSAGE for piece in fact.pieces}
-    drawn = {piece for fact in facts for behind in fact.drawn_from for piece in behind.pieces}
     return FactsPayload(
-        facts=facts,
+        facts=tuple(facts),
         coverage=1.0 if advice.enough else 0.5 if facts else 0.0,
         advice=advice,
         set_aside=frozenset(seen - drawn) if facts else frozenset(),
-    )
-
-
-def _fact(finding: Finding, block: FactsBlock) -> Fact | None:
-    """None for a statement without a material."""
-    named = dict.fromkeys(finding.materials)
-    drawn_from = tuple(block.facts[number - 1] for number in named if 0 < number <= len(block.facts))
-    if not drawn_from:
-        return None
-    return Fact(
-        kind=FactKind.STATEMENT,
-        text=finding.statement,
-        title=drawn_from[0].title,
-        passage=next((each for fact in drawn_from for each in fact.passages), None),
-        document=drawn_from[0].document,
-        drawn_from=drawn_from,
     )

@@ -27,29 +27,18 @@ ANSWERED_BY: Mapping[Relation, Sequence[Relation]] = {
 }
 """Intents that use more relations than the one of their own name."""
 
-ASPECTS: Mapping[str, str] = {
-    Relation.CURRENT_JOB: "works at, or as",
-    Relation.PROJECT_DETAILS: "project",
-    Relation.PROJECT_ACHIEVEMENTS: "results",
-    Relation.PROJECT_TECH_STACK: "technologies used",
-    Relation.TECHNOLOGY_USAGE: "how a technology was applied",
-    Relation.EXPERIENCE_SUMMARY: "experience",
-    Relation.TECHNOLOGY_OVERVIEW: "technologies known",
-    Relation.CONTACTS: "contacts",
+TOLD: Mapping[str, tuple[str, str]] = {
+    Relation.CURRENT_JOB: ("works at, or as", "job"),
+    Relation.PROJECT_DETAILS: ("project", "project"),
+    Relation.PROJECT_ACHIEVEMENTS: ("results", "achievement"),
+    Relation.PROJECT_TECH_STACK: ("technologies used", "technology"),
+    Relation.TECHNOLOGY_USAGE: ("how a technology was applied", "technology_usage"),
+    Relation.EXPERIENCE_SUMMARY: ("experience", "experience"),
+    Relation.TECHNOLOGY_OVERVIEW: ("technologies known", "technology"),
+    Relation.CONTACTS: ("contacts", "contact"),
 }
-"""Tells the model what a statement says about its entity, since the text is often a bare name."""
-
-TYPES: Mapping[str, str] = {
-    Relation.CURRENT_JOB: "job",
-    Relation.PROJECT_DETAILS: "project",
-    Relation.PROJECT_ACHIEVEMENTS: "achievement",
-    Relation.PROJECT_TECH_STACK: "technology",
-    Relation.TECHNOLOGY_USAGE: "technology_usage",
-    Relation.EXPERIENCE_SUMMARY: "experience",
-    Relation.TECHNOLOGY_OVERVIEW: "technology",
-    Relation.CONTACTS: "contact",
-}
-"""Types of items, as seed 4, section 7.3 has them."""
+"""What a statement says about its entity, for the model, since the text is often a bare name; and the type of the item,
+as seed 4, section 7.3 has it."""
 
 REACHES_FURTHER = frozenset({Relation.PROJECT_DETAILS, Relation.PROJECT_ACHIEVEMENTS, Relation.PROJECT_TECH_STACK})
 """For an employer or a technology, these intents are about the projects that name it."""
@@ -92,28 +81,24 @@ class GraphQuery(Tool[GraphArguments]):
             related=arguments.intent in REACHES_FURTHER,
             limit=MOST_FACTS,
         )
-        facts = tuple(map(_fact, _without_bare_names(found)))
+        # The bare mention of a technology by a project, where another fact says how the project applied it.
+        told = {(fact.entity, fact.object) for fact in found if fact.relation == Relation.TECHNOLOGY_USAGE}
+        bare = Relation.PROJECT_TECH_STACK
+        facts = tuple(_fact(each) for each in found if each.relation != bare or (each.entity, each.object) not in told)
         unread = await self._graph.unread(context.base_id)
         is_short = arguments.intent in LISTS and len(facts) < FEWEST
         coverage = 0.0 if not facts else PARTIAL if unread or is_short else 1.0
         return FactsPayload(facts=facts, coverage=coverage, unread=unread)
 
 
-def _without_bare_names(found: Sequence[GraphFact]) -> list[GraphFact]:
-    """Drops the bare mention of a technology by a project when another fact says how the project applied it."""
-    told = {(fact.entity, fact.object) for fact in found if fact.relation == Relation.TECHNOLOGY_USAGE}
-    return [
-        fact for fact in found if fact.relation != Relation.PROJECT_TECH_STACK or (fact.entity, fact.object) not in told
-    ]
-
-
 def _fact(fact: GraphFact) -> Fact:
+    aspect, kind = TOLD.get(fact.relation, ("", ""))
     return Fact(
         kind=FactKind.STATEMENT,
         text=fact.text,
-        type=TYPES.get(fact.relation, ""),
+        type=kind,
         title=fact.entity,
-        aspect=ASPECTS.get(fact.relation, ""),
+        aspect=aspect,
         passage=RankedPassage(passage=fact.passage, score=fact.confidence),
         document=fact.passage.document_id,
     )

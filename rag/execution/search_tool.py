@@ -2,25 +2,24 @@
 
 In: a query, and filters when the question has any. Out: the best passages as facts, and how much of the query they
 cover; a search inside a document of which only a part was found, and the second hop of a question («неустойка у
-поставщика, из-за которого перенесли запуск»). The search itself is in `rag.retrieval`, the reading of filters in
-`rag.execution.documents`. `search_each_document` tells how many documents have a `certain` passage, with an excerpt of
-each: for questions about all documents where no model can read them. It counts documents only.
+поставщика, из-за которого перенесли запуск»). `search_each_document` tells how many documents have a `certain` passage,
+with an excerpt of each: for questions about all documents where no model can read them. It counts documents only.
 """
 
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from itertools import combinations
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from domain.documents import DocumentCard, Medium, SourceType
 from domain.ending import together
-from domain.ids import DocumentId
+from domain.ids import DocumentId, UserId
 from prompts.wordings import Wordings, language_of
 from rag.excerpts import quote
 from rag.execution.documents import (
@@ -33,7 +32,7 @@ from rag.execution.documents import (
     is_sent_by,
     ready_documents,
 )
-from rag.execution.facts import MOST, Fact, FactKind, FactsPayload, passage_fact
+from rag.execution.facts import MOST, Fact, FactKind, FactsPayload, passage_fact, said_by
 from rag.execution.tools import Tool, ToolContext
 from rag.planning.plain_planner import Breadth
 from rag.planning.plan import SEARCH, SURVEY
@@ -97,10 +96,12 @@ class SearchBase(Tool[SearchArguments]):
         self._catalogue = catalogue
 
     async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
-        """Raises DatabaseAway."""
+        """Where the query is nothing but the author's or sender's name («Что пишет Анна?»), or finds nothing, titles of
+        theirs are searched for. Raises DatabaseAway."""
         named = await documents_named(self._catalogue, context.base_id, arguments.documents)
-        only = self._filter(arguments, named.documents, context)
-        query = await self._titles(arguments, context) if _is_name_alone(arguments) else ""
+        only = _filter(arguments, named.documents, asker=context.user_id)
+        asked, people = stems(arguments.query), stems(f"{arguments.author or ''} {arguments.sender or ''}")
+        query = await self._titles(arguments, context) if asked and asked <= people else ""
         found = await self._retrieval.find(context.base_id, query or arguments.query, only=only)
         if not found and not query and (titles := await self._titles(arguments, context)):
             found = await self._retrieval.find(context.base_id, titles, only=only)
@@ -117,34 +118,22 @@ class SearchBase(Tool[SearchArguments]):
         theirs = [each for each in cards if is_by(each, author) and is_sent_by(each, sender, asker=context.user_id)]
         return "\n".join(card.title for card in theirs[:TITLES])
 
-    def _filter(
-        self, arguments: SearchArguments, documents: tuple[DocumentId, ...], context: ToolContext
-    ) -> SearchFilter | None:
-        """None when there is no filter."""
-        sender = arguments.sender
-        is_own = sender is not None and is_asker(sender)
-        only = SearchFilter(
-            documents=documents,
-            types=_TYPES.get(arguments.source, ()),
-            media=_MEDIA.get(arguments.source, ()),
-            sender=None if is_own else sender,
-            sent_by=context.user_id if is_own else None,
-            author=arguments.author,
-            since=_midnight(arguments.since) if arguments.since else None,
-            before=_midnight(arguments.until + timedelta(days=1)) if arguments.until else None,
-        )
-        return None if only == SearchFilter() else only
 
-
-def _is_name_alone(arguments: SearchArguments) -> bool:
-    """Whether the query has no words beside the author's or sender's name: «Что пишет Анна?»"""
-    asked = stems(arguments.query)
-    return bool(asked) and asked <= stems(f"{arguments.author or ''} {arguments.sender or ''}")
-
-
-def _midnight(day: date) -> datetime:
-    """Midnight in UTC: the people's time zones are not known."""
-    return datetime.combine(day, time.min, tzinfo=UTC)
+def _filter(arguments: SearchArguments, documents: tuple[DocumentId, ...], *, asker: UserId) -> SearchFilter | None:
+    """None when there is no filter. Days begin at midnight in UTC: the people's time zones are not known."""
+    sender, midnight = arguments.sender, time(tzinfo=UTC)
+    is_own = sender is not None and is_asker(sender)
+    only = SearchFilter(
+        documents=documents,
+        types=_TYPES.get(arguments.source, ()),
+        media=_MEDIA.get(arguments.source, ()),
+        sender=None if is_own else sender,
+        sent_by=asker if is_own else None,
+        author=arguments.author,
+        since=datetime.combine(arguments.since, midnight) if arguments.since else None,
+        before=datetime.combine(arguments.until + timedelta(days=1), midnight) if arguments.until else None,
+    )
+    return None if only == SearchFilter() else only
 
 
 def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayload:
@@ -158,12 +147,6 @@ def coverage_by_document(facts: Sequence[Fact], asked: str) -> Mapping[DocumentI
     """For each document the share of the words of `asked` that its passages hold; the best document's passage first."""
     wanted = stems(asked)
     return {document: share(wanted, words) for document, words in _holds(facts, wanted).items()}
-
-
-def searched_text(fact: Fact) -> str:
-    """The words by which a fact is found: its own and its document's names."""
-    name = fact.passage.passage.name if fact.passage else ""
-    return f"{fact.title}\n{name}\n{fact.text}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,16 +184,21 @@ def half_found(facts: Sequence[Fact], query: str) -> tuple[DocumentId, ...]:
 
 
 def second_hop(facts: Sequence[Fact], query: str, *, in_alike: bool = False) -> Hop | None:
-    """The hop that the best document or a half-found one leads to, if its best sentence names something and others have
-    words of the query that it lacks (`in_alike`: others of one form, of which the name chooses one); else None."""
+    """The hop that the best document or a half-found one leads to, if its sentence that holds most of the query names
+    something and others have words of the query that it lacks (`in_alike`: others of one form, of which the name
+    chooses one); else None."""
     wanted = stems(query)
     holds = _holds(facts, wanted)
     for document in dict.fromkeys((*list(holds)[:1], *half_found(facts, query))):
         missing = {
             stem for stem in union(holds.values()) - holds[document] if not in_alike or _is_in_alike(stem, facts)
         }
-        sentence = _best_sentence([fact for fact in facts if fact.document == document], wanted)
-        names = tuple(dict.fromkeys(each for each in _names(sentence) if stems(each) and not stems(each) & wanted))
+        texts = [fact.text for fact in facts if fact.document == document]
+        said = (text[span.start : span.end] for text in texts for span in sentences(text))
+        sentence = max(said, key=lambda each: len(held(wanted, each)), default="")
+        # what stands in quotation marks, then words with a capital that do not begin the sentence
+        marked = [*_QUOTED.findall(sentence), *_NAMED.findall(_QUOTED.sub(" ", sentence))]
+        names = tuple(dict.fromkeys(each for each in marked if stems(each) and not stems(each) & wanted))
         longer = (word for word in _WORD.findall(query) if len(word) >= STEM_LETTERS)
         asked = tuple(dict.fromkeys(word for word in longer if stems(word) & missing))
         if asked and 0 < len(names) <= MOST_NAMES and share(wanted, holds[document]) <= PARTLY:
@@ -225,24 +213,13 @@ def _is_in_alike(stem: str, facts: Sequence[Fact]) -> bool:
 
 
 def _holds(facts: Sequence[Fact], wanted: frozenset[str]) -> Mapping[DocumentId, frozenset[str]]:
-    """For each document the wanted words that its passages hold."""
+    """For each document the wanted words that its passages and names hold."""
     texts: dict[DocumentId, list[str]] = {}
     for fact in facts:
         if fact.kind is FactKind.PASSAGE and fact.document:
-            texts.setdefault(fact.document, []).append(searched_text(fact))
+            name = fact.passage.passage.name if fact.passage else ""
+            texts.setdefault(fact.document, []).append(f"{fact.title}\n{name}\n{fact.text}")
     return {document: held(wanted, "\n".join(said)) for document, said in texts.items()}
-
-
-def _best_sentence(facts: Sequence[Fact], wanted: frozenset[str]) -> str:
-    """The one that holds most of the query."""
-    told = (fact.text[span.start : span.end] for fact in facts for span in sentences(fact.text))
-    return max(told, key=lambda each: len(held(wanted, each)), default="")
-
-
-def _names(sentence: str) -> Iterator[str]:
-    """What stands in quotation marks, then words with a capital that do not begin the sentence."""
-    yield from (found[1] for found in _QUOTED.finditer(sentence))
-    yield from (found[1] for found in _NAMED.finditer(_QUOTED.sub(" ", sentence)))
 
 
 MOST_DOCUMENTS = 60  # that are searched one by one, some milliseconds each; the likeliest, then the newest
@@ -254,20 +231,6 @@ class SurveyArguments(ToolArguments):
     """What to look for in every document."""
 
     query: str = Field(min_length=1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Hit:
-    """A document in which something was found."""
-
-    name: str
-    best: RankedPassage
-    held: float  # share of the question's words that the best passage holds
-
-    @classmethod
-    def of(cls, card: DocumentCard, best: RankedPassage, query: str) -> Self:
-        text = f"{best.passage.title}\n{best.passage.text}"
-        return cls(name=card.name, best=best, held=share(stems(query), stems(text)))
 
 
 class SurveyBase(Tool[SurveyArguments]):
@@ -303,30 +266,26 @@ class SurveyBase(Tool[SurveyArguments]):
             return next((each for each in found if each.certain), None)
 
         bests = await together(*map(best_of, searched))
-        hits = [_Hit.of(card, best, query) for card, best in zip(searched, bests, strict=True) if best]
+        hits = [(card.name, best) for card, best in zip(searched, bests, strict=True) if best]
         return self._payload(hits, query, searched=len(searched), total=len(cards))
 
-    def _payload(self, hits: Sequence[_Hit], query: str, *, searched: int, total: int) -> FactsPayload:
+    def _payload(
+        self, hits: Sequence[tuple[str, RankedPassage]], query: str, *, searched: int, total: int
+    ) -> FactsPayload:
         """Documents that hold most of the question's words first: the others may be about a single word of it."""
         if not hits:
             return FactsPayload()
-        words, most = self._wordings[language_of(query)], max(hit.held for hit in hits)
+        asked = stems(query)
+        holds = [share(asked, stems(f"{best.passage.title}\n{best.passage.text}")) for _, best in hits]
+        words, most = self._wordings[language_of(query)], max(holds)
         wording = words.survey if searched == total else words.survey_of
         said = wording.format(found=len(hits), searched=searched, total=total)
-        best = sum(hit.held == most for hit in hits)
+        best = sum(held == most for held in holds)
         told = f"{said}, {words.survey_best.format(best=best)}" if best < len(hits) else said
-        count = Fact(kind=FactKind.VALUE, text=f"{told}. {words.survey_remark}", title=said)
-        ordered = sorted(hits, key=lambda hit: -hit.held)
-        return FactsPayload(facts=(count, *(_fact(hit, query) for hit in ordered)), coverage=1.0)
-
-
-def _fact(hit: _Hit, query: str) -> Fact:
-    text = hit.best.passage.text
-    excerpt = quote(text, about=" ".join(union(akin(stems(query), stems(text)).values())), limit=EXCERPT_CHARS)
-    return Fact(
-        kind=FactKind.STATEMENT,
-        text=f"{hit.name}: {excerpt}",
-        title=hit.name,
-        passage=hit.best,
-        document=hit.best.passage.document_id,
-    )
+        facts = [Fact(kind=FactKind.VALUE, text=f"{told}. {words.survey_remark}", title=said)]
+        for _, (name, found) in sorted(zip(holds, hits, strict=True), key=lambda each: -each[0]):
+            text = found.passage.text
+            about = " ".join(union(akin(asked, stems(text)).values()))
+            excerpt = quote(text, about=about, limit=EXCERPT_CHARS)
+            facts.append(replace(said_by(found, FactKind.STATEMENT, f"{name}: {excerpt}"), title=name))
+        return FactsPayload(facts=tuple(facts), coverage=1.0)

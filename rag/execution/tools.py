@@ -1,11 +1,9 @@
 """Running tools: the base class of those that run, what all of one turn share, and calls of a model within its limits.
 
-In: typed arguments (`planning/tool.py`). Out: a `FactsPayload`. Each tool has its own module; a new tool is a module
-and one line in the composition root. What all tools of one turn share is its `Run`: the limits, the stop signal, the
-listener for progress, and whether another model call is allowed. `ask` calls a model within these limits, once more
-when the reply has the wrong shape: the meter counts a call when it has ended, the `Run` also those under way, so that
-concurrent calls do not overshoot. Replies are cached by a hash of all that decides them; if any of it differs, the part
-is read again, and a failure to write to the cache never fails the reading.
+In: typed arguments (`planning/tool.py`). Out: a `FactsPayload`. What all tools of one turn share is its `Run`: the
+limits, the stop signal, the listener for progress. `ask` calls a model within these limits, once more when the reply
+has the wrong shape. Replies are cached by a hash of all that decides them; if any of it differs, the part is read
+again, and a failure to write to the cache never fails the reading.
 """
 
 import asyncio
@@ -141,13 +139,6 @@ class Allowance:
     spared_calls: int = 0  # reserved for later stages
 
     @property
-    def spent(self) -> Spent | None:
-        """The limit that forbids any further call; None while one is allowed, its size not considered."""
-        if spent := self.run.spent:
-            return spent
-        return None if self.calls_left > 0 else Spent.MODEL_CALLS
-
-    @property
     def calls_left(self) -> int:
         """Besides those under way."""
         run = self.run
@@ -155,24 +146,27 @@ class Allowance:
 
     def is_over(self) -> bool:
         """Whether a limit is reached. Call it only where work is left: the limit is recorded, and people are told."""
-        return self._told(self.spent)
+        spent = self.run.spent or (Spent.MODEL_CALLS if self.calls_left <= 0 else None)
+        self.run.refused = self.run.refused or spent
+        return spent is not None
 
     def allows(self, tokens: int) -> bool:
         """Whether a prompt of that size and its reply fit into what is left; the cost is estimated from the average
         price per token so far. If not, the limit is recorded, and people are told."""
+        if self.is_over():
+            return False
         usage, limits = self.run.usage, self.run.limits
         asked = self.run.tokens_under_way + tokens + self.reply_tokens
         price = usage.cost / usage.tokens if usage.tokens else 0.0
         exceeded = Spent.COST if usage.cost + price * asked > limits.cost else None
-        return not self._told(self.spent or (Spent.TOKENS if usage.tokens + asked > limits.tokens else exceeded))
-
-    def _told(self, limit: Spent | None) -> bool:
-        self.run.refused = self.run.refused or limit
-        return limit is not None
+        exceeded = Spent.TOKENS if usage.tokens + asked > limits.tokens else exceeded
+        self.run.refused = self.run.refused or exceeded
+        return exceeded is None
 
     @contextmanager
     def calling(self, tokens: int) -> Iterator[None]:
-        """A call is under way while this is open."""
+        """A call is under way while this is open: the meter counts it when it has ended, and concurrent calls must not
+        overshoot."""
         run, taken = self.run, tokens + self.reply_tokens
         run.calls_under_way += 1
         run.tokens_under_way += taken

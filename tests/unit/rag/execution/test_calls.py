@@ -63,8 +63,8 @@ def test_steps_side_by_side_never_take_more_than_the_turn_may(
 def test_a_call_of_one_step_counts_for_the_others() -> None:
     run = Run(limits=RunLimits(model_calls=1))
     with Allowance(run=run, reply_tokens=REPLY).calling(10):
-        assert Allowance(run=run, reply_tokens=REPLY).spent is Spent.MODEL_CALLS
-    assert Allowance(run=run, reply_tokens=REPLY).spent is None
+        assert Allowance(run=run, reply_tokens=REPLY).is_over()
+    assert not Allowance(run=run, reply_tokens=REPLY).is_over()
 
 
 def test_what_is_under_way_is_paid_for_at_the_price_of_a_token_so_far() -> None:
