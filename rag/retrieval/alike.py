@@ -8,11 +8,10 @@ between which the person has to choose. Pure; it asks no model.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from textwrap import shorten
 
-from domain.documents import known_as, opening_line
+from domain.documents import opening_line
 from domain.ids import DocumentId
 from rag.records import DocumentChoice, DocumentMatch, Passage, RankedPassage
 from rag.words import folded, held, likeness, stems
@@ -31,15 +30,6 @@ _WORD = re.compile(rf"{_AMOUNT.pattern}|\S+")
 _SHORT_NUMBER = re.compile(r"\d{1,2}")
 _COUNTED = re.compile(r"[^\W\d_]{3,}")  # or what else a short number counts; «мая» is the shortest, «с» is none
 _EDGES = "«»“”„\"'`.,;:!?()[]{}<>*#|_—–- "
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Told:
-    """A document among alike ones."""
-
-    id: DocumentId
-    name: str
-    opening: str
 
 
 def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[str, ...]:
@@ -82,12 +72,7 @@ def telling(passages: Sequence[Passage]) -> tuple[str, ...]:
 
 def choices(documents: Sequence[DocumentMatch]) -> tuple[DocumentChoice, ...]:
     """The documents of a list under labels that tell them apart."""
-    return _choices(
-        [
-            _Told(id=each.id, name=known_as(each.source_type, each.title, each.file_name), opening=each.opening)
-            for each in documents
-        ]
-    )
+    return _choices([(each.id, each.name, each.opening) for each in documents])
 
 
 def equally_fitting(
@@ -102,22 +87,22 @@ def equally_fitting(
     if len(ranked) < 2:
         return ()
     first, asked = ranked[0], stems(question)
-    words, said, met = stems(first.passage.text), held(asked, first.passage.with_names), _met(first)
+    words, said, met = (
+        stems(first.passage.text),
+        held(asked, first.passage.with_names),
+        first.asked.met(first.passage.with_names),
+    )
     others = (
         each.passage
         for each in ranked[1:]
         if each.score >= share * first.score
         and held(asked, each.passage.with_names) == said
-        and _met(each) == met  # «Анны» is «Анна», which no stem tells
+        and each.asked.met(each.passage.with_names) == met  # «Анны» is «Анна», which no stem tells
         and are_alike(words, stems(each.passage.text))
     )
     fitting = (first.passage, *others)
-    told = [_Told(id=each.document_id, name=each.name, opening=opening_of(each)) for each in fitting]
+    told = [(each.document_id, each.name, opening_of(each)) for each in fitting]
     return _choices(told) if len(told) > 1 else ()
-
-
-def _met(found: RankedPassage) -> frozenset[str]:
-    return found.asked.met(found.passage.with_names)
 
 
 def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -130,12 +115,12 @@ def opening_of(passage: Passage) -> str:
     return passage.opening or opening_line(passage.text)
 
 
-def _choices(documents: Sequence[_Told]) -> tuple[DocumentChoice, ...]:
-    """A document whose opening tells nothing, or the same as another's, goes by its name."""
-    told = labels([each.opening for each in documents])
+def _choices(documents: Sequence[tuple[DocumentId, str, str]]) -> tuple[DocumentChoice, ...]:
+    """Of each its id, name and opening. One whose opening tells nothing, or the same as another's, goes by its name."""
+    told = labels([opening for _, _, opening in documents])
     return tuple(
-        DocumentChoice(id=each.id, label=label if label and told.count(label) == 1 else each.name)
-        for each, label in zip(documents, told, strict=True)
+        DocumentChoice(id=id_, label=label if label and told.count(label) == 1 else name)
+        for (id_, name, _), label in zip(documents, told, strict=True)
     )
 
 

@@ -6,7 +6,7 @@ their best sentence. The index counts words wherever they stand; an answer has t
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import chain
 from operator import or_
@@ -34,17 +34,12 @@ class _Sought:
     """What is searched for in a text: terms of the question that look the same there."""
 
     bit: int  # in the mask of what a sentence says
-    words: tuple[str, ...]  # consecutive words, whatever signs stand between them
-    is_stem: bool  # a word of the text need only begin with it
+    pattern: re.Pattern[str]
+    word: str  # a short one: of what the pattern finds only this or another form of it counts
     terms: tuple[int, ...]  # places in the question
 
 
 Worths = Sequence[tuple[int, float]]  # bit, and the weight of the term it stands for
-
-
-def _as_typed(word: str) -> Collection[str]:
-    """The default analyzer: a word is its own term."""
-    return (word,)
 
 
 def raise_close(
@@ -52,7 +47,7 @@ def raise_close(
     rarities: Mapping[str, float],
     inherited: Mapping[ChunkId, tuple[float, ...]] | None = None,
     *,
-    terms_of: TermsOf = _as_typed,
+    terms_of: TermsOf = lambda word: (word,),
     weight: float = SENTENCE_WEIGHT,
 ) -> list[RankedPassage]:
     """`rarities`: term of the question -> its weight in the base. `inherited`: for some passages the share of each
@@ -81,11 +76,13 @@ def raise_close(
         left = worths(given, FLOOR)
         of_all.append(each.score + weight * _best(masks, worths(given, 0.0)) / whole)
         of_left.append(each.score + weight * _best(masks, left) / max(sum(worth for _, worth in left), FLOOR))
-    among, inside = _highest(looked_into, of_all), _highest(looked_into, of_left)
+    among, inside = dict[DocumentId, float](), dict[DocumentId, float]()  # the best score of each document
+    for each, whole_score, score in zip(looked_into, of_all, of_left, strict=True):
+        document = each.passage.document_id
+        among[document] = max(whole_score, among.get(document, whole_score))
+        inside[document] = max(score, inside.get(document, score))
     raised = [
-        RankedPassage(
-            passage=each.passage, score=among[each.passage.document_id] - inside[each.passage.document_id] + score
-        )
+        replace(each, score=among[each.passage.document_id] - inside[each.passage.document_id] + score)
         for each, score in zip(looked_into, of_left, strict=True)
     ]
     return [*sorted(raised, key=best_first), *ranked[LOOKED_INTO:]]
@@ -96,29 +93,25 @@ def _best(sentences: Collection[int], worths: Worths) -> float:
     return max((sum(worth for bit, worth in worths if bit & said) for said in sentences), default=0.0)
 
 
-def _highest(ranked: Sequence[RankedPassage], scores: Sequence[float]) -> Mapping[DocumentId, float]:
-    """The best score of each document."""
-    highest: dict[DocumentId, float] = {}
-    for each, score in zip(ranked, scores, strict=True):
-        document = each.passage.document_id
-        highest[document] = max(score, highest.get(document, score))
-    return highest
-
-
 def _sought(terms: Collection[str]) -> list[_Sought]:
-    """A search for substrings takes a tenth of the time of analysing each word; forms with another stem («шёл» of
-    «идти») are missed. Only for a short word («срок», «день») are the words analysed that begin with its letter.
-    """
-    places: dict[tuple[tuple[str, ...], bool], list[int]] = {}
+    """A search for words that begin so takes a tenth of the time of analysing each word; forms with another stem («шёл»
+    of «идти») are missed. Only for a short word («срок», «день») are the words analysed that begin with its letter. The
+    lookbehinds stand behind the letters: `\\bt…` would be tried at every sign."""
+    places: dict[tuple[str, str], list[int]] = {}
     for place, term in enumerate(terms):
-        words = tuple(_WORD.findall(term))
-        is_stem = len(words) == 1 and words[0].isalpha() and len(words[0]) >= STEM_LETTERS
-        kept = (words[0][:STEM_LETTERS],) if is_stem else words
-        places.setdefault((kept, is_stem), []).append(place)
+        words = _WORD.findall(term)
+        if not words:
+            continue
+        first, *others = words
+        following, short = "".join(rf"\W+{each}" for each in others) + r"(?!\w)", ""
+        if first.isalpha() and not others:
+            is_stem = len(first) >= STEM_LETTERS
+            following, short = ("", "") if is_stem else (r"[^\W\d_]*", first)
+            first = first[:STEM_LETTERS] if is_stem else first[0]
+        places.setdefault((rf"{first}(?<!\w{first}){following}", short), []).append(place)
     return [
-        _Sought(bit=1 << number, words=words, is_stem=is_stem, terms=tuple(of))
-        for number, ((words, is_stem), of) in enumerate(places.items())
-        if words
+        _Sought(bit=1 << number, pattern=re.compile(pattern), word=word, terms=tuple(of))
+        for number, ((pattern, word), of) in enumerate(places.items())
     ]
 
 
@@ -126,7 +119,13 @@ def _sentences(text: str, sought: Sequence[_Sought], terms_of: TermsOf) -> set[i
     """What each sentence says. Goes from one found word to the next: most sentences hold none and are skipped."""
     lowered = text.lower().replace("ё", "е")
     sentences, sentence_end, said = set[int](), -1, 0
-    for begin, end, bit in sorted(place for each in sought for place in _places(lowered, each, terms_of)):
+    places = (
+        (*found.span(), each.bit)
+        for each in sought
+        for found in each.pattern.finditer(lowered)
+        if not each.word or found[0] == each.word or each.word in terms_of(found[0])
+    )
+    for begin, end, bit in sorted(places):
         if begin >= sentence_end:
             sentences.add(said)
             said = 0
@@ -135,42 +134,3 @@ def _sentences(text: str, sought: Sequence[_Sought], terms_of: TermsOf) -> set[i
         if end <= sentence_end:
             said |= bit
     return {*sentences, said} - {0}
-
-
-def _places(text: str, sought: _Sought, terms_of: TermsOf) -> list[tuple[int, int, int]]:
-    """Where the term stands: start, end (exclusive), and the term's bit."""
-    first, places = sought.words[0], []
-    if not sought.is_stem and len(sought.words) == 1 and first.isalpha():
-        words = _beginning_with(first[0]).finditer(text)
-        return [(*word.span(), sought.bit) for word in words if word[0] == first or first in terms_of(word[0])]
-    at = text.find(first)
-    while at >= 0:
-        if not (at and _is_of_word(text[at - 1])):
-            end = at + len(first) if sought.is_stem else _end_of(sought.words, text, at)
-            if end:
-                places.append((at, end, sought.bit))
-        at = text.find(first, at + 1)
-    return places
-
-
-@cache
-def _beginning_with(letter: str) -> re.Pattern[str]:
-    return re.compile(rf"{letter}(?<!\w{letter})[^\W\d_]*")  # `\bt…` would be tried at every sign
-
-
-def _end_of(words: Sequence[str], text: str, at: int) -> int:
-    """End of the words that begin at `at`; 0 where the text has other words there."""
-    for number, word in enumerate(words):
-        if number:
-            following = _WORD.search(text, at)
-            at = following.start() if following else len(text)
-        if not text.startswith(word, at):
-            return 0
-        at += len(word)
-        if at < len(text) and _is_of_word(text[at]):
-            return 0
-    return at
-
-
-def _is_of_word(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"  # as in `\w`

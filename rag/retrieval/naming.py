@@ -9,7 +9,8 @@ another's part stands in how the document begins and what it is called. Pure.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from math import log
@@ -23,9 +24,8 @@ from rag.retrieval.ranking import best_first
 from rag.words import stem_of
 
 NAMED = 10  # passages; the names of documents that are not among these decide nothing
-NAME_WEIGHT = (
-    0.8  # relative to a score of 1 for the best passage; from .4 on forms gain the same, see benchmarks/README.md
-)
+# Relative to a score of 1 for the best passage; from .4 on forms gain the same, see benchmarks/README.md.
+NAME_WEIGHT = 0.8
 
 # Words with a capital, joined by a hyphen or one space; a number may follow («Лазурит 2»).
 _NAME = re.compile(r"[^\W\d_a-zа-яё]\w*(?:[ -](?:[^\W\d_a-zа-яё]\w*|\d+))*")
@@ -57,21 +57,19 @@ def widened_to_names(
 
 
 def _widened(asked: Sequence[str], given: Sequence[float], beside: Set[tuple[str, str]]) -> tuple[float, ...]:
-    """From the first term to the last, and back: «ООО торговый дом "Вектор"». In either order: "July 9" is "9 July"."""
-    shares, rights = list(given), range(1, len(given)) if beside else ()
-    for part, whole in _parts(asked) if beside else ():
-        shares[part] = max(shares[part], shares[whole])
+    """A number has the share of the one that it is a part of (162 of №162, 2016 of 765/2016). Then from the first term
+    to the last, and back: «ООО торговый дом "Вектор"». In either order: "July 9" is "9 July"."""
+    if not beside or not given:
+        return tuple(given)
+    shares, rights = list(given), range(1, len(given))
+    places = {term: place for place, term in enumerate(asked)}
+    for term, whole in places.items():
+        for part in (places[each] for each in _WORD.findall(term) if each != term and each in places):
+            shares[part] = max(shares[part], shares[whole])
     for right in (*rights, *reversed(rights)):
         if {(asked[right - 1], asked[right]), (asked[right], asked[right - 1])} & beside:
             shares[right - 1] = shares[right] = max(shares[right - 1 : right + 1])
     return tuple(shares)
-
-
-def _parts(asked: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The places of each number and of the one that it is a part of: 162 of №162, 2016 of 765/2016."""
-    places = {term: place for place, term in enumerate(asked)}
-    for term, whole in places.items():
-        yield from ((places[part], whole) for part in _WORD.findall(term) if part != term and part in places)
 
 
 def lower_half_named(
@@ -101,7 +99,7 @@ def lower_half_named(
         lost = sum(
             rarity * share * (most[stems[term]] - known.get(stems[term], 0.0)) for (term, rarity), share in shares
         )
-        return RankedPassage(passage=each.passage, score=each.score - weight * lost / whole)
+        return replace(each, score=each.score - weight * lost / whole)
 
     return [*sorted(map(lowered, looked_into), key=best_first), *ranked[LOOKED_INTO:]]
 

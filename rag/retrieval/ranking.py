@@ -12,17 +12,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from domain.ids import ChunkId, DocumentId
-from domain.locator import Locator
 from rag.records import Candidate, Fit, Passage, RankedPassage, Spelling
 from rag.retrieval.spelling import SHORTEST_TRANSCRIBED, exactly
 from rag.words import stem_of
 
 # With a model: a passage is dropped only if it has no query word and hardly any similarity; the model judges the rest.
-# offline-1 (offline-2 differs in codes and numbers alone), measured on VK Cloud ru: 99 % of the pairs of a rubq
-# question and a section lie under 0.11, while the best section for a question about VK Cloud itself lies over 0.24 in
-# 95 % of the cases. Jina's is not measured (there was no key): it is low enough to lose nothing, and preliminary.
-NOISE_SIMILARITY = {"offline": 0.12, "jina": 0.15}
-DEFAULT_NOISE_SIMILARITY = 0.1
+NOISE_SIMILARITY = 0.1
 
 # Without a model: so much of the question's weight must stand in the passage or its title, where a word weighs as much
 # as it is rare in the base, and one that the base does not hold the most. Measured on the best passage by stems: of
@@ -31,8 +26,8 @@ DEFAULT_NOISE_SIMILARITY = 0.1
 CERTAIN_SHARE = 0.45
 RELATED_SHARE = 0.25
 BEGUN_SHARE = 0.5  # of a word's weight for one that begins alike, as in the search: «Мунтяна» and «Мунтян»
-# Or the vectors must be this near, for models that encode meaning; the offline model compares letters and has no entry.
-CERTAIN_SIMILARITY = {"jina": 0.5}  # not measured, see above
+# Or the vectors must be this near, for a model that encodes meaning: Jina's; not measured, there was no key.
+CERTAIN_SIMILARITY = ("jina", 0.5)
 
 _SHINGLE_WORDS = 3
 _SAME_SHINGLES = 0.9  # share of word triples that the better passage also has; the rest are at seams
@@ -95,12 +90,9 @@ def _scale(scores: Sequence[float | None], *, low: float | None) -> list[float]:
     return [0.0 if score is None else (score - bottom) / (top - bottom) for score in scores]
 
 
-def is_noise(candidate: Candidate, *, model: str | None) -> bool:
+def is_noise(candidate: Candidate) -> bool:
     """True when the passage has no word of the question and its vector is no nearer than chance."""
-    if candidate.bm25 is not None:
-        return False
-    floor = _of_model(NOISE_SIMILARITY, model)
-    return (candidate.similarity or 0.0) < (DEFAULT_NOISE_SIMILARITY if floor is None else floor)
+    return candidate.bm25 is None and (candidate.similarity or 0.0) < NOISE_SIMILARITY
 
 
 def fit_of(
@@ -113,12 +105,15 @@ def fit_of(
 ) -> Fit:
     """How well a passage with the terms `held` fits a question. `asked`: its terms and their weights; `spellings` of
     them count as well."""
-    met, whole = _met(asked.keys(), held, spellings), sum(asked.values())
+    respelled = {each.term for each in spellings if each.term not in held and _is_respelled(each, held)}
+    met, whole = asked.keys() & held | respelled, sum(asked.values())
+    # a part of such a term counts, too: «тайм» where «тайм-аут» was asked and the passage has «таймаут»
+    met |= {part for part in asked for whole in met if whole.startswith(part) or whole.endswith(part)}
     stems = frozenset(map(stem_of, held))
     begun = sum(weight for term, weight in asked.items() if term not in met and stem_of(term) in stems)
     share = (sum(asked[term] for term in met) + BEGUN_SHARE * begun) / whole if whole else 0.0
-    floor = _of_model(CERTAIN_SIMILARITY, model)
-    is_near = floor is not None and similarity is not None and similarity >= floor
+    family, floor = CERTAIN_SIMILARITY
+    is_near = bool(model) and str(model).startswith(family) and (similarity or 0.0) >= floor
     if is_near or share >= CERTAIN_SHARE:
         return Fit.CERTAIN
     return Fit.RELATED if share >= RELATED_SHARE or _names_across(met - held, held) else Fit.CHANCE
@@ -132,13 +127,6 @@ def _names_across(respelled: Set[str], held: Set[str]) -> bool:
     return any(term.isalpha() and term.isascii() is not is_latin for term in respelled)
 
 
-def _met(asked: Set[str], held: Set[str], spellings: Sequence[Spelling]) -> Set[str]:
-    """The terms of `asked` that the passage holds. A part of such a term counts, too: «тайм» where «тайм-аут» was asked
-    and the passage has «таймаут»."""
-    met = asked & held | {each.term for each in spellings if each.term not in held and _is_respelled(each, held)}
-    return met | {part for part in asked for whole in met if whole.startswith(part) or whole.endswith(part)}
-
-
 def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
     """Whether `held` has the other spelling: a word of SHORTEST_TRANSCRIBED letters or more («дочь» sounds like "doc"),
     or exactly the abbreviation that was spelled out."""
@@ -148,11 +136,6 @@ def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
         and re.search(spelling.pattern, term)
         for term in held
     )
-
-
-def _of_model(table: dict[str, float], model: str | None) -> float | None:
-    """The entry whose key the model's name begins with."""
-    return next((value for family, value in table.items() if model and model.startswith(family)), None)
 
 
 def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -169,17 +152,13 @@ def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
         words = candidate.passage.text.casefold().split()  # with punctuation: repetitions repeat it, too
         vocabulary = frozenset(words)
         # Hardly any passage holds all words of another; triples are computed for those alone.
-        if any(_covered(words, theirs) for others, theirs in seen if vocabulary <= others):
+        triples = [(_shingles(words), _shingles(theirs)) for others, theirs in seen if vocabulary <= others]
+        if any(len(own & others) >= _SAME_SHINGLES * len(own) for own, others in triples):
             continue
         kept.append(candidate)
         texts.add(candidate.passage.text)
         seen.append((vocabulary, words))
     return kept
-
-
-def _covered(words: Sequence[str], others: Sequence[str]) -> bool:
-    shingles = _shingles(words)
-    return len(shingles & _shingles(others)) >= _SAME_SHINGLES * len(shingles)
 
 
 def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
@@ -203,35 +182,26 @@ def spread_over_pages(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
 
 def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Each passage is in one run only; a run has the id, ordinal and score of its best passage."""
-    places = {_place(each.passage): each for each in ranked}
-    taken: set[tuple[DocumentId, int]] = set()
+    places = {_place(each.passage): each.passage for each in ranked}
     merged = []
     for each in ranked:
-        if _place(each.passage) in taken:
+        best, run = each.passage, [each.passage]
+        if places.pop(_place(best), None) is None:
             continue
-        run = _run(each.passage, places, taken)
-        taken.update(map(_place, run))
-        merged.append(each if len(run) == 1 else replace(each, passage=_joined(each.passage, run)))
+        for step in (1, -1):  # grown outwards from the best one
+            edge = best.ordinal + step
+            while len(run) < LONGEST_RUN and (next_to := places.get((best.document_id, edge))):
+                if _part(next_to) != _part(best):
+                    break
+                run.append(places.pop(_place(next_to)))
+                edge += step
+        run.sort(key=lambda passage: passage.ordinal)
+        merged.append(each if len(run) == 1 else replace(each, passage=_joined(best, run)))
     return merged
 
 
 def _place(passage: Passage) -> tuple[DocumentId, int]:
     return (passage.document_id, passage.ordinal)
-
-
-def _run(
-    best: Passage, places: dict[tuple[DocumentId, int], RankedPassage], taken: set[tuple[DocumentId, int]]
-) -> list[Passage]:
-    """The best passage and its neighbours that were also found, in reading order; grown outwards from the best one."""
-    run = [best]
-    for step in (1, -1):
-        edge = best.ordinal + step
-        while len(run) < LONGEST_RUN and (key := (best.document_id, edge)) in places and key not in taken:
-            if _part(places[key].passage) != _part(best):
-                break
-            run.append(places[key].passage)
-            edge += step
-    return sorted(run, key=lambda passage: passage.ordinal)
 
 
 def _part(passage: Passage) -> tuple[object, ...]:
@@ -241,11 +211,22 @@ def _part(passage: Passage) -> tuple[object, ...]:
 
 
 def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
+    """From the first passage to the last; the headings are those of the best one."""
     text, pieces = "", list[tuple[ChunkId, int]]()
     for passage in run:
         text = _append(text, passage.text) if pieces else passage.text
         pieces.append((passage.chunk_id, len(text) - len(passage.text)))
-    locator = _cover(best.locator, [passage.locator for passage in run])
+    first, last = run[0].locator, run[-1].locator
+    page_end, row_end = last.page_end or last.page, last.row_end or last.row
+    locator = replace(
+        best.locator,
+        page=first.page,
+        page_end=page_end if page_end != first.page else None,
+        start_s=first.start_s,
+        end_s=last.end_s,
+        row=first.row,
+        row_end=row_end if row_end != first.row else None,
+    )
     return replace(best, text=text, locator=locator, pieces=tuple(pieces))
 
 
@@ -258,18 +239,3 @@ def _append(text: str, more: str) -> str:
             return text[:at] + more
         at = text.rfind(opening, 0, at + len(opening) - 1)
     return f"{text}\n\n{more}"
-
-
-def _cover(best: Locator, locators: Sequence[Locator]) -> Locator:
-    """A locator from the first passage to the last; the headings are those of the best one."""
-    first, last = locators[0], locators[-1]
-    page_end, row_end = last.page_end or last.page, last.row_end or last.row
-    return replace(
-        best,
-        page=first.page,
-        page_end=page_end if page_end != first.page else None,
-        start_s=first.start_s,
-        end_s=last.end_s,
-        row=first.row,
-        row_end=row_end if row_end != first.row else None,
-    )

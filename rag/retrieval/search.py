@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import lru_cache, partial
 
 import structlog
@@ -93,9 +94,8 @@ class Retrieval:
         return await self._best(text, self._fused(query, await self._found(query)))
 
     async def _found(self, query: SearchQuery) -> list[Candidate]:
-        if query.vector is None and not query.terms:
-            return []
-        return [c for c in await self._search.search(query) if not is_noise(c, model=query.model)]
+        is_empty = query.vector is None and not query.terms
+        return [] if is_empty else [each for each in await self._search.search(query) if not is_noise(each)]
 
     def _fused(self, query: SearchQuery, found: Sequence[Candidate]) -> list[RankedPassage]:
         fused = fuse(found, lexical_weight=self._lexical_weight, vector_weight=self._vector_weight)
@@ -154,20 +154,13 @@ class Retrieval:
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
         rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
         asked = AskedWords(terms_of=self._analyzer.terms, rarities=dict(zip(query.terms, rarities, strict=True)))
-        return tuple(
-            RankedPassage(
-                passage=each.passage,
-                score=each.score,
-                judge=partial(_fit, each.passage, asked, query, similarities[each.passage.chunk_id]),
-                asked=asked,
-            )
-            for each in best
-        )
 
+        def fit(passage: Passage) -> Fit:
+            held = frozenset(asked.terms_of(passage.with_names)) if asked.rarities else frozenset[str]()
+            near = similarities[passage.chunk_id]
+            return fit_of(asked.rarities, held, similarity=near, model=query.model, spellings=query.spellings)
 
-def _fit(passage: Passage, asked: AskedWords, query: SearchQuery, similarity: float | None) -> Fit:
-    held = frozenset(asked.terms_of(passage.with_names)) if asked.rarities else frozenset[str]()
-    return fit_of(asked.rarities, held, similarity=similarity, model=query.model, spellings=query.spellings)
+        return tuple(replace(each, judge=partial(fit, each.passage), asked=asked) for each in best)
 
 
 class DocumentSearch:

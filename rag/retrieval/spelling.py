@@ -88,7 +88,12 @@ def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, .
     words = [term for term in dict.fromkeys(terms) if _LETTERS.fullmatch(term) and len(term) <= LONGEST]
     mistyped = [_mistyped(word) for word in words if word in unsure and len(word) >= SHORTEST_MISTYPED]
     transcribed = [spelling for word in words if len(word) >= SHORTEST_TRANSCRIBED for spelling in _transcribed(word)]
-    spelled_out = [spelling for word in words if word in unsure for spelling in _spelled_out(word)]
+    named = [word for word in words if word in unsure and _NAMED_LETTERS.fullmatch(word)]
+    spelled_out = [
+        exactly(word, abbreviation)
+        for word in named
+        for abbreviation in sorted({*_abbreviations(word), *_abbreviations(word.removesuffix("а"))})
+    ]
     return (*mistyped, *transcribed, *spelled_out)
 
 
@@ -97,14 +102,8 @@ def exactly(term: str, other: str) -> Spelling:
     return Spelling(term=term, beginnings=(other,), pattern=f"^{re.escape(other)}$")
 
 
-def _spelled_out(word: str) -> Iterator[Spelling]:
-    """The abbreviations whose letters the word names."""
-    if _NAMED_LETTERS.fullmatch(word):
-        for abbreviation in sorted({*_abbreviations(word), *_abbreviations(word.removesuffix("а"))}):
-            yield exactly(word, abbreviation)
-
-
 def _abbreviations(word: str) -> Iterator[str]:
+    """Those whose letters the word names."""
     if not word:
         yield ""
     for name, letter in _LETTER_NAMES.items():
@@ -113,21 +112,18 @@ def _abbreviations(word: str) -> Iterator[str]:
 
 
 def _mistyped(word: str) -> Spelling:
+    """Begins with the first two letters as they are, or three with the second one wrong, added, missing or exchanged.
+    None is a prefix of another. The first letter alone would make the database step through all terms with it, 20 ms in
+    a large base."""
     places = range(1, len(word))
     changed = [f"{word[:at]}.?{word[at + 1 :]}" for at in places]
     added = [f"{word[:at]}.{word[at:]}" for at in (*places, len(word))]
     swapped = [f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in places if at + 1 < len(word)]
     pattern = f"^(?:{'|'.join([*changed, *added, *swapped])})$"
-    return Spelling(term=word, beginnings=_mistyped_beginnings(word), pattern=pattern)
-
-
-def _mistyped_beginnings(word: str) -> tuple[str, ...]:
-    """The first two letters as they are, or three with the second one wrong, added, missing or exchanged. None is a
-    prefix of another. The first letter alone would make the database step through all terms with it, 20 ms in a large
-    base."""
     first, alphabet = word[0], _ALPHABETS["а" <= word[0] <= "я"]
     begun = {first + letter + after for letter in alphabet for after in word[1:3]} | {first + word[2:4]}
-    return tuple(sorted({word[:2], *(start for start in begun if not start.startswith(word[:2]))}))
+    beginnings = {word[:2], *(start for start in begun if not start.startswith(word[:2]))}
+    return Spelling(term=word, beginnings=tuple(sorted(beginnings)), pattern=pattern)
 
 
 @lru_cache(maxsize=REMEMBERED_WORDS)
@@ -145,17 +141,14 @@ def _transcribed(word: str) -> tuple[Spelling, ...]:
 
 
 def _sounds(letters: str, table: Mapping[str, str]) -> str:
-    spoken = enumerate(_letters(letters, table))
-    return "".join(_sound(each, table) + _SILENT * _may_be_silent(at, each) for at, each in spoken)
+    return "".join(
+        (f"(?:{table[each]})+" if _is_repeated(each, table) else table[each]) + _SILENT * _may_be_silent(at, each)
+        for at, each in enumerate(_letters(letters, table))
+    )
 
 
 def _may_be_silent(at: int, letters: str) -> bool:
     return at > 1 and letters in _BEFORE_SILENT
-
-
-def _sound(letters: str, table: Mapping[str, str]) -> str:
-    sound = table[letters]
-    return f"(?:{sound})+" if _is_repeated(letters, table) else sound
 
 
 def _is_repeated(letters: str, table: Mapping[str, str]) -> bool:
@@ -171,7 +164,9 @@ def _beginnings(stem: str, table: Mapping[str, str]) -> list[str]:
     """Prefixes of the word in the other alphabet, sorted: three letters, or fewer where the stem has no more. None is a
     prefix of another."""
     letters = _letters(stem, table)
-    likely = tuple(_begun((_once_or_double(table[letter]) for letter in letters), 2) - {""})  # no «сс» for an "s"
+    sounds = (table[letter] for letter in letters)  # no «сс» for an "s"
+    once_or_double = ({*_options(sound), *([sound * 2] if len(sound) == 1 else [])} for sound in sounds)
+    likely = tuple(_begun(once_or_double, 2) - {""})
     whole = _begun((_all_ways(at, letter, table) for at, letter in enumerate(letters)), BEGUN)
     begun = {start for start in whole if start.startswith(likely)}
     return sorted(start for start in begun if not any(start[:length] in begun for length in range(1, len(start))))
@@ -185,10 +180,6 @@ def _begun(sounds: Iterable[Set[str]], length: int) -> set[str]:
         if all(len(start) == length for start in begun):
             break
     return begun
-
-
-def _once_or_double(sound: str) -> Set[str]:
-    return {*_options(sound), sound * 2} if len(sound) == 1 else _options(sound)
 
 
 def _all_ways(at: int, letter: str, table: Mapping[str, str]) -> Set[str]:
