@@ -111,22 +111,27 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """Rows that the text supports, and what is wrong with the rest."""
+    """A reply, its rows that the text supports, and what is wrong with the rest."""
 
+    reply: RowsReply
     rows: tuple[Row, ...]
-    seen: int  # rows that the model says there are
     dropped: int = 0  # rows that the text does not support
     unread: tuple[str, ...] = ()  # lines of lists and tables without a row, although neighbouring lines are rows
 
     @property
     def missing(self) -> int:
         """The number of rows that the model saw but did not give."""
-        return max(self.seen - len(self.rows) - self.dropped, 0)
+        return max(self.reply.total_seen - len(self.rows) - self.dropped, 0)
 
     @property
     def is_whole(self) -> bool:
         """There is no sign that rows of the text are missing."""
-        return not self.dropped and not self.unread and self.seen == len(self.rows)
+        return not self.dropped and not self.unread and self.reply.total_seen == len(self.rows)
+
+    @property
+    def worth(self) -> tuple[int, int, int]:
+        """More supported rows are better; of equals fewer missing, then fewer dropped."""
+        return (len(self.rows), -self.missing, -self.dropped)
 
 
 def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked:
@@ -154,7 +159,7 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
             sources = tuple(RankedPassage(passage=each, score=1.0) for each in saying)
             rows.append(Row(cells=supported, sources=sources, standing=read.standing, nth=nth))
     dropped = len(reply.rows) - len(rows)
-    return Checked(rows=tuple(rows), seen=reply.total_seen, dropped=dropped, unread=unread_lines(given, part))
+    return Checked(reply=reply, rows=tuple(rows), dropped=dropped, unread=unread_lines(given, part))
 
 
 def source_of(read: ReadRow, part: Sequence[Passage]) -> Passage | None:

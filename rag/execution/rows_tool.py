@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Self
 
 import structlog
 
@@ -92,34 +91,8 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
         return extraction.payload()
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentText:
-    """A document and all its passages."""
-
-    card: DocumentCard
-    passages: tuple[Passage, ...]
-
-
-Batch = Sequence[DocumentText]
-"""Documents that share a call; a long one is alone and takes several."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckedReply:
-    """A model's reply for a part, and the result of its check against the text."""
-
-    reply: RowsReply
-    checked: Checked
-
-    @classmethod
-    def of(cls, reply: RowsReply, request: RowsRequest, part: Sequence[Passage]) -> Self:
-        """The reply, checked against the part."""
-        return cls(reply=reply, checked=check(reply, part, columns=len(request.columns)))
-
-    @property
-    def worth(self) -> tuple[int, int, int]:
-        """More supported rows are better; of equals fewer missing, then fewer dropped."""
-        return (len(self.checked.rows), -self.checked.missing, -self.checked.dropped)
+Batch = Sequence[tuple[DocumentCard, Sequence[Passage]]]
+"""Documents with all their passages that share a call; a long one is alone and takes several."""
 
 
 @dataclass(kw_only=True)
@@ -224,19 +197,19 @@ class _Extraction:
         limits forbid any further call."""
         if self._halves:
             return () if self._allowance.is_over() else self._halves.popleft()
-        batch: list[DocumentText] = []
+        batch: list[tuple[DocumentCard, Sequence[Passage]]] = []
         left, remembered = self._part_tokens, self.remembered
         while self._waiting and len(batch) < MOST_TOGETHER:
             card = self._waiting[0]
             pages = pages_of(self.tool.passages, self.context.base_id, card.id)
             passages = tuple([passage async for page in pages for passage in page])
             if said := self._recalled(self._request(passages, [card]), passages):
-                self._add([card], [said.checked], is_remembered=True)
+                self._add([card], [said], is_remembered=True)
             else:
                 left -= sum(tokens_of(passage) + NAME_TOKENS for passage in passages)
                 if (batch and left < 0) or (not batch and self._allowance.is_over()):
                     break
-                batch.append(DocumentText(card=card, passages=passages))
+                batch.append((card, passages))
             self._waiting.popleft()
         if self.remembered > remembered:
             self._tell()
@@ -244,9 +217,8 @@ class _Extraction:
 
     async def _read(self, batch: Batch) -> bool:
         """False when the limits ended it; then none of the batch's documents counts as read."""
-        cards = [document.card for document in batch]
+        cards, passages = [card for card, _ in batch], [passage for _, own in batch for passage in own]
         asked, replies = 0, list[tuple[tuple[Passage, ...], Checked]]()
-        passages = [passage for document in batch for passage in document.passages]
         parts = parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS)
         for part in overlapping(parts, tokens=self._overlap_tokens, each=NAME_TOKENS):
             request = self._request(part, cards)
@@ -255,35 +227,35 @@ class _Extraction:
             said = said or await self._ask(request, part, cards)
             if said is None:
                 return False
-            replies.append((part, said.checked))
+            replies.append((part, said))
         self._add(cards, [checked for _, checked in replies], is_remembered=not asked)
         self.missing -= sum(recovered(short, after) for short, (_, after) in pairwise(replies))
         return True
 
     async def _ask(
         self, request: RowsRequest, part: Sequence[Passage], cards: Sequence[DocumentCard]
-    ) -> CheckedReply | None:
+    ) -> Checked | None:
         """None when the limits forbid the call. A complete reply, or the better of two, is cached. Any other reply is
         not: another time may give a better one. Raises ModelError."""
         messages = asking(self.tool.prompts.rows, request.model_dump_json())
         reply = await ask(self.tool.model, messages, RowsReply, self._allowance)
         if reply is None:
             return None
-        first = CheckedReply.of(reply, request, part)
-        last = first.reply if first.checked.is_whole else await self._ask_again(messages, first)
+        first = self._check(reply, part)
+        last = reply if first.is_whole else await self._ask_again(messages, first)
         if last is None:
             return first
-        better = max(CheckedReply.of(last, request, part), first, key=lambda said: said.worth)
+        better = max(self._check(last, part), first, key=lambda said: said.worth)
         await self._keep(better.reply, part, cards)
         return better
 
-    async def _ask_again(self, asked: Sequence[ChatMessage], first: CheckedReply) -> RowsReply | None:
+    async def _ask_again(self, asked: Sequence[ChatMessage], first: Checked) -> RowsReply | None:
         """Shows the model remarks on what it said. None when every call that is left is needed for other documents, the
         limits forbid it, or the model fails: the first reply is then final."""
         not_begun = len(self._halves) + -(-len(self._waiting) // MOST_TOGETHER)  # calls that these need, at a guess
         if self._allowance.calls_left <= not_begun:
             return None
-        remark = ChatMessage(role="user", content=_remarks(first.checked))
+        remark = ChatMessage(role="user", content=_remarks(first))
         shown = ChatMessage(role="assistant", content=first.reply.model_dump_json())
         most = self.tool.prompt_tokens
         messages = next((each for each in ((*asked, shown, remark), (*asked, remark)) if size_of(each) <= most), None)
@@ -293,9 +265,12 @@ class _Extraction:
             log.warning("rows.not_repaired", reason=type(error).__name__)
             return None
 
-    def _recalled(self, request: RowsRequest, part: Sequence[Passage]) -> CheckedReply | None:
+    def _recalled(self, request: RowsRequest, part: Sequence[Passage]) -> Checked | None:
         reply = self.cache.get(_key(request), RowsReply)
-        return CheckedReply.of(reply, request, part) if reply else None
+        return self._check(reply, part) if reply else None
+
+    def _check(self, reply: RowsReply, part: Sequence[Passage]) -> Checked:
+        return check(reply, part, columns=len(self.asked.all_columns))
 
     async def _keep(self, reply: RowsReply, part: Sequence[Passage], cards: Sequence[DocumentCard]) -> None:
         """The rows of each document by themselves, so that one that changes does not make the others be read again. Of
@@ -320,11 +295,11 @@ class _Extraction:
 
 def _remarks(checked: Checked) -> str:
     """Why the rows may be incomplete, for the model."""
-    given = len(checked.rows) + checked.dropped
+    given, seen = len(checked.rows) + checked.dropped, checked.reply.total_seen
     lines = "\n".join(line[:LINE_CHARS] for line in checked.unread[:LINES_SHOWN])
     said = (
         _DROPPED.format(count=checked.dropped) if checked.dropped else "",
-        _DIFFERS.format(seen=checked.seen, given=given) if checked.seen != given else "",
+        _DIFFERS.format(seen=seen, given=given) if seen != given else "",
         _UNREAD.format(lines=lines) if lines else "",
         _AGAIN,
     )

@@ -47,17 +47,14 @@ TITLES = 10  # of an author's latest documents, where the question names nothing
 MOST_NAMED = 12  # documents that one search is limited to by name
 
 SourceKind = Literal["note", "file", "link", "image", "audio", "video"]
-_TYPES: dict[SourceKind | None, tuple[SourceType, ...]] = {
-    "note": (SourceType.NOTE,),
-    "file": (SourceType.FILE, SourceType.PATH),
-    "link": (SourceType.LINK, SourceType.SITE),
+_KINDS: Mapping[SourceKind, SearchFilter] = {
+    "note": SearchFilter(types=(SourceType.NOTE,)),
+    "file": SearchFilter(types=(SourceType.FILE, SourceType.PATH)),
+    "link": SearchFilter(types=(SourceType.LINK, SourceType.SITE)),
+    "image": SearchFilter(media=(Medium.IMAGE,)),
+    "audio": SearchFilter(media=(Medium.AUDIO,)),
+    "video": SearchFilter(media=(Medium.VIDEO,)),
 }
-_MEDIA: dict[SourceKind | None, tuple[Medium, ...]] = {
-    "image": (Medium.IMAGE,),
-    "audio": (Medium.AUDIO,),
-    "video": (Medium.VIDEO,),
-}
-
 HALF_FOUND = 2  # documents that are looked into: the one that is meant, and one that mentions it
 MOST_NAMES = 3  # of a sentence; a list of participants leads nowhere
 PARTLY = 0.7  # share of the query's words; a document that holds more of them answers it itself
@@ -123,10 +120,9 @@ def _filter(arguments: SearchArguments, documents: tuple[DocumentId, ...], *, as
     """None when there is no filter. Days begin at midnight in UTC: the people's time zones are not known."""
     sender, midnight = arguments.sender, time(tzinfo=UTC)
     is_own = sender is not None and is_asker(sender)
-    only = SearchFilter(
+    only = replace(
+        _KINDS[arguments.source] if arguments.source else SearchFilter(),
         documents=documents,
-        types=_TYPES.get(arguments.source, ()),
-        media=_MEDIA.get(arguments.source, ()),
         sender=None if is_own else sender,
         sent_by=asker if is_own else None,
         author=arguments.author,

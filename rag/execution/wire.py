@@ -1,7 +1,6 @@
 """Requests and replies while documents are read: facts (seed 0's JSON, field for field) and rows.
 
-In: nothing. Out: pydantic records. An unknown field in a reply is an error. `prompts/iterative*.md` and
-`prompts/rows.md` explain the fields to the model.
+In: nothing. Out: pydantic records; `prompts/iterative*.md` and `prompts/rows.md` explain the fields to the model.
 """
 
 from enum import StrEnum

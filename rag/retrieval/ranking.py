@@ -189,12 +189,10 @@ def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
         if places.pop(_place(best), None) is None:
             continue
         for step in (1, -1):  # grown outwards from the best one
-            edge = best.ordinal + step
-            while len(run) < LONGEST_RUN and (next_to := places.get((best.document_id, edge))):
-                if _part(next_to) != _part(best):
-                    break
-                run.append(places.pop(_place(next_to)))
-                edge += step
+            at = best.ordinal + step
+            while len(run) < LONGEST_RUN and _part(places.get((best.document_id, at))) == _part(best):
+                run.append(places.pop((best.document_id, at)))
+                at += step
         run.sort(key=lambda passage: passage.ordinal)
         merged.append(each if len(run) == 1 else replace(each, passage=_joined(best, run)))
     return merged
@@ -204,8 +202,10 @@ def _place(passage: Passage) -> tuple[DocumentId, int]:
     return (passage.document_id, passage.ordinal)
 
 
-def _part(passage: Passage) -> tuple[object, ...]:
+def _part(passage: Passage | None) -> tuple[object, ...] | None:
     """The slide, sheet, archive member and page that a citation names: a run stays within one of them."""
+    if passage is None:
+        return None
     locator = passage.locator
     return (locator.slide, locator.headings[:1] if locator.row else (), locator.member, locator.url)
 

@@ -2,6 +2,7 @@
 
 from rag.execution.evidence import Checked, Row
 from rag.execution.rows_tool import recovered
+from rag.execution.wire import RowsReply
 from tests.fakes.rag import make_passage, rank
 
 
@@ -11,6 +12,6 @@ def test_a_row_left_out_of_a_part_and_given_from_the_next_is_not_missing() -> No
     seven, eight, nine = (
         Row(cells=(f"Счёт {number}",), sources=(source,)) for number, source in ((7, end), (8, end), (9, new))
     )
-    short = ((end.passage,), Checked(rows=(seven,), seen=2))
-    assert recovered(short, Checked(rows=(seven, eight, nine), seen=3)) == 1
-    assert recovered(short, Checked(rows=(seven, nine), seen=2)) == 0
+    short = ((end.passage,), Checked(rows=(seven,), reply=RowsReply(total_seen=2, rows=())))
+    assert recovered(short, Checked(rows=(seven, eight, nine), reply=RowsReply(total_seen=3, rows=()))) == 1
+    assert recovered(short, Checked(rows=(seven, nine), reply=RowsReply(total_seen=2, rows=()))) == 0
