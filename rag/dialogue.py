@@ -7,7 +7,7 @@ exchange in the store. The summary is made in the background, and no turn waits 
 import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -33,17 +33,12 @@ RECALLED_PAIRS = 20  # archived pairs that are read; seed 2, section 5.2, has on
 REMEMBERED_SESSIONS = 256  # of whose last answer this process knows the sources
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fitted:
-    """The window as messages, and what it leaves out."""
-
-    messages: tuple[ChatMessage, ...]
-    left_out: tuple[Exchange, ...]  # oldest first; with the last exchange, where its answer lost its middle
-
-
-def fit_window(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -> Fitted:
-    """The newest exchanges that fit, at most `pairs`, each whole or not at all, without a gap. Only the very last one
-    may lose the middle of its answer, since the next question depends on it («подробнее про второй пункт»)."""
+def fit_window(
+    exchanges: Sequence[Exchange], *, pairs: int, tokens: int
+) -> tuple[tuple[ChatMessage, ...], tuple[Exchange, ...]]:
+    """The newest exchanges that fit, as messages, and those left out, oldest first. At most `pairs`, each whole or not
+    at all, without a gap. Only the very last one may lose the middle of its answer, since the next question depends on
+    it («подробнее про второй пункт»)."""
     kept: list[Exchange] = []
     left, cut = tokens, 0
     for exchange in reversed(exchanges[-pairs:] if pairs else ()):
@@ -60,7 +55,7 @@ def fit_window(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -> Fit
         for role, content in (("user", each.question), ("assistant", each.answer))
     ]
     whole = 0 if cut else len(kept)
-    return Fitted(messages=tuple(messages), left_out=tuple(exchanges[: len(exchanges) - whole]))
+    return tuple(messages), tuple(exchanges[: len(exchanges) - whole])
 
 
 def size_of(exchange: Exchange) -> int:

@@ -79,7 +79,10 @@ def amount(text: str) -> Amount | None:
         return None
     if scale := _SCALE.match(text, end):
         value, end = value * SCALES[scale[1].casefold()], scale.end()
-    return Amount(value=value, unit=_unit_at(text, found.start(), end))
+    before, after = _MONEY_BEFORE.search(text[: found.start()]), _UNIT.match(text, end)
+    word = before[1] if before else after[1] if after else ""
+    unit = next((unit for unit, pattern in _UNITS if pattern.fullmatch(word)), word.casefold())
+    return Amount(value=value, unit=unit)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -162,17 +165,14 @@ def same(one: str, other: str) -> bool:
     if days[0] and days[1]:
         return days[0] == days[1]
     if is_only_amount(one) and is_only_amount(other):
-        return _same_amount(amount(one), amount(other))
+        mine, theirs = amount(one), amount(other)
+        if mine is None or theirs is None:
+            return False
+        return mine.value == theirs.value and (mine.unit == theirs.unit or not (mine.unit and theirs.unit))
     if not _DIGIT.search(one + other) and bool(_CYRILLIC.search(one)) != bool(_CYRILLIC.search(other)):
         return True
     words = set(name_words(one)), set(name_words(other))
     return words[0] <= words[1] or words[1] <= words[0]
-
-
-def _same_amount(one: Amount | None, other: Amount | None) -> bool:
-    if one is None or other is None:
-        return False
-    return one.value == other.value and (one.unit == other.unit or not one.unit or not other.unit)
 
 
 def _decimal(written: str, *, is_russian: bool) -> Decimal | None:
@@ -194,13 +194,6 @@ def _decimal(written: str, *, is_russian: bool) -> Decimal | None:
         return None
 
 
-def _unit_at(text: str, start: int, end: int) -> str:
-    before = _MONEY_BEFORE.search(text[:start])
-    after = _UNIT.match(text, end)
-    word = before[1] if before else after[1] if after else ""
-    return next((unit for unit, pattern in _UNITS if pattern.fullmatch(word)), word.casefold())
-
-
 def _days(text: str, patterns: Sequence[re.Pattern[str]] = _DATES) -> Iterator[date]:
     for pattern in patterns:
         for found in pattern.finditer(text):
@@ -209,18 +202,11 @@ def _days(text: str, patterns: Sequence[re.Pattern[str]] = _DATES) -> Iterator[d
 
 
 def _date(parts: Mapping[str, str | None]) -> date | None:
-    month = _month(parts.get("name")) or int(parts.get("month") or 0)
-    year = int(parts["year"] or 0)
+    name, year = (parts.get("name") or "").casefold(), int(parts["year"] or 0)
+    months = _MONTHS if _CYRILLIC.search(name) else _ENGLISH
+    longest_first = sorted(enumerate(months, start=1), key=lambda each: -len(each[1]))  # «мар» before «ма»
+    month = next((number for number, start in longest_first if name.startswith(start)), int(parts.get("month") or 0))
     try:
         return date(year + _CENTURY if year < 100 else year, month, int(parts.get("day") or 1))
     except ValueError:
         return None
-
-
-def _month(name: str | None) -> int | None:
-    if not name:
-        return None
-    folded = name.casefold()
-    months = _MONTHS if _CYRILLIC.search(folded) else _ENGLISH
-    longest_first = sorted(enumerate(months, start=1), key=lambda each: -len(each[1]))  # «мар» before «ма»
-    return next((number for number, start in longest_first if folded.startswith(start)), None)

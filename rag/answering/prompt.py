@@ -109,22 +109,22 @@ def _dialogue(
 ) -> tuple[tuple[ChatMessage, ...], str]:
     """The window, and what goes before the question: the summary, and older exchanges most like the question."""
     dialogue = assignment.dialogue
-    whole = fit_window(dialogue.window, pairs=pairs, tokens=tokens)
-    if not (dialogue.summary or dialogue.recalled or whole.left_out):
-        return whole.messages, ""
-    older = _older(dialogue, whole.left_out, assignment)
+    messages, left_out = fit_window(dialogue.window, pairs=pairs, tokens=tokens)
+    if not (dialogue.summary or dialogue.recalled or left_out):
+        return messages, ""
+    older = _older(dialogue, left_out, assignment)
     room = estimate_tokens(prompts.earlier.text) + sum(estimate_tokens(part) + 1 for part in older)
     needed = min(room, int(tokens * _EARLIER_SHARE))
-    fitted = fit_window(dialogue.window, pairs=pairs, tokens=tokens - needed)
-    left = tokens - sum(estimate_tokens(message.content) for message in fitted.messages)
+    messages, left_out = fit_window(dialogue.window, pairs=pairs, tokens=tokens - needed)
+    left = tokens - sum(estimate_tokens(message.content) for message in messages)
     left -= estimate_tokens(prompts.earlier.text)
     kept: list[str] = []
-    for part in _older(dialogue, fitted.left_out, assignment):
+    for part in _older(dialogue, left_out, assignment):
         if (size := estimate_tokens(part) + 1) <= left:
             kept.append(part)
             left -= size
     earlier = without_headings("\n\n".join(kept))
-    return fitted.messages, prompts.earlier.fill(earlier=earlier) + "\n\n" if kept else ""
+    return messages, prompts.earlier.fill(earlier=earlier) + "\n\n" if kept else ""
 
 
 def _older(dialogue: Dialogue, left_out: Sequence[Exchange], assignment: Assignment) -> list[str]:

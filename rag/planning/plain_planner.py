@@ -1,12 +1,11 @@
 """Plans where no model is configured: by the words of `prompts/breadth.toml` and `prompts/small_talk.toml`.
 
 In: a `PlanningRequest`. Out: a `QueryPlan`: one search, a search of each document where the question names them all
-(`Breadth`), the list of documents, or the `Rest` of a list that an earlier answer has cut. Pure.
+(`Breadth`), the list of documents, or the rest of a list that an earlier answer has cut. Pure.
 """
 
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -83,22 +82,15 @@ class Breadth:
         return bool(self._rest.search(said)) and not self._rest_beside.sub(" ", self._rest.sub(" ", said)).strip()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rest:
-    """A list that is to be continued."""
-
-    question: str  # the question that it answers
-    shown: int  # items so far
-
-
-def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> Rest | None:
-    """None where the last answer left out nothing, or the message asks for something else."""
+def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> tuple[str, int] | None:
+    """The question whose list is to be continued, and how many items were shown so far. None where the last answer left
+    out nothing, or the message asks for something else."""
     left, total = (left_and_total(window[-1].answer) if window else None) or (0, 0)
     if left >= total or not breadth.takes_up(re.sub(rf"\b{left}\b", "", question)):  # «выведи ещё 18», as was offered
         return None
     asked = (each.question for each in reversed(window) if not breadth.takes_up(each.question))
     first = next(asked, None)
-    return Rest(question=first, shown=total - left) if first else None
+    return (first, total - left) if first else None
 
 
 def _words(text: str) -> str:
@@ -131,8 +123,8 @@ class PlainPlanner:
         question, window = request.question, request.known.dialogue.window
         before = asked_before(window, self._small_talk)
         rest = rest_of(question, window, self._breadth)
-        if rest and (listing := self._listing(rest.question)):
-            limits = listing.limits.model_copy(update={"skip": rest.shown})
+        if rest and (listing := self._listing(rest[0])):
+            limits = listing.limits.model_copy(update={"skip": rest[1]})
             return listing.model_copy(update={"limits": limits})
         if talk := self._small_talk.kind(question):
             is_more = talk is SmallTalk.MORE and before

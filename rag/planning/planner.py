@@ -112,7 +112,7 @@ class Planner:
             planned = await self._ask(self._model, request)
         plan, rest = planned.plan, rest_of(request.question, request.known.dialogue.window, self._breadth)
         if rest and planned.origin is not PlanOrigin.DEFAULT:  # a model may forget or miscount where the list stopped
-            plan = plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest.shown})})
+            plan = plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest[1]})})
         return replace(planned, plan=plan, small_talk=self._talk(plan, request))
 
     def _talk(self, plan: QueryPlan, request: PlanningRequest) -> SmallTalk | None:

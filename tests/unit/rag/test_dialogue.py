@@ -24,7 +24,7 @@ def dialogue(count: int) -> list[Exchange]:
 
 
 def test_the_newest_exchanges_stay_in_their_order() -> None:
-    messages = fit_window(dialogue(5), pairs=2, tokens=1000).messages
+    messages = fit_window(dialogue(5), pairs=2, tokens=1000)[0]
 
     assert [(m.role, m.content) for m in messages] == [
         ("user", "вопрос 3"),
@@ -35,20 +35,20 @@ def test_the_newest_exchanges_stay_in_their_order() -> None:
 
 
 def test_no_pairs_is_no_memory() -> None:
-    assert fit_window(dialogue(5), pairs=0, tokens=1000).messages == ()
+    assert fit_window(dialogue(5), pairs=0, tokens=1000)[0] == ()
 
 
 def test_an_exchange_that_does_not_fit_ends_the_window() -> None:
     long = Exchange(question="в" * 500, answer="о" * 500)
 
-    messages = fit_window([*dialogue(1), long, *dialogue(2)], pairs=15, tokens=100).messages
+    messages = fit_window([*dialogue(1), long, *dialogue(2)], pairs=15, tokens=100)[0]
 
     assert [m.content for m in messages if m.role == "user"] == ["вопрос 0", "вопрос 1"]
 
 
 def test_the_last_exchange_loses_the_middle_of_its_answer_rather_than_the_whole() -> None:
     long = Exchange(question="вопрос", answer="начало " + "слово " * 1000 + "конец")
-    asked, answered = fit_window([*dialogue(1), long], pairs=15, tokens=100).messages
+    asked, answered = fit_window([*dialogue(1), long], pairs=15, tokens=100)[0]
     assert asked.content == "вопрос"
     assert answered.content.startswith("начало слово")
     assert answered.content.endswith("слово конец")
@@ -56,7 +56,7 @@ def test_the_last_exchange_loses_the_middle_of_its_answer_rather_than_the_whole(
 
 @given(EXCHANGES, st.integers(0, 20), st.integers(0, 300))
 def test_the_window_is_never_over_its_budget(exchanges: list[Exchange], pairs: int, tokens: int) -> None:
-    messages = fit_window(exchanges, pairs=pairs, tokens=tokens).messages
+    messages = fit_window(exchanges, pairs=pairs, tokens=tokens)[0]
 
     assert sum(estimate_tokens(message.content) for message in messages) <= tokens
     assert len(messages) <= 2 * pairs

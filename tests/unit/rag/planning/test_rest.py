@@ -5,7 +5,7 @@ import pytest
 from bot.texts import load_texts
 from domain.ids import BaseId
 from rag.execution.search_tool import SurveyBase
-from rag.planning.plain_planner import Rest, rest_of
+from rag.planning.plain_planner import rest_of
 from rag.records import Exchange, RankedPassage, SearchFilter
 from tests.fakes.planning import BREADTH
 from tests.fakes.rag import RememberedDialogue, rank
@@ -38,13 +38,13 @@ class SearchedShelf(Shelf):
     ],
 )
 def test_what_takes_the_offer_up_gets_the_rest(question: str) -> None:
-    assert rest_of(question, (OFFERED,), BREADTH) == Rest(question=ASKED, shown=2)
+    assert rest_of(question, (OFFERED,), BREADTH) == (ASKED, 2)
 
 
 @pytest.mark.parametrize("language", ["ru", "en"])
 def test_so_does_the_button_below_the_answer(language: str) -> None:
     asked = load_texts().for_language(language).plain("ask-more")
-    assert rest_of(asked, (OFFERED, ON), BREADTH) == Rest(question=ASKED, shown=4)
+    assert rest_of(asked, (OFFERED, ON), BREADTH) == (ASKED, 4)
 
 
 @pytest.mark.parametrize(
