@@ -30,24 +30,15 @@ from sandbox.records import LINE_BYTES, from_line
 ENTRY = "adapters.tesseract:serve"
 BEGUN = b"begun\n"  # from now on all bytes are the program's
 GONE = 127  # the exit status by which shells say that a program is not there
-WORD_LEVEL = "5"
 WORD_FLOOR = 20.0  # confidence, 0 to 100, below which a word is rubbish, whatever its line
 CERTAIN = 90.0  # and from which a line is kept, whatever it consists of: "1)", "+ 7 %"
-LETTERS_SHARE = 0.5  # of another line's characters that must be letters or digits
-LineKey = tuple[int, int, int]
-"""Block, paragraph and line."""
 SERVICE = "tesseract"
-MEMORY_BYTES = 2**30  # of address space; two languages and a page of 4,000 pixels take 400 MB
 LARGEST_TABLE_BYTES = 16 * 2**20  # a full page has some 100 kB
-ORIENTATION = "osd"  # the model that tells which way a page is turned
-LIST_S = 20
 MODEL_FOLDERS = ("/usr/share/tesseract-ocr", "/usr/share/tessdata", "/usr/local/share/tessdata")
 MODELS_VARIABLE = "TESSDATA_PREFIX"
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", MODELS_VARIABLE)
-ONE_THREAD = {"OMP_THREAD_LIMIT": "1"}  # pages are read side by side
 WITH_ORIENTATION, AUTOMATIC, SPARSE = 1, 3, 11  # tesseract's --psm
 FEWEST_LETTERS = 8  # a page with fewer is searched for scattered words, as on a photo
-SURE = 75.0  # confidence; printed pages have 90 and more, handwriting and poor photos 30 to 70
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +47,7 @@ class Word:
 
     text: str
     confidence: float
-    key: LineKey
+    key: tuple[int, int, int]  # block, paragraph and line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +80,7 @@ def read_page(table: str, floor: Floor = RUNNING_TEXT) -> Page:
             key=(int(row["block_num"]), int(row["par_num"]), int(row["line_num"])),
         )
         for row in rows
-        if row["level"] == WORD_LEVEL and (row["text"] or "").strip()
+        if row["level"] == "5" and (row["text"] or "").strip()
     ]
     kept = (
         [word for word in line if word.confidence >= WORD_FLOOR] for _, line in groupby(words, lambda word: word.key)
@@ -110,7 +101,7 @@ def _is_believed(line: Sequence[Word], floor: Floor) -> bool:
     confidence = fmean(word.confidence for word in line)
     if max(sum(map(str.isalnum, word.text)) for word in line) < floor.longest_word:
         return False
-    has_letters = sum(map(str.isalnum, text)) >= len(text) * LETTERS_SHARE
+    has_letters = sum(map(str.isalnum, text)) >= len(text) / 2
     return confidence >= CERTAIN or (confidence >= floor.confidence and has_letters)
 
 
@@ -149,18 +140,17 @@ def find_tesseract(wanted: Sequence[str]) -> Tesseract | None:
         return None
     try:
         listed = subprocess.run(  # noqa: S603 - the path is the system's, the arguments ours
-            [path, "--list-langs"], capture_output=True, timeout=LIST_S, check=True, env=_environment()
+            [path, "--list-langs"], capture_output=True, timeout=20, check=True, env=_environment()
         )
     except (OSError, subprocess.SubprocessError):
         return None
     installed = set(listed.stdout.decode(errors="replace").split())
     languages = tuple(language for language in wanted if language in installed)
-    knows_orientation = ORIENTATION in installed
-    return Tesseract(path=path, languages=languages, knows_orientation=knows_orientation) if languages else None
+    return Tesseract(path=path, languages=languages, knows_orientation="osd" in installed) if languages else None
 
 
 def _environment() -> dict[str, str]:
-    return kept_variables(KEPT_VARIABLES) | ONE_THREAD
+    return kept_variables(KEPT_VARIABLES) | {"OMP_THREAD_LIMIT": "1"}  # pages are read side by side
 
 
 async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout: int, timeout_s: float) -> str:
@@ -170,7 +160,7 @@ async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout
     confinement = Confinement(
         reads=(*MODEL_FOLDERS, *((own_models,) if own_models else ())),
         runs=(tesseract.path,),
-        address_bytes=MEMORY_BYTES,
+        address_bytes=2**30,  # two languages and a page of 4,000 pixels take 400 MB
         cpu_s=max(1, round(timeout_s)),
     )
     try:
@@ -215,7 +205,7 @@ class TesseractRecognizer(Closing):
     tesseract: Tesseract
     page_s: float
     second: Recognizer | None = None  # a vision model, for what tesseract cannot make out
-    sure: float = SURE
+    sure: float = 75.0  # confidence; printed pages have 90 and more, handwriting and poor photos 30 to 70
     pool: Pool = field(default_factory=lambda: Pool(entry=ENTRY, variables=_environment()))
 
     async def close(self) -> None:

@@ -68,7 +68,13 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
     that hold, with those `inherited` from the process that this one was forked from."""
     os.nice(wanted.niceness)
     _limit_resources(wanted)
-    ruleset = _ruleset(wanted)  # paths are looked up while we still may
+    ruleset = None
+    with contextlib.suppress(OSError):  # now, while we still may look up paths
+        ruleset = kernel.make_ruleset(
+            reads=[*python_files(), *map(Path, wanted.reads)],
+            writes=map(Path, wanted.writes),
+            runs=map(Path, (*wanted.runs, *LOADERS) if wanted.runs else ()),
+        )
     held = set(inherited) | {Layer.LIMITS}
     if os.geteuid() == 0 and works(lambda: _become_nobody(wanted)):
         held.add(Layer.USER)
@@ -115,17 +121,6 @@ def _limit_resources(wanted: Confinement) -> None:
         # A container or system may have set a lower hard limit, or (macOS) not know one; then that applies.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(limit, (soft, hard))
-
-
-def _ruleset(wanted: Confinement) -> int | None:
-    try:
-        return kernel.make_ruleset(
-            reads=[*python_files(), *map(Path, wanted.reads)],
-            writes=map(Path, wanted.writes),
-            runs=map(Path, (*wanted.runs, *LOADERS) if wanted.runs else ()),
-        )
-    except OSError:
-        return None
 
 
 @cache

@@ -26,10 +26,6 @@ from sandbox.kernel import works
 from sandbox.records import LINE_BYTES, from_line, to_line
 
 NEWIPC, NEWUSER, NEWPID, NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
-STREAM_SOCKET = 0  # descriptors of a child: its socket, then /dev/null twice and the life line
-LIFE_LINE = 3
-MOST_DESCRIPTORS = 4096
-MOST_UNREAD_BYTES = 2**20
 OBJECTS_BEFORE_COLLECTING = 100_000  # a child makes one document and ends: garbage collection took a fifth of its time
 Serve = Callable[[socket.socket, BufferedReader, frozenset[Layer]], None]
 """What a child does once it is confined: with its socket, what can be read from it, and the layers that hold."""
@@ -143,8 +139,8 @@ class _Forkserver:
             kept = [os.dup(descriptor) for descriptor in (connection, nothing, nothing, life_end)]
             for target, descriptor in enumerate(kept):
                 os.dup2(descriptor, target)
-            os.closerange(LIFE_LINE + 1, MOST_DESCRIPTORS)
-            stream = socket.socket(fileno=STREAM_SOCKET)
+            os.closerange(len(kept), 4096)
+            stream = socket.socket(fileno=0)
             reader = stream.makefile("rb")
             if line := reader.readline(LINE_BYTES):  # a child that waited for work in vain gets none
                 self.serve(stream, reader, confine(from_line(line, Confinement), inherited=self.layers))
@@ -164,7 +160,7 @@ class _Forkserver:
         _, status = os.waitpid(child.pid, 0)
         with contextlib.suppress(OSError):  # nothing more is there, or the other end is gone
             child.connection.setblocking(False)
-            while child.connection.recv(MOST_UNREAD_BYTES):  # unread, it would turn our last words into a reset
+            while child.connection.recv(2**20):  # unread, it would turn our last words into a reset
                 pass
         with contextlib.suppress(OSError):
             child.connection.sendall(b"\n" + to_line(Ended(status=os.waitstatus_to_exitcode(status))))

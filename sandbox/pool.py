@@ -24,11 +24,8 @@ from sandbox.confinement import Confinement, Layer
 from sandbox.forkserver import Ended
 from sandbox.records import from_line, to_line
 
-PROBE_ENTRY = "sandbox.pool:report_layers"
-PROBE_ADDRESS_BYTES = 2**30
 NAMESPACES = True  # False: for tests of what the other layers hold
 START_S = 60  # it imports every parser; this is slow on a machine that swaps
-CLOSING_S = 5
 LONGEST_LINE_BYTES = 4 * 1024 * 1024  # when our buffer holds twice this, the process has to wait
 
 KEPT_VARIABLES: tuple[str, ...] = ("PATH", "LANG", "LC_ALL", "TMPDIR")
@@ -160,7 +157,7 @@ class Pool(Closing):
             self._running = None
         running.control.close()
         try:
-            await asyncio.wait_for(running.process.wait(), CLOSING_S)
+            await asyncio.wait_for(running.process.wait(), timeout=5)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 running.process.kill()
@@ -216,9 +213,9 @@ def report_layers(connection: socket.socket, _stream: BufferedReader, layers: fr
 
 async def probe_layers() -> Mapping[Layer, bool]:
     """Every layer, and whether it holds; none does where no child could be confined."""
-    async with Pool(entry=PROBE_ENTRY) as pool:
+    async with Pool(entry="sandbox.pool:report_layers") as pool:
         try:
-            async with pool.child(Confinement(address_bytes=PROBE_ADDRESS_BYTES)) as line:
+            async with pool.child(Confinement(address_bytes=2**30)) as line:
                 held = set(from_line(await line.read(), _Report).layers)
         except (PoolDied, ConnectionError, ValueError):
             held = set()

@@ -16,16 +16,11 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import Picture
 
 PAGE_DPI = 300  # error rate for letters of 8 points: 0.7 %; at 200 dpi 1.2 %, at 150 dpi 1.5 % (benchmarks/README.md)
-POINTS_AN_INCH = 72
 LARGEST_SIDE = 4_000  # pixels
 SMALL_SIDE = 1_250  # pixels: a picture this small is a screenshot or a scrap, and is enlarged
-ENLARGEMENT = 2
 MOST_PIXELS = 250_000_000  # of a photo before it is reduced; phones reach 200 million
 MOST_PAGES = 1_000  # of a TIFF
-JPEG_QUALITY = 92
-SIXTEEN_BITS = 256.0  # divides 16-bit grey down to 8 bits
 FORMATS = ("JPEG", "PNG", "GIF", "TIFF", "BMP", "WEBP", "AVIF", "HEIF")  # one of the others runs Ghostscript
-PAGED_FORMATS = frozenset({"TIFF"})  # in other formats, several frames are an animation
 
 DAMAGE = (UnidentifiedImageError, OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError)
 """What Pillow raises on damaged pictures."""
@@ -37,7 +32,7 @@ def draw_page(path: Path, page: int, *, name: str) -> Picture:
         document = pdfium.PdfDocument(path)
         sheet = document[page]
         longest = max(sheet.get_size())
-        scale = min(PAGE_DPI / POINTS_AN_INCH, LARGEST_SIDE / longest) if longest > 0 else 1
+        scale = min(PAGE_DPI / 72, LARGEST_SIDE / longest) if longest > 0 else 1
         picture = sheet.render(scale=scale, grayscale=True).to_pil()
     except pdfium.PdfiumError as error:
         raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=str(error)) from error
@@ -55,7 +50,7 @@ def open_picture(path: Path, page: int, *, name: str) -> Picture:
     Image.MAX_IMAGE_PIXELS = None  # we check the size ourselves: Pillow only warns at first
     try:
         with Image.open(path, formats=FORMATS) as picture:
-            pages = _count_pages(picture) if picture.format in PAGED_FORMATS else 1
+            pages = _count_pages(picture) if picture.format == "TIFF" else 1  # several frames else are an animation
             if pages > MOST_PAGES:
                 raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"more than {MOST_PAGES} pages")
             picture.seek(page)
@@ -64,8 +59,7 @@ def open_picture(path: Path, page: int, *, name: str) -> Picture:
             picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # decode a JPEG no larger than needed
             flat = _flat(ImageOps.exif_transpose(picture))
             if max(flat.size) <= SMALL_SIDE:
-                larger = (flat.width * ENLARGEMENT, flat.height * ENLARGEMENT)
-                flat = flat.resize(larger, Image.Resampling.LANCZOS)
+                flat = flat.resize((2 * flat.width, 2 * flat.height), Image.Resampling.LANCZOS)
             flat.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)  # never larger
             return Picture(content=_to_jpeg(flat), pages=pages)
     except DAMAGE as error:
@@ -86,7 +80,7 @@ def _count_pages(picture: Image.Image) -> int:
 def _flat(picture: Image.Image) -> Image.Image:
     """Without transparency, palette or more than 8 bits a channel; transparent areas become white."""
     if picture.mode.startswith(("I", "F")):
-        return picture.convert("F").point(lambda value: value / SIXTEEN_BITS).convert("L")
+        return picture.convert("F").point(lambda value: value / 256.0).convert("L")
     if picture.mode in {"1", "L"} and "transparency" not in picture.info:
         return picture.convert("L")
     if not picture.has_transparency_data:
@@ -99,5 +93,5 @@ def _flat(picture: Image.Image) -> Image.Image:
 
 def _to_jpeg(picture: Image.Image) -> bytes:
     stream = io.BytesIO()
-    picture.save(stream, "JPEG", quality=JPEG_QUALITY)
+    picture.save(stream, "JPEG", quality=92)
     return stream.getvalue()

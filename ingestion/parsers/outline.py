@@ -20,8 +20,6 @@ from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Spool
 
 LONGEST_ROW_CELLS = 1_000  # a damaged file may claim millions
-LARGEST_HEADER_SHARE = 0.1  # of a block: a longer header is not repeated
-SEARCHED_CHARS = LARGEST_BLOCK_CHARS // 2  # before the limit, for a place to cut
 INDENT = "  "  # per level of a list
 MOST_NAMES = 3  # paragraphs above a table that become part of it
 LONGEST_NAME_CHARS = 200
@@ -67,7 +65,7 @@ BETWEEN_NAMES = re.compile(r"[,;/&\n]|\s(?:and|и)\s")
 
 def render_table(rows: Sequence[Sequence[str]], *, has_head: bool = True) -> str:
     """Pads short rows with empty cells; drops rows and columns without text. A rule marks the first as a head."""
-    cells = [[_tidy(cell) for cell in row[:LONGEST_ROW_CELLS]] for row in rows]
+    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row[:LONGEST_ROW_CELLS]] for row in rows]
     cells = [row for row in cells if any(row)]
     if not cells:
         return ""
@@ -80,23 +78,20 @@ def render_table(rows: Sequence[Sequence[str]], *, has_head: bool = True) -> str
     return "\n".join(lines)
 
 
-def _tidy(cell: str) -> str:
-    return " ".join(cell.split()).replace("|", "\\|")
-
-
 def in_blocks(text: str, kind: BlockKind) -> Iterator[str]:
     """The text itself when it is short enough; each part of a table has its header."""
     if len(text) <= LARGEST_BLOCK_CHARS:
         yield text
         return
-    found = HEADER.match(text, 0, int(LARGEST_BLOCK_CHARS * LARGEST_HEADER_SHARE)) if kind is BlockKind.TABLE else None
+    is_table = kind is BlockKind.TABLE
+    found = HEADER.match(text, 0, LARGEST_BLOCK_CHARS // 10) if is_table else None  # no longer header is repeated
     header = f"{found[0]}\n" if found else ""
     start = 0
     while start < len(text):
         lead = header if start else ""
         end = start + LARGEST_BLOCK_CHARS - len(lead)
         if end < len(text):
-            after = (text.rfind(mark, end - SEARCHED_CHARS, end) + 1 for mark in ("\n", " "))
+            after = (text.rfind(mark, end - LARGEST_BLOCK_CHARS // 2, end) + 1 for mark in ("\n", " "))
             end = next((place for place in after if place > start + 1), end)
         yield lead + text[start:end].strip("\n")
         start = end

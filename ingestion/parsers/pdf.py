@@ -10,7 +10,7 @@ import marshal
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
@@ -31,12 +31,8 @@ from ingestion.spool import Spool, Writing
 
 LARGER = 1.12  # times the size of body text
 SAME_LEVEL = 0.05  # relative difference of sizes on one level
-LONGEST_HEADING_CHARS = 160
-MOST_HEADING_LINES = 3
-DEEPEST_LEVEL = 6
 MOST_HEADINGS_SHARE = 0.45  # of all characters; a short list of questions and answers has 0.4
 ENDS = frozenset(".,;")  # ends of a sentence, or of a line that PDFium has cut
-LEADER = " … "  # in a table of contents, see `pdf_lines`
 NAME_OF_TABLE = re.compile(r"[^\W\d_].*[^.;,]\Z", re.DOTALL)  # a line with letters that is no sentence
 MOST_PAGES = 50_000  # a damaged file may claim any number
 MOST_RETRIED_PAGES = 50  # at some 40 ms each; a file with more bad pages is bad itself
@@ -74,7 +70,7 @@ def heading_levels(paragraphs: Iterable[Paragraph]) -> Mapping[Looks, int]:
     for size in sorted({size for size, _ in chosen}, reverse=True):
         if not steps or size < steps[-1] * (1 - SAME_LEVEL):
             steps.append(size)
-    return {looks: min(sum(looks[0] <= step for step in steps), DEEPEST_LEVEL) for looks in chosen}
+    return {looks: min(sum(looks[0] <= step for step in steps), 6) for looks in chosen}
 
 
 def level_of(paragraph: Paragraph, levels: Mapping[Looks, int]) -> int | None:
@@ -92,12 +88,12 @@ def _may_be_heading(paragraph: Paragraph) -> bool:
     text = paragraph.text
     return (
         not paragraph.is_table
-        and len(text) <= LONGEST_HEADING_CHARS
-        and paragraph.lines <= MOST_HEADING_LINES
+        and len(text) <= 160
+        and paragraph.lines <= 3
         and any(character.isalpha() for character in text)
         and text[0] not in ENDS
         and text[-1] not in ENDS
-        and LEADER not in text
+        and " … " not in text  # as in a table of contents
         and (BULLET.match(text) is None or text[0].isdigit())
     )
 
@@ -133,28 +129,29 @@ class SecondReader:
         return PdfReader(self._path)
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Text:
-    """Text collected page by page."""
+    """Of all pages."""
 
-    pages: int = 0
-    pages_without: list[int] = field(default_factory=list)  # from 1
-    paragraphs: Sequence[Paragraph] = ()
+    pages: int
+    without: tuple[int, ...]  # numbers of those without text, from 1
+    paragraphs: Sequence[Paragraph]
 
-    @classmethod
-    def of(cls, pages: Iterable[Page]) -> "_Text":
-        text = cls()
-        spool = Spool(None, SPOOLED)
-        for paragraph in build_paragraphs(text._counted(pages)):
-            spool.append(paragraph, size=len(paragraph.text))
-        text.paragraphs = spool.finish()
-        return text
 
-    def _counted(self, pages: Iterable[Page]) -> Iterator[Sequence[PageLine]]:
-        for self.pages, (lines, has_text) in enumerate(pages, start=1):
-            if not has_text:
-                self.pages_without.append(self.pages)
-            yield lines
+def _gather(pages: Iterable[Page]) -> _Text:
+    """Page by page, so that only some are held."""
+    have_text: list[bool] = []
+
+    def lines() -> Iterator[Sequence[PageLine]]:
+        for page, has_text in pages:
+            have_text.append(has_text)
+            yield page
+
+    spool = Spool(None, SPOOLED)
+    for paragraph in build_paragraphs(lines()):
+        spool.append(paragraph, size=len(paragraph.text))
+    without = tuple(number for number, has_text in enumerate(have_text, start=1) if not has_text)
+    return _Text(pages=len(have_text), without=without, paragraphs=spool.finish())
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -163,7 +160,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     try:
         with PdfPages(path) as first:
             count = _checked(len(first), info)
-            text, (title, author) = _Text.of(_read(first, second, count)), first.stated()
+            text, (title, author) = _gather(_read(first, second, count)), first.stated()
     except PdfTrouble as trouble:
         return _to_document(_otherwise(second, info, trouble), info, title=None, author=None)
     return _to_document(text, info, title=title, author=author)  # after PDFium's memory is freed
@@ -179,8 +176,8 @@ def _otherwise(second: SecondReader, info: FileInfo, trouble: PdfTrouble) -> _Te
         is_locked = trouble.is_locked or isinstance(error, FileNotDecryptedError)
         code = FailureCode.FILE_ENCRYPTED if is_locked else FailureCode.FILE_DAMAGED
         raise SourceError(code, name=info.name, detail=f"{trouble} {type(error).__name__}: {error}") from error
-    text = _Text.of(second.page(index) for index in range(_checked(count, info)))
-    if len(text.pages_without) == text.pages:
+    text = _gather(second.page(index) for index in range(_checked(count, info)))
+    if len(text.without) == text.pages:
         raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(trouble))
     return text
 
@@ -224,7 +221,7 @@ def _mended(lines: list[PageLine]) -> tuple[list[PageLine], str]:
 def _to_document(text: _Text, info: FileInfo, *, title: str | None, author: str | None) -> Document:
     outline = Outline()
     levels = heading_levels(text.paragraphs)
-    has_text = len(text.pages_without) < text.pages
+    has_text = len(text.without) < text.pages
     for paragraph, following in pairwise(chain(text.paragraphs if has_text else (), (None,))):
         if paragraph is None:
             break
@@ -239,4 +236,4 @@ def _to_document(text: _Text, info: FileInfo, *, title: str | None, author: str 
         else:
             outline.add(BlockKind.PARAGRAPH, paragraph.text)
     document = outline.document(info.name, title, author=author, pages=text.pages)
-    return replace(document, pages_without_text=tuple(text.pages_without))
+    return replace(document, pages_without_text=text.without)

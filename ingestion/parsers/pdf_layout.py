@@ -30,7 +30,6 @@ PAGE_NUMBER = re.compile(
 LEADING_NUMBER = re.compile(r"^\d{1,4}\s+(?=\D)")  # "12 Author et al.": the page number before a header
 
 FULL_LINE_SHARE = 0.75  # of the usual length; a shorter line ends where its author wanted
-USUAL_LENGTH_QUANTILE = 0.9
 WIDE_GAP = 1.4  # of the usual distance between baselines
 DISPLAY_SIZE = 1.2  # of body text: lines this large are one heading, however short
 SAME_SIZE = 0.06  # relative difference of font sizes in one paragraph: readers round
@@ -42,7 +41,6 @@ SENTENCE_END = re.compile(r"[.!?:;…][»”\"')\]]*$")
 HYPHENS = ("-", "\u2010")
 LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
 FIRST_HALF = re.compile(r"[^\W\d_]+(?=[-\u2010]$)")
-LONGEST_WORD_CHARS = 60
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 HYPHENATED_ENDS = frozenset({"то", "либо", "нибудь", "таки", "ка", "де", "based", "like"})
 """Second halves before which the hyphen belongs to the word."""
@@ -112,7 +110,7 @@ def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
         table = tables[-1] if tables else None
         new = list(_with_tables(lines, tables, words, page))
         label = new[-1].text if len(new) > 1 and new[-2].is_table and not new[-1].is_table else ""
-        if new and waiting and waiting[0].last_page == page - 1 and _goes_on(waiting[0], new[0]):
+        if new and waiting and waiting[0].last_page == page - 1:
             new[:1] = _bridge_pages(waiting.pop(), new[0], words)
         if new:
             yield from waiting
@@ -169,7 +167,11 @@ def _kept(page: Page, number: int, running: set[RunningKey], met: set[RunningKey
 
 
 def _bridge_pages(before: Paragraph, after: Paragraph, words: Collection[str]) -> Iterator[Paragraph]:
-    """Split off the sentence that crosses the page break, so that the text around it keeps its exact page."""
+    """The sentence that crosses the page break, if one does, and the text around it, which keeps its exact page."""
+    is_prose = not (before.is_table or after.is_table)
+    if not is_prose or SENTENCE_END.search(before.text) or not after.text[:1].islower():
+        yield from (before, after)
+        return
     page = before.last_page
     begin = split_sentences(before.text)[-1][0]
     end = split_sentences(after.text)[0][1]
@@ -210,7 +212,7 @@ def _join_lines(lines: Page, words: Collection[str], page: int) -> Iterator[Para
 
 def _measure(lines: Page) -> _Measure:
     lengths = sorted(len(line.text) for line in lines if line.text)
-    usual = lengths[int((len(lengths) - 1) * USUAL_LENGTH_QUANTILE)] if lengths else 0
+    usual = lengths[int((len(lengths) - 1) * 0.9)] if lengths else 0
     steps = [step for above, line in pairwise(lines) if (step := _step(above, line)) > 0]
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -248,22 +250,15 @@ def _begins_clause(last: str, line: str) -> bool:
     )
 
 
-def _goes_on(before: Paragraph, after: Paragraph) -> bool:
-    is_prose = not (before.is_table or after.is_table)
-    return is_prose and SENTENCE_END.search(before.text) is None and after.text[:1].islower()
-
-
 def _join(text: str, line: str, space: str, words: Collection[str]) -> str:
     if not text.endswith(HYPHENS) or LINE_END_HYPHEN.search(text[-2:]) is None or not line[:1].isalnum():
         return text + space + line
     if not line[:1].islower():
         return text + line  # "Lucene-BM25": no word is divided before a capital or a digit
-    first, second = FIRST_HALF.search(text[-LONGEST_WORD_CHARS:]), WORD.match(line)
-    keeps = first is not None and second is not None and _keeps_hyphen(first.group(), second.group(), words)
-    return text + line if keeps else text[:-1] + line
-
-
-def _keeps_hyphen(first: str, second: str, words: Collection[str]) -> bool:
-    """Whether the document writes the word with a hyphen elsewhere; otherwise the typesetter divided it."""
-    is_written_so = f"{first}{second}".lower() not in words and f"{first}-{second}".lower() in words
-    return is_written_so or second.lower() in HYPHENATED_ENDS
+    first, second = FIRST_HALF.search(text[-60:]), WORD.match(line)
+    if first is None or second is None:
+        return text[:-1] + line
+    divided, whole = f"{first[0]}-{second[0]}".lower(), f"{first[0]}{second[0]}".lower()
+    # The typesetter divided the word, unless the document writes it with a hyphen elsewhere.
+    keeps_hyphen = second[0].lower() in HYPHENATED_ENDS or (whole not in words and divided in words)
+    return text + line if keeps_hyphen else text[:-1] + line

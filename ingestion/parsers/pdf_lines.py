@@ -134,13 +134,12 @@ def is_readable(text: str) -> bool:
     others = [word for word in words if not word.islower()]  # on most pages the lower-case words suffice
     plausible = total - sum(map(len, others))
     if total >= FEWEST_CHARS and plausible < total * PLAUSIBLE_SHARE:
-        plausible += sum(len(word) for word in others if _is_plausible(word))
+        # Words are in lower case, Capitalised, UPPER CASE or camelCase; glyph codes follow no such rule.
+        usual = (
+            word for word in others if word in {word.lower(), word.capitalize(), word.upper()} or CAMEL.fullmatch(word)
+        )
+        plausible += sum(map(len, usual))
     return total < FEWEST_CHARS or plausible >= total * PLAUSIBLE_SHARE
-
-
-def _is_plausible(word: str) -> bool:
-    """Whether a word is in lower case, Capitalised, UPPER CASE or camelCase; glyph codes follow no such rule."""
-    return word in {word.lower(), word.capitalize(), word.upper()} or CAMEL.fullmatch(word) is not None
 
 
 def is_shifted(text: str) -> bool:

@@ -20,9 +20,6 @@ from ingestion.parsers.pdf_grid import MOST_RULES, Rule, find_grids, in_cells
 from ingestion.parsers.pdf_lines import PageLine, Segment
 from ingestion.parsers.pdf_rows import may_have_tables
 
-COVERING_SHARE = 0.5  # of a page's area: a picture this large may be the page itself
-PICTURE_DEPTH = 3  # nesting of forms that is searched for pictures
-BOLD_WEIGHT = 600
 FORCED_BOLD = 1 << 18  # flag of a font descriptor (PDF 32000-1, table 123)
 BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 LONGEST_FONT_NAME = 256
@@ -96,10 +93,10 @@ class PdfPages:
     def is_covered(self, index: int) -> bool:
         """Whether a single picture covers most of the page. Raises PdfTrouble."""
         with self._page(index) as page:
-            enough = page.get_width() * page.get_height() * COVERING_SHARE
-            pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=PICTURE_DEPTH)
+            half = page.get_width() * page.get_height() / 2
+            pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
             places = (picture.get_bounds() for picture in pictures)
-            return any(max(0, right - left) * max(0, top - bottom) >= enough for left, bottom, right, top in places)
+            return any(max(0, right - left) * max(0, top - bottom) >= half for left, bottom, right, top in places)
 
     @contextmanager
     def _page(self, index: int) -> Iterator[pdfium.PdfPage]:
@@ -264,7 +261,7 @@ def _is_bold(text: _TextPage, index: int) -> bool:
     flags = ctypes.c_int()
     name = ctypes.create_string_buffer(LONGEST_FONT_NAME)
     raw.FPDFText_GetFontInfo(text, index, name, LONGEST_FONT_NAME, flags)
-    if flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT:
+    if flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= 600:
         return True
     return BOLD_NAME.search(name.value) is not None
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import structlog
 
 from domain.documents import DocumentStatus
+from domain.ending import end
 from ingestion.chunking.passages import CutBlocks, PassageLines, Passages, PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import (
@@ -42,11 +43,8 @@ OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 CUT_PATIENCE = 10  # times the limit of parsing: 50 million characters take minutes on a busy machine
 CUT_LIMIT_BYTES = 4 * OUTPUT_LIMIT_BYTES  # passages overlap, and repeat the headers of tables
 LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
-MEGABYTE_BYTES = 1024 * 1024
 OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that got no memory
-CPU_GRACE_S = 5  # between the signal that the child can still report and the kernel's kill
 SMALL_S = 5.0  # of a small file that shares a process, and of such a process; most take some milliseconds
-NICENESS = 5  # answering people has priority over reading; at 10, a busy machine hardly reads at all
 
 log = structlog.get_logger()
 
@@ -92,8 +90,7 @@ class FileParser(ABC):
             try:
                 return await _receive_passages(child, folder)
             finally:
-                sending.cancel()
-                await asyncio.gather(sending, return_exceptions=True)
+                await end(sending)
 
         request = Request(task=Task.CUT, path="", name="", output_bytes=CUT_LIMIT_BYTES, sizes=sizes)
         return await self._ask(request, receive)
@@ -110,7 +107,7 @@ class ParseProcess(FileParser, Closing):
         """`timeout_s` limits the wall-clock and processor time of a task (of cutting: ten times that), `memory_mb` its
         address space."""
         self._timeout_s = timeout_s
-        self._memory_bytes = memory_mb * MEGABYTE_BYTES
+        self._memory_bytes = memory_mb * 2**20
         self._pool = Pool(entry=ENTRY)
 
     async def close(self) -> None:
@@ -163,9 +160,9 @@ class ParseProcess(FileParser, Closing):
             writes=(writes,) if writes else (),
             address_bytes=self._memory_bytes,
             cpu_s=cpu_s or math.ceil(self._timeout_s),
-            cpu_grace_s=CPU_GRACE_S,
+            cpu_grace_s=5,
             file_bytes=LARGEST_MEMBER_BYTES if writes else 0,
-            niceness=NICENESS,
+            niceness=5,  # answering people has priority; at 10, a busy machine hardly reads at all
         )
 
 
@@ -258,11 +255,11 @@ class _Child:
         async with asyncio.timeout_at(self._deadline):
             line = await self._line.read()
             if not line.strip():
-                end = await self._line.read_end()
-                if end is None:
+                ended = await self._line.read_end()
+                if ended is None:
                     raise PoolDied
-                code = FailureCode.FILE_TOO_HEAVY if end.status in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
-                raise SourceError(code, name=self.name, detail=f"the parser ended without an answer: {end.status}")
+                code = FailureCode.FILE_TOO_HEAVY if ended.status in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
+                raise SourceError(code, name=self.name, detail=f"the parser ended without an answer: {ended.status}")
         self._count(len(line))
         return line
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from domain.documents import DocumentStatus, Medium
+from domain.ending import together
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import detect_language
@@ -108,19 +109,8 @@ class PictureReader:
             await progress.report(DocumentStatus.RECOGNISING, done=done, total=len(wanted))
 
         await progress.report(DocumentStatus.RECOGNISING, done=0, total=len(wanted))
-        await _side_by_side([read(page) for page in wanted])
+        await together(*map(read, wanted))
         return {page: blocks for page, blocks in found.items() if blocks}
-
-
-async def _side_by_side(works: Sequence[Awaitable[None]]) -> None:
-    """Await all concurrently; the first error cancels the others and is raised as it is."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _in_order(recognised: Recognised) -> list[Block]:
