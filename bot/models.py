@@ -23,7 +23,7 @@ from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.parsers.process import ParseProcess
 from ingestion.ports import Embedder, Recognizer, Transcriber
-from ingestion.reading.pictures import PictureReader, RecognitionLimits
+from ingestion.reading.pictures import PictureReader
 from ingestion.records import Block, Vector, Window
 from prompts.loader import load_prompts
 from rag.ports import QueryEmbedder, Reranker
@@ -157,8 +157,8 @@ async def open_pictures(
     if recognizer is None:
         return None
     recognition = settings.recognition
-    limits = RecognitionLimits(pages=recognition.pages, concurrency=recognition.concurrency or os.cpu_count() or 1)
-    return PictureReader(parser, recognizer, limits)
+    concurrency = recognition.concurrency or os.cpu_count() or 1
+    return PictureReader(parser, recognizer, pages=recognition.pages, concurrency=concurrency)
 
 
 async def open_recognizer(settings: Settings, stack: AsyncExitStack, measures: Measures) -> Recognizer | None:

@@ -29,11 +29,10 @@ Tell = Callable[[int, int], None]
 tell_pages: ContextVar[Tell] = ContextVar("tell_pages", default=lambda _done, _total: None)
 """What a parser calls after each page, with the pages done and in total."""
 
-FILE_FAILURES = "file-"
 FAILURE_PARAMS = ("name", "seconds", "limit_mb", "minutes")  # of FailureCode.FILE_*
 LINE_CHARS = 100_000  # of a line, unless a single block is longer: a millisecond's work for the reading side
 FRAME_CHARS = 80  # about what a line needs for a block besides its text
-_BLOCKS, _FAILED = b'{"blocks"', b'{"record": "_Failed"'  # beginnings of lines
+RECORD, _BLOCKS = b'{"record"', b'{"blocks"'  # beginnings of lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,16 +186,10 @@ def decode_answer(line: bytes, *kinds: type) -> Any:
     found = from_line(line, *kinds, _Failed)
     if not isinstance(found, _Failed):
         return found
-    if not found.code.value.startswith(FILE_FAILURES):
+    if not found.code.value.startswith("file-"):
         raise ValueError("a parser can only speak of its file")
     params = {name: value for name in FAILURE_PARAMS if (value := getattr(found, name)) is not None}
     raise SourceError(found.code, detail=found.detail, **params)
-
-
-def raise_failure(line: bytes) -> None:
-    """Raise the SourceError in the line, if it holds one."""
-    if line.startswith(_FAILED):
-        decode_answer(line)
 
 
 class DocumentLines:

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from pypdf import PdfReader
 from pypdf.errors import FileNotDecryptedError
+from pypdfium2 import PdfiumError
+from pypdfium2.raw import FPDF_ERR_PASSWORD
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
@@ -25,7 +27,7 @@ from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.pdf_layout import BULLET, Paragraph, build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding, plain_lines
-from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble
+from ingestion.parsers.pdf_pages import PdfPages
 from ingestion.records import BlockKind, Document
 from ingestion.spool import Spool, Writing
 
@@ -161,20 +163,20 @@ def parse(path: Path, info: FileInfo) -> Document:
         with PdfPages(path) as first:
             count = _checked(len(first), info)
             text, (title, author) = _gather(_read(first, second, count)), first.stated()
-    except PdfTrouble as trouble:
+    except PdfiumError as trouble:
         return _to_document(_otherwise(second, info, trouble), info, title=None, author=None)
     return _to_document(text, info, title=title, author=author)  # after PDFium's memory is freed
 
 
-def _otherwise(second: SecondReader, info: FileInfo, trouble: PdfTrouble) -> _Text:
+def _otherwise(second: SecondReader, info: FileInfo, trouble: PdfiumError) -> _Text:
     """By the second reader alone, when PDFium cannot open the file."""
     try:
         count = len(second)
     except MemoryError:
         raise
     except Exception as error:
-        is_locked = trouble.is_locked or isinstance(error, FileNotDecryptedError)
-        code = FailureCode.FILE_ENCRYPTED if is_locked else FailureCode.FILE_DAMAGED
+        needs_password = trouble.err_code == FPDF_ERR_PASSWORD or isinstance(error, FileNotDecryptedError)
+        code = FailureCode.FILE_ENCRYPTED if needs_password else FailureCode.FILE_DAMAGED
         raise SourceError(code, name=info.name, detail=f"{trouble} {type(error).__name__}: {error}") from error
     text = _gather(second.page(index) for index in range(_checked(count, info)))
     if len(text.without) == text.pages:
@@ -197,7 +199,7 @@ def _read(first: PdfPages, second: SecondReader, count: int) -> Iterator[Page]:
             is_stamp = len("".join(text.split())) < STAMP_CHARS and first.is_covered(index)
             is_usable = is_readable(text) and not is_shifted(text)
             page = (lines, bool(text.strip()) and not is_stamp) if is_usable else second.page(index)
-        except PdfTrouble:
+        except PdfiumError:
             page = second.page(index)
         tell_pages.get()(index + 1, count)
         yield page

@@ -7,7 +7,7 @@ on untrusted files: only the limited process of `registry` may call this.
 import ctypes
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -47,22 +47,14 @@ DIVIDED = re.compile("[\ufffe\x02]")
 """PDFium's mark for a word divided at a line end; PDFium has joined the lines already."""
 
 
-class PdfTrouble(Exception):
-    """PDFium cannot open the file or the page."""
-
-    def __init__(self, message: str, *, is_locked: bool = False) -> None:
-        super().__init__(message)
-        self.is_locked = is_locked  # it needs a password
-
-
 class PdfPages:
     """An open PDF; close it when done."""
 
     def __init__(self, path: Path) -> None:
-        """Raises PdfTrouble."""
+        """Raises PdfiumError."""
         self._path = path
         self._read = 0  # pages read since it was opened
-        self._document = _open(path)
+        self._document = pdfium.PdfDocument(path)
         self._pages_an_opening = max(PAGES_AN_OPENING, len(self) // MOST_OPENINGS)
 
     def __enter__(self) -> Self:
@@ -80,41 +72,23 @@ class PdfPages:
         return title or None, author or None
 
     def lines(self, index: int) -> list[PageLine]:
-        """The lines of page `index`, from 0. Raises PdfTrouble."""
+        """The lines of page `index`, from 0. Raises PdfiumError."""
         if self._read >= self._pages_an_opening:
             self._document.close()
-            self._document, self._read = _open(self._path), 0
+            self._document, self._read = pdfium.PdfDocument(self._path), 0
         self._read += 1
-        with self._page(index) as page, closing(page.get_textpage()) as text:
+        with closing(self._document[index]) as page, closing(page.get_textpage()) as text:
             grids = find_grids(_rules(page))
             borders = tuple(sorted({rule.at for grid in grids for rule in grid.down}))
             return in_cells(_merge_pieces(_pieces(text, borders), borders), grids)
 
     def is_covered(self, index: int) -> bool:
-        """Whether a single picture covers most of the page. Raises PdfTrouble."""
-        with self._page(index) as page:
+        """Whether a single picture covers most of the page. Raises PdfiumError."""
+        with closing(self._document[index]) as page:
             half = page.get_width() * page.get_height() / 2
             pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
             places = (picture.get_bounds() for picture in pictures)
             return any(max(0, right - left) * max(0, top - bottom) >= half for left, bottom, right, top in places)
-
-    @contextmanager
-    def _page(self, index: int) -> Iterator[pdfium.PdfPage]:
-        with _translated(), closing(self._document[index]) as page:
-            yield page
-
-
-def _open(path: Path) -> pdfium.PdfDocument:
-    with _translated():
-        return pdfium.PdfDocument(path)
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except pdfium.PdfiumError as error:
-        raise PdfTrouble(str(error), is_locked=error.err_code == raw.FPDF_ERR_PASSWORD) from error
 
 
 def _rules(page: pdfium.PdfPage) -> list[Rule]:

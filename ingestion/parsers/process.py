@@ -22,6 +22,7 @@ from ingestion.chunking.passages import CutBlocks, PassageLines, Passages, Passa
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import (
     LARGEST_MEMBER_BYTES,
+    RECORD,
     DocumentLines,
     Listing,
     PagesRead,
@@ -31,7 +32,6 @@ from ingestion.parsers.codec import (
     Task,
     block_lines,
     decode_answer,
-    raise_failure,
 )
 from ingestion.progress import Progress
 from ingestion.records import Block, Document, FetchedFile
@@ -307,7 +307,8 @@ async def _receive_passages(child: _Child, folder: Path) -> Passages:
     lines = PassageLines(folder)
     while True:
         line = await child.line()
-        raise_failure(line)
+        if line.startswith(RECORD):
+            decode_answer(line)
         if (passages := await _taken(lines.add, line)) is not None:
             return passages
 

@@ -6,7 +6,7 @@ limited parsing process makes the pictures, and a `Recognizer` reads several of 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 
@@ -24,29 +24,22 @@ from ingestion.ports import Recognizer
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 
-MOST_SLOW_PAGES = 2
-"""After this many pages that took over a minute to draw, the rest is skipped: the file would take hours."""
+MOST_SLOW_PAGES = 2  # that took over a minute to draw; the rest is skipped: the file would take hours
 
 Recognised = Mapping[int, Sequence[Block]]
 """Page number, from 1 -> its blocks; pages without words are missing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecognitionLimits:
-    """Limits for one document, and for all together."""
-
-    pages: int  # of one document; the others are listed as unread
-    concurrency: int  # pages recognised at once, of all documents together
-
-
 class PictureReader:
     """Reads pictures, several at once."""
 
-    def __init__(self, pictures: ParseProcess, recognizer: Recognizer, limits: RecognitionLimits) -> None:
+    def __init__(self, pictures: ParseProcess, recognizer: Recognizer, *, pages: int, concurrency: int) -> None:
+        """`pages` of one document, the others are listed as unread; `concurrency` of all documents together."""
         self._pictures = pictures
         self._recognizer = recognizer
-        self._limits = limits
-        self._places = asyncio.Semaphore(limits.concurrency)
+        self._most_pages = pages
+        self._concurrency = concurrency
+        self._places = asyncio.Semaphore(concurrency)
 
     async def read_picture(self, file: FetchedFile, progress: Progress) -> Document:
         """The words in a photo or on the pages of a TIFF. Raises SourceError (FILE_WITHOUT_WORDS, or why it is not
@@ -91,10 +84,10 @@ class PictureReader:
     async def _recognise(
         self, pages: Sequence[int], draw: Callable[[int], Awaitable[Picture]], progress: Progress
     ) -> dict[int, Sequence[Block]]:
-        wanted = pages[: self._limits.pages]
+        wanted = pages[: self._most_pages]
         found: dict[int, Sequence[Block]] = {}
         slow = done = 0
-        own = asyncio.Semaphore(self._limits.concurrency)  # whoever comes next waits for one page, not for all of ours
+        own = asyncio.Semaphore(self._concurrency)  # whoever comes next waits for one page, not for all of ours
 
         async def read(page: int) -> None:
             nonlocal slow, done

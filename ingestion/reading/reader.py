@@ -27,8 +27,7 @@ from ingestion.spool import Spool, joined
 
 ReadFile = Callable[[FetchedFile, Progress], Awaitable[Document]]
 """`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
-READING_S = 600.0
-"""After this time no further document of a section is begun: fifty scans could take hours."""
+READING_S = 600.0  # after this time no further document of a section is begun: fifty scans could take hours
 _NOTHING_TO_MISS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT, FailureCode.FILE_WITHOUT_WORDS})
 
 

@@ -25,7 +25,7 @@ from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import Transcript
 from ingestion.progress import Progress
 from ingestion.reading.archives import ArchiveReader
-from ingestion.reading.pictures import PictureReader, RecognitionLimits
+from ingestion.reading.pictures import PictureReader
 from ingestion.reading.reader import FileReader, RecordingReader
 from ingestion.records import (
     ClaimedDocument,
@@ -145,12 +145,11 @@ async def _reader(parser: ParseProcess, fault: Fault, stack: AsyncExitStack) -> 
     recognizer = TesseractRecognizer(tesseract=tesseract, page_s=PARSE_S) if tesseract else None
     if recognizer is not None:
         await stack.enter_async_context(recognizer)
-    limits = RecognitionLimits(pages=10, concurrency=1)
     heard = Transcript(utterances=said((0, 60, SPEECH)), duration_s=60, language="ru", has_picture=False)
     return FileReader(
         parser=HangingParser(parser, fault),
         archives=ArchiveReader(unpacker=parser),
-        pictures=PictureReader(parser, recognizer, limits) if recognizer else None,
+        pictures=PictureReader(parser, recognizer, pages=10, concurrency=1) if recognizer else None,
         recordings=RecordingReader(FakeTranscriber(heard)),
         sizes=SIZES,
     )

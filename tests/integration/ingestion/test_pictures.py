@@ -17,7 +17,7 @@ from domain.documents import DocumentStatus, Medium
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import Picture
 from ingestion.parsers.process import ParseProcess
-from ingestion.reading.pictures import PictureReader, RecognitionLimits
+from ingestion.reading.pictures import PictureReader
 from ingestion.reading.reader import FileReader
 from ingestion.records import Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
@@ -41,7 +41,7 @@ async def reader(parser: ParseProcess) -> AsyncIterator[FileReader]:
     tesseract = find_tesseract(("rus", "eng"))
     assert tesseract is not None, "apt-get install tesseract-ocr tesseract-ocr-rus"
     async with TesseractRecognizer(tesseract=tesseract, page_s=300) as recognizer:
-        pictures = PictureReader(parser, recognizer, RecognitionLimits(pages=10, concurrency=2))
+        pictures = PictureReader(parser, recognizer, pages=10, concurrency=2)
         yield FileReader(parser=parser, pictures=pictures, recordings=None)
 
 

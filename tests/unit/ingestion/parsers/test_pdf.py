@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
+import pypdfium2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,7 +69,7 @@ def test_a_long_file_is_opened_anew_now_and_then_and_reads_alike(tmp_path: Path)
     at_once = _parse(path)
     with (
         patch.object(pdf_pages, "PAGES_AN_OPENING", 2),
-        patch.object(pdf_pages, "_open", wraps=pdf_pages._open) as opened,
+        patch.object(pypdfium2, "PdfDocument", wraps=pypdfium2.PdfDocument) as opened,
     ):
         assert _parse(path) == at_once
     assert opened.call_count == 4

@@ -8,7 +8,7 @@ import pytest
 from domain.documents import DocumentStatus, Medium
 from domain.locator import Locator
 from ingestion.errors import FailureCode, ServiceError, SourceError
-from ingestion.reading.pictures import PictureReader, RecognitionLimits
+from ingestion.reading.pictures import PictureReader
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.fakes.pictures import FakePictureSource, FakeRecognizer
@@ -19,7 +19,7 @@ FILE = FetchedFile(path=Path("a"), name="скан.pdf", media_type=None, size_by
 def _reader(
     source: FakePictureSource, recognizer: FakeRecognizer, *, pages: int = 300, concurrency: int = 2
 ) -> PictureReader:
-    return PictureReader(source, recognizer, RecognitionLimits(pages=pages, concurrency=concurrency))
+    return PictureReader(source, recognizer, pages=pages, concurrency=concurrency)
 
 
 def _parsed(*texts: str | None) -> Document:
@@ -126,7 +126,7 @@ async def test_a_photo_without_words_is_a_reason() -> None:
 
 async def test_a_document_whose_pages_take_too_long_is_left_after_a_few() -> None:
     source = FakePictureSource(slow=range(2, 40))
-    reader = PictureReader(source, FakeRecognizer({1: "Слова."}), RecognitionLimits(pages=40, concurrency=1))
+    reader = PictureReader(source, FakeRecognizer({1: "Слова."}), pages=40, concurrency=1)
     filled = await reader.fill_pages(FILE, _parsed(*[None] * 40), progress_of(FakeQueue()))
     assert source.drawn == [1, 2, 3]
     assert (_placed(filled), filled.pages_without_text) == ([(1, "Слова.")], tuple(range(2, 41)))
