@@ -112,10 +112,6 @@ class NoticeLoop:
             return
         by_chat: dict[ChatId, list[BatchId]] = {}
         for notice in due:
-            if notice.problem is not None:
-                log.error("notices.unreadable", batch=notice.batch_id, problem=notice.problem)
-                await self._note_failure(notice)
-                continue
             if notice.batch_id not in self._taken:  # in a busy chat the lease may end before the notice has its turn
                 by_chat.setdefault(notice.chat_id, []).append(notice.batch_id)
             self._taken[notice.batch_id] = notice

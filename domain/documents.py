@@ -214,7 +214,6 @@ class Notice:
     removed: int = 0  # documents of the batch that were removed from the base
     elsewhere: ListedBase | None = None  # their base, where it is not the one that is open there
     documents: tuple[DocumentCard, ...]
-    problem: str | None = None  # for the log: why this version cannot read the documents, which are there
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar, cast
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter
 
 from adapters.database.payloads import json_text, storable
 from adapters.database.transport import LEASE_LOST, Argument, DatabaseError, Row, Transport
@@ -60,44 +60,53 @@ COLUMNS: Mapping[type, Mapping[str, str]] = {
 """Fields that have another column than that of their name."""
 
 
+_REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
+_INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a segment takes a second
+PATIENCE_S: Mapping[str, float] = {
+    "clean_base": _REMOVAL_S,
+    "delete_base": _REMOVAL_S,
+    "delete_document": _REMOVAL_S,
+    "forget_person": _REMOVAL_S,
+    "remove_expired": _REMOVAL_S,
+    "send_document": _REMOVAL_S,
+    "switch_model": _REMOVAL_S,
+    "ensure_posting_segments": _INDEX_S,
+    "ensure_vector_segments": _INDEX_S,
+    "refresh_common_terms": _INDEX_S,
+}
+"""Of functions that may take longer than the transport would wait."""
+
+
 class Store:
     """Speaks in records: calls functions over a transport, and reads their rows."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def _call(self, function: str, /, *, timeout_s: float | None = None, **given: Given) -> list[Row]:
+    async def _call(self, function: str, /, **given: Given) -> list[Row]:
         """The rows of a function, whose parameters have these names after `p_`; a mapping goes as JSON."""
         named = {f"p_{name}": _argument(value) for name, value in given.items()}
-        return await self._transport.call(function, timeout_s=timeout_s, **named)
+        return await self._transport.call(function, timeout_s=PATIENCE_S.get(function), **named)
 
-    async def _does(self, function: str, /, *, timeout_s: float | None = None, **given: Given) -> bool:
+    async def _does(self, function: str, /, **given: Given) -> bool:
         """Whether the function gives a row: it has found, or done, what was asked."""
-        return bool(await self._call(function, timeout_s=timeout_s, **given))
+        return bool(await self._call(function, **given))
 
-    async def _records(
-        self, kind: type[R], function: str, /, *, timeout_s: float | None = None, **given: Given
-    ) -> list[R]:
+    async def _records(self, kind: type[R], function: str, /, **given: Given) -> list[R]:
         """The rows of a function as records."""
-        return records(kind, await self._call(function, timeout_s=timeout_s, **given))
+        return records(kind, await self._call(function, **given))
 
-    async def _record(
-        self, kind: type[R], function: str, /, *, timeout_s: float | None = None, **given: Given
-    ) -> R | None:
+    async def _record(self, kind: type[R], function: str, /, **given: Given) -> R | None:
         """The first of them, if there is one."""
-        return next(iter(await self._records(kind, function, timeout_s=timeout_s, **given)), None)
+        return next(iter(await self._records(kind, function, **given)), None)
 
-    async def _values(
-        self, kind: type[R], function: str, column: str, /, *, timeout_s: float | None = None, **given: Given
-    ) -> list[R]:
+    async def _values(self, kind: type[R], function: str, column: str, /, **given: Given) -> list[R]:
         """What stands in one column."""
-        return _read(kind, [row[column] for row in await self._call(function, timeout_s=timeout_s, **given)])
+        return _read(kind, [row[column] for row in await self._call(function, **given)])
 
-    async def _value(
-        self, kind: type[R], function: str, column: str, /, *, timeout_s: float | None = None, **given: Given
-    ) -> R | None:
+    async def _value(self, kind: type[R], function: str, column: str, /, **given: Given) -> R | None:
         """What stands there in the first row; None without one, or where it is null."""
-        found = await self._values(cast("type[R | None]", kind | None), function, column, timeout_s=timeout_s, **given)
+        found = await self._values(cast("type[R | None]", kind | None), function, column, **given)
         return next(iter(found), None)
 
     async def _leased(self, function: str, document: DocumentId, lease: str, /, **given: Argument) -> list[Row]:
@@ -177,25 +186,13 @@ def listed(row: Row) -> ListedBase:
 
 
 def notice(row: Row) -> Notice:
-    """A row of `due_notices`. If its documents cannot be read, `problem` says why: the other notices still go out."""
-    documents, problem = _cards_of(row)
+    """A row of `due_notices`."""
+    documents = records(DocumentCard, value(list[dict[str, Any]], row["documents"]))
     base = row["elsewhere"]
-    elsewhere = (
-        record(ListedBase, {**base, "base_id": base["id"]}, role=None, owner_name=base["owner"])
-        if isinstance(base, dict)
-        else None
-    )
-    return record(Notice, row, elsewhere=elsewhere, documents=documents, problem=problem)
-
-
-def _cards_of(row: Row) -> tuple[Sequence[DocumentCard], str | None]:
-    try:
-        return records(DocumentCard, value(list[dict[str, Any]], row["documents"])), None
-    except ValidationError as error:
-        (first, *_) = error.errors(include_url=False, include_context=False, include_input=False)
-        return (), f"{'.'.join(map(str, first['loc'][1:])) or 'documents'}: {first['msg']}"
-    except KeyError as error:
-        return (), f"KeyError: {error}"
+    elsewhere = None
+    if isinstance(base, dict):
+        elsewhere = record(ListedBase, {**base, "base_id": base["id"]}, role=None, owner_name=base["owner"])
+    return record(Notice, row, elsewhere=elsewhere, documents=documents)
 
 
 def claimed_document(row: Row) -> ClaimedDocument:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.errors import BaseClosed, BaseReadOnly, DatabaseAway, DatabaseTrouble
+from domain.errors import BaseClosed, BaseReadOnly, DatabaseAway, DatabaseTrouble, NoRoom
 from domain.locator import JsonValue
 from domain.people import acting_person
 
@@ -26,8 +26,7 @@ ROWS_MAX = 999
 PAGE_ROWS = 900  # rows of a page, where a store reads everything there is
 UNKNOWN_FUNCTION = "42883"
 TOO_MANY_ROWS = "BZ002"
-BASE_CLOSED = "BZ005"
-BASE_READ_ONLY = "BZ006"
+_MEANINGS = {"BZ003": NoRoom, "BZ005": BaseClosed, "BZ006": BaseReadOnly}  # SQLSTATEs that our functions raise
 BAD_TEXT = "22021"
 """SQLSTATE character_not_in_repertoire: a text that PostgreSQL cannot hold (a zero character, half a surrogate)."""
 _ROLLED_BACK = ("40001", "40P01")
@@ -41,7 +40,6 @@ _AS_SQLSTATE = {"PGRST202": UNKNOWN_FUNCTION, "22P05": BAD_TEXT}
 _SQLSTATE_LENGTH = 5
 _HTTP_LENGTH = 3
 _DATA_CLASS = "22"
-_RIGHTS = {BASE_CLOSED: BaseClosed, BASE_READ_ONLY: BaseReadOnly}
 
 
 class RolledBack(DatabaseAway):
@@ -74,8 +72,6 @@ Argument = str | int | float | bool | None | list[str] | list[int] | list[float]
 Row = Mapping[str, JsonValue]
 LEASE_LOST = "BZ001"
 """SQLSTATE that functions raise when their caller no longer holds the lease."""
-NO_ROOM = "BZ003"
-"""SQLSTATE that functions raise when a document would take its base over BASE_PASSAGES."""
 TOO_MANY_WAITING = "BZ004"
 """SQLSTATE that functions raise when a sender would have more documents waiting than one person may have."""
 
@@ -106,8 +102,8 @@ async def retried(call: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
 def refused(function: str, *, code: str, message: str) -> DatabaseTrouble:
     """The exception for a call that ended with `code`: a SQLSTATE, PostgREST's, or a proxy's HTTP status."""
     code = _AS_SQLSTATE.get(code, code)
-    if code in _RIGHTS:
-        return _RIGHTS[code](function)
+    if code in _MEANINGS:
+        return _MEANINGS[code](function)
     if code in _ROLLED_BACK:
         return RolledBack(f"{function}: {code} {message}")
     if _means_away(code):

@@ -7,14 +7,16 @@ that are due (`adapters.webhooks` sends them). It does not look into updates and
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
+
 from adapters.database import rows
 from adapters.database.payloads import iso, name_key, storable
-from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Transport
+from adapters.database.rows import Given
+from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Row, Transport
 from domain.documents import Added, DocumentCard, Notice, Once, Refusal, SourceType, Webhook
 from domain.ids import BaseId, BatchId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
@@ -34,14 +36,8 @@ class IntakeStore(rows.Store):
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         """Store all sources of a batch at once, in their order; a redelivered batch returns what is stored already."""
-        with self._few_waiting():
-            found = await self._call(
-                "enqueue_batch",
-                base=batch.base_id,
-                batch=_batch_json(batch),
-                hold_s=hold_s,
-                most_waiting=self._most_waiting,
-            )
+        sent = _batch_json(batch)
+        found = await self._within_bound("enqueue_batch", base=batch.base_id, batch=sent, hold_s=hold_s)
         return [
             rows.record(EnqueuedDocument, row, source=batch.sources[rows.value(int, row["position"])]) for row in found
         ]
@@ -51,26 +47,23 @@ class IntakeStore(rows.Store):
     ) -> Added:
         """Store the one source of a batch, as the next version of `replaces` if given. `once` within a day again
         gives the same answer and stores nothing."""
-        with self._few_waiting():
-            (found,) = await self._call(
-                "add_document",
-                base=batch.base_id,
-                token=token,
-                batch=_batch_json(batch),
-                document=replaces,
-                key=once.key if once else None,
-                digest=once.digest if once else None,
-                most_waiting=self._most_waiting,
-            )
+        (found,) = await self._within_bound(
+            "add_document",
+            base=batch.base_id,
+            token=token,
+            batch=_batch_json(batch),
+            document=replaces,
+            key=once.key if once else None,
+            digest=once.digest if once else None,
+        )
         if found["refused"]:
             return Refusal(rows.value(str, found["refused"]))
         return rows.record(DocumentCard, rows.value(dict, found["card"]))
 
-    @contextmanager
-    def _few_waiting(self) -> Iterator[None]:
+    async def _within_bound(self, function: str, **given: Given) -> list[Row]:
         """Raises TooManyWaiting."""
         try:
-            yield
+            return await self._call(function, most_waiting=self._most_waiting, **given)
         except DatabaseError as error:
             if self._most_waiting is not None and error.code == TOO_MANY_WAITING:
                 raise TooManyWaiting(self._most_waiting) from error
@@ -178,8 +171,13 @@ class NoticeStore(rows.Store):
 
     async def due(self, *, limit: int, hold_s: int) -> list[Notice]:
         """Batches that have changed since they were shown; each is reserved for this caller for `hold_s` seconds."""
-        found = await self._call("due_notices", limit=limit, hold_s=hold_s)
-        return [rows.notice(row) for row in found]
+        readable = []
+        for row in await self._call("due_notices", limit=limit, hold_s=hold_s):
+            try:
+                readable.append(rows.notice(row))
+            except (ValueError, KeyError) as error:  # of a newer Baza: the other notices still go out
+                structlog.get_logger().error("notices.unreadable", batch=row["batch_id"], reason=str(error))
+        return readable
 
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
         """The batch has been shown up to this revision; the lease ends."""

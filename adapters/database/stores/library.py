@@ -17,8 +17,6 @@ from domain.statistics import Spending
 from rag.metering import TurnMetrics
 from rag.reservations import DayBounds, Reservation
 
-REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
-
 
 class LibraryStore(rows.Store):
     """What a base holds."""
@@ -86,11 +84,11 @@ class LibraryStore(rows.Store):
 
     async def delete(self, base: BaseId, document: DocumentId) -> bool:
         """Remove it with all that is stored of it; False when the base does not hold it."""
-        return await self._does("delete_document", timeout_s=REMOVAL_S, base=base, document=document)
+        return await self._does("delete_document", base=base, document=document)
 
     async def clean_base(self, base: BaseId) -> Removed:
         """Remove everything, also what is being read right now."""
-        return (await self._records(Removed, "clean_base", timeout_s=REMOVAL_S, base=base))[0]
+        return (await self._records(Removed, "clean_base", base=base))[0]
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
         """Make a document permanent that was sent to be read now; False when there is no such document."""
@@ -106,7 +104,7 @@ class LibraryStore(rows.Store):
         Raises DatabaseError, DatabaseAway.
         """
         removed = 0
-        while await self._call("remove_expired", timeout_s=REMOVAL_S):
+        while await self._call("remove_expired"):
             removed += 1
         return removed
 

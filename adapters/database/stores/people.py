@@ -6,11 +6,9 @@ by the functions themselves. It does not know what a mode means.
 
 from adapters.database import rows
 from adapters.database.rows import Given
-from adapters.database.stores.library import REMOVAL_S
-from adapters.database.transport import NO_ROOM, DatabaseError, Transport
+from adapters.database.transport import Transport
 from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.documents import Removed
-from domain.errors import NoRoom
 from domain.ids import BaseId, ChatId, DocumentId, FileId, ThreadId, UserId
 from domain.people import Caller, Mode, PendingQuestion, Token, UserState
 
@@ -71,7 +69,7 @@ class PeopleStore(rows.Store):
         return await self._state("go_home", user=user, thread=thread or 0)
 
     async def _state(self, function: str, **given: Given) -> UserState:
-        return rows.user_state((await self._call(function, timeout_s=None, **given))[0])
+        return rows.user_state((await self._call(function, **given))[0])
 
     async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
         """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
@@ -79,7 +77,7 @@ class PeopleStore(rows.Store):
 
     async def forget(self, person: UserId) -> tuple[int, int]:
         """Remove all that is theirs; how many bases and documents it was."""
-        (row,) = await self._call("forget_person", timeout_s=REMOVAL_S, user=person)
+        (row,) = await self._call("forget_person", user=person)
         return rows.value(int, row["bases"]), rows.value(int, row["documents"])
 
     async def put_question(
@@ -153,7 +151,7 @@ class BaseStore(rows.Store):
 
     async def delete(self, base: BaseId) -> int | None:
         """Remove it with everything, and say how many documents it had; None for the first base of a chat."""
-        return await self._value(int, "delete_base", "documents", timeout_s=REMOVAL_S, base=base)
+        return await self._value(int, "delete_base", "documents", base=base)
 
     async def open(self, user: UserId, base: BaseId, *, thread: ThreadId | None) -> None:
         """Open it in their chat or in a topic of it. Raises BaseClosed."""
@@ -173,21 +171,9 @@ class BaseStore(rows.Store):
     async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
         """Copy or move a ready document to another base, as it was read; None where there is none. Raises
         NoRoom when the other base may not hold its passages as well."""
-        try:
-            return await self._record(
-                SentOver,
-                "send_document",
-                timeout_s=REMOVAL_S,
-                base=base,
-                document=document,
-                to=to,
-                move=move,
-                base_passages=self._base_passages,
-            )
-        except DatabaseError as error:
-            if error.code != NO_ROOM:
-                raise
-            raise NoRoom from error
+        return await self._record(
+            SentOver, "send_document", base=base, document=document, to=to, move=move, base_passages=self._base_passages
+        )
 
     async def members(self, base: BaseId) -> list[Member]:
         """Everybody but the owner, who alone may ask."""

@@ -19,10 +19,8 @@ from ingestion.indexing import OutdatedBase, StoredChunk
 from ingestion.records import Chunk, Span, Vector
 from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery
 
-INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a segment takes a second
 PAGE = 500  # passages of one call
 VECTORS_A_CALL = 64  # about 0.7 MB as JSON
-SWITCH_S = 30 * 60  # a base of half a million passages is rewritten in some minutes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +108,10 @@ class SearchStore(rows.Store):
         DatabaseError, DatabaseAway.
         """
         made = False
-        while await self._call("ensure_vector_segments", timeout_s=INDEX_S):
+        while await self._call("ensure_vector_segments"):
             made = True
-        made |= bool(await self._call("refresh_common_terms", timeout_s=INDEX_S))
-        while await self._call("ensure_posting_segments", timeout_s=INDEX_S):
+        made |= bool(await self._call("refresh_common_terms"))
+        while await self._call("ensure_posting_segments"):
             made = True
         return made
 
@@ -176,7 +174,7 @@ class NextVectorStore(rows.Store):
 
     async def switch(self, base: BaseId, model: str) -> bool:
         """Switch the base to its new vectors; False when some are missing."""
-        missing = await self._values(int, "switch_model", "missing", timeout_s=SWITCH_S, base=base, model=model)
+        missing = await self._values(int, "switch_model", "missing", base=base, model=model)
         return missing == [0]
 
 

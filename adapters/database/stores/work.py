@@ -14,8 +14,9 @@ from math import inf
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, postings_json, storable, vectors_in_line
 from adapters.database.stores.intake import source_key
-from adapters.database.transport import NO_ROOM, PAGE_ROWS, Argument, DatabaseError, Reals, Row, Transport
+from adapters.database.transport import PAGE_ROWS, Argument, Reals, Row, Transport
 from domain.documents import ANY_LANE, DocumentStatus, Lane
+from domain.errors import NoRoom
 from domain.ids import BaseId, DocumentId
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode, SourceError
@@ -231,10 +232,8 @@ class WorkStore(rows.Store):
         bound = self._base_passages
         try:
             return await self._held(function, document, chunks=chunks, base_passages=bound, **given)
-        except DatabaseError as exc:
-            if exc.code == NO_ROOM:
-                raise SourceError(FailureCode.BASE_WITHOUT_ROOM, passages=chunks, most=bound) from exc
-            raise
+        except NoRoom as exc:
+            raise SourceError(FailureCode.BASE_WITHOUT_ROOM, passages=chunks, most=bound) from exc
 
     async def _held(self, function: str, document: ClaimedDocument, **given: Argument) -> list[Row]:
         return await self._leased(function, document.id, document.lease, **given)

@@ -221,17 +221,6 @@ async def test_a_notice_that_breaks_each_time_is_tried_a_few_times() -> None:
     assert (len(tried), notices.confirmed, bot.session.calls) == (ATTEMPTS, [("batch", 4)], [])
 
 
-async def test_a_notice_that_cannot_be_read_is_given_up_as_late_and_the_others_are_shown() -> None:
-    bot = RecordedBot()
-    unreadable, whole = notice(problem="KeyError: 'status'"), notice(card(), batch_id=BatchId("whole"))
-    notices = ScriptedNotices([unreadable], [unreadable, whole], hold_ends=True)
-    await run(bot, notices)
-    assert notices.confirmed == [("whole", 1)]
-    given_up = UnconfirmedNotices(unreadable)
-    await run(bot, given_up)
-    assert given_up.confirmed == [("batch", 1)]
-
-
 async def test_a_loop_that_breaks_ends_what_goes_on_beside_it() -> None:
     stop = asyncio.Event()
     loop = NoticeLoop(RecordedBot().bot, ScriptedNotices(KeyError("batch_id")), texts(), poll_s=0.01)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.database import rows
+from adapters.database.stores.intake import NoticeStore
 from adapters.database.transport import Row
 from domain.locator import JsonValue
 
@@ -20,21 +20,17 @@ NOTICE: Row = {
 }
 
 
-@pytest.mark.parametrize(
-    ("documents", "problem"),
-    [
-        ([{"user_id": 7}], "id: Field required"),
-        ([{"id": 5}], "KeyError: 'user_id'"),
-        ([{"user_id": 7, "id": 5}], "id: Input should be a valid string"),
-        ("none", "documents: Input should be a valid list"),
-    ],
-)
-def test_a_notice_whose_documents_cannot_be_read_says_so(documents: JsonValue, problem: str) -> None:
-    notice = rows.notice({**NOTICE, "documents": documents})
-    assert (notice.batch_id, notice.revision, notice.documents) == ("batch", 3, ())
-    assert notice.problem is not None
-    assert notice.problem.startswith(problem)
+class OneCall:
+    """Answers every call with these rows."""
+
+    def __init__(self, *rows: Row) -> None:
+        self._rows = rows
+
+    async def call(self, function: str, *, timeout_s: float | None = None, **arguments: object) -> list[Row]:
+        return [*self._rows]
 
 
-def test_a_notice_that_can_be_read_has_no_problem() -> None:
-    assert rows.notice(NOTICE).problem is None
+@pytest.mark.parametrize("documents", [[{"user_id": 7}], [{"id": 5}], [{"user_id": 7, "id": 5}], "none"])
+async def test_a_notice_whose_documents_cannot_be_read_does_not_hold_up_the_others(documents: JsonValue) -> None:
+    store = NoticeStore(OneCall({**NOTICE, "batch_id": "newer", "documents": documents}, NOTICE))
+    assert [notice.batch_id for notice in await store.due(limit=9, hold_s=1)] == ["batch"]

@@ -1,6 +1,7 @@
 """How long the library waits for a large base."""
 
-from adapters.database.stores.library import REMOVAL_S, LibraryStore
+from adapters.database.rows import PATIENCE_S
+from adapters.database.stores.library import LibraryStore
 from adapters.database.transport import Argument, Row
 from domain.ids import BaseId, DocumentId
 
@@ -25,4 +26,5 @@ async def test_what_removes_much_is_not_cut_short_and_begun_anew() -> None:
     await library.clean_base(BASE)
     await library.delete(BASE, DOCUMENT)
     await library.remove_expired()
-    assert transport.patience == [REMOVAL_S] * 3
+    assert transport.patience == [PATIENCE_S["clean_base"]] * 3
+    assert PATIENCE_S["clean_base"] >= 30 * 60
