@@ -18,7 +18,7 @@ from rag.planning.mending import OF_DOCUMENTS, Known
 from rag.planning.plan import SEARCH
 from rag.planning.planner import Planned
 from rag.progress import StepState
-from rag.records import Answer, AnswerKind, AnswerText, Conflict, DocumentChoice, DocumentMatch, Question
+from rag.records import Answer, AnswerKind, AnswerText, DocumentChoice, DocumentMatch, Question
 from rag.retrieval.alike import EQUAL, choices, equally_fitting
 
 FEWEST = 3  # documents that fit equally: of so many one is asked for where no model judges; of two the best is quoted
@@ -138,6 +138,20 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
         }
         for each in execution.calls
     ]
+    conflicts: list[JsonValue] = [
+        {
+            "about": each.about,
+            "claims": [
+                {
+                    "value": claim.value,
+                    "document": str(claim.passage.passage.document_id),
+                    "dated": claim.dated.isoformat() if claim.dated else None,
+                }
+                for claim in each.claims
+            ],
+        }
+        for each in execution.payload.conflicts
+    ]
     return {
         "plan": planned.plan.model_dump(mode="json"),
         "origin": planned.origin.value,
@@ -149,18 +163,6 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
         "spent": execution.spent.value if execution.spent else None,
         "facts": execution.payload.to_json(),
         "documents": asdict(read) if (read := execution.payload.documents) else None,
-        "conflicts": [_conflict(conflict) for conflict in execution.payload.conflicts],
+        "conflicts": conflicts,
         "checks": list(remarks),
     }
-
-
-def _conflict(conflict: Conflict) -> JsonValue:
-    claims: list[JsonValue] = [
-        {
-            "value": each.value,
-            "document": str(each.passage.passage.document_id),
-            "dated": each.dated.isoformat() if each.dated else None,
-        }
-        for each in conflict.claims
-    ]
-    return {"about": conflict.about, "claims": claims}

@@ -17,11 +17,11 @@ from domain.visible import visible
 from prompts.loader import Prompts
 from rag.answering.citations import Carried, citations_of, sober, understood, with_sides, without_references
 from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
-from rag.answering.language import quotes_in_another_language, wanted_language
+from rag.answering.language import LANGUAGE_REMARKS, quotes_in_another_language, wanted_language
 from rag.answering.marks import ParsedAnswer, divided, read
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
-from rag.answering.rules import Evidence, of_language, remarks_on, remarks_on_beginning
+from rag.answering.rules import Evidence, remarks_on, remarks_on_beginning
 from rag.answering.statements import split, without
 from rag.metering import CheckCounts
 from rag.planning.plain_planner import without_remainder
@@ -191,7 +191,8 @@ class _Writing:
         marked = [self.prompt.facts[number - 1] for number in numbers]
         instead = self.plain.write(self.assignment, marked=marked)
         for each in (again, first):
-            kept, is_foreign = self._supported(each), of_language(each.remarks)
+            kept = self._supported(each)
+            is_foreign = bool(each.remarks) and set(each.remarks) <= set(LANGUAGE_REMARKS.values())
             if not kept.reading.text or (each.remarks and not is_foreign):
                 continue
             is_replaceable = kept.reading.kind is AnswerKind.FROM_BASE and bool(instead.text)

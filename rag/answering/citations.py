@@ -55,9 +55,7 @@ def citations_of(reading: ParsedAnswer, prompt: AnswerPrompt, carried: Carried |
     for number in reading.used:
         fact, carrying = prompt.facts[number - 1], (carried or {}).get(number, ())
         own = about if fact.kind is FactKind.PASSAGE else fact.text
-        passages = [
-            each.passage for each in fact.passages
-        ]  # those that hold words which carry the answer, or the first
+        passages = [each.passage for each in fact.passages]
         held = [each for each in passages if any(find(said, each.text) for said in carrying)]
         for passage in held or passages[:1]:
             said = words.setdefault(passage.chunk_id, [])

@@ -133,9 +133,13 @@ def _sentences(told: PassageText) -> list[Sentence]:
     for span in told.spans():
         said = told.text[span.start : span.end]
         words, is_row = told.stems(said), said in told.rows
-        is_heading = not is_row and _heads_paragraph(told.text, span.start, span.end)
-        if found and found[-1].is_heading and not said.endswith("?"):
-            is_heading = False  # a value under its label («Телефон»), or a subtitle
+        is_alone = told.text[span.start - 1 : span.start] in ("", "\n") and told.text.startswith("\n\n", span.end)
+        # «2. Срок» above «2.1. …» is no item
+        is_item = ITEM.match(said) and (ITEM.match(told.text, span.end + 2) or not said[0].isdigit())
+        is_line = len(said) <= HEADING_CHARS and not said.endswith(_ENDS_SENTENCE) and not is_item
+        # below a heading it is a value under its label («Телефон»), or a subtitle
+        may_head = said.endswith("?") or not (found and found[-1].is_heading)
+        is_heading = not is_row and is_alone and is_line and may_head
         if is_heading:
             heading, under = words, len(found)
         found.append(
@@ -151,10 +155,3 @@ def _sentences(told: PassageText) -> list[Sentence]:
             )
         )
     return found
-
-
-def _heads_paragraph(text: str, start: int, end: int) -> bool:
-    said = text[start:end]
-    alone = (start == 0 or text[:start].endswith("\n")) and text.startswith("\n\n", end)
-    is_item = ITEM.match(said) and (ITEM.match(text, end + 2) or not said[0].isdigit())  # «2. Срок» above «2.1. …»
-    return alone and not is_item and len(said) <= HEADING_CHARS and not said.endswith(_ENDS_SENTENCE)

@@ -175,7 +175,9 @@ def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
     if (is_headed or len(lead) < SHORT_LEAD_CHARS) and not heading.endswith("?"):  # it names a value («Телефон»)
         lead = f"{heading}\n{lead}"
     after = text[parts[last].end :].strip()
-    before = text[_context(parts, first) : parts[first].start].strip()
+    own = parts[parts[first].under + 1 : first]  # what precedes the lead and may be needed to understand it
+    nearest = takewhile(lambda part: parts[first].start - part.start <= CONTEXT_CHARS, reversed(own))
+    before = text[min((part.start for part in nearest), default=parts[first].start) : parts[first].start].strip()
     rest = "\n\n".join(filter(None, (after, before and f"↑ {before}")))
     citation = cite(told.passage, about=lead, carrying=carrying)
     return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
@@ -237,14 +239,6 @@ def _end_of_lead(parts: Sequence[Sentence], first: int, words: Sequence[Word]) -
             break
         last += 1
     return last
-
-
-def _context(parts: Sequence[Sentence], place: int) -> int:
-    """Where the sentences begin that precede the lead: CONTEXT_CHARS of them, and only below its heading."""
-    start, under = parts[place].start, parts[place].under
-    own = parts[under + 1 : place] if under >= 0 else parts[:place]
-    nearest = takewhile(lambda part: start - part.start <= CONTEXT_CHARS, reversed(own))
-    return min((part.start for part in nearest), default=start)
 
 
 def _cut(text: str, longest: int) -> str:

@@ -5,13 +5,13 @@ Calculations are checked where the units cannot have changed. What it means is j
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 
-from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
+from rag.answering.language import in_another_language, other_script
 from rag.words import plain
 
 _CODE_TO_THE_END = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -141,11 +141,6 @@ def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) ->
     closed = answer.rpartition(_FENCE)[0] if answer.count(_FENCE) % 2 else answer
     whole = _LAST_WORD.sub("", closed)
     return remarks_on(whole, replace(evidence, language=None), from_base=from_base)
-
-
-def of_language(remarks: Sequence[str]) -> bool:
-    """Whether only the language is wrong: the content may still be correct."""
-    return len(remarks) == 1 and remarks[0] in LANGUAGE_REMARKS.values()
 
 
 def rules_shown(answer: str, rules: str) -> tuple[str, ...]:

@@ -144,7 +144,9 @@ class PlanMender:
             if likely and len(likely) > 1:
                 near = ", ".join(f"{each.id} ({each.name})" for each in likely)
                 problems.append(f"unknown {ENTITY} {args[ENTITY]}: near ones are {near}; take one or ask back")
-        args = _with_question(_with_documents(args, aliases), tool, plan.question)
+        fields = tool.arguments.model_fields.items()
+        needed = {name for name, field_ in fields if field_.is_required() and field_.annotation is str}
+        args = {**dict.fromkeys(needed.difference(OF_DOCUMENTS), plan.question), **_with_documents(args, aliases)}
         try:
             tool.read(args)
         except ToolMisused as error:
@@ -227,13 +229,6 @@ def _with_documents(args: Arguments, aliases: Mapping[str, str]) -> dict[str, Js
         elif isinstance(value, list | tuple):
             mended[name] = [aliases.get(str(each).strip().lower(), str(each)) for each in value]
     return mended
-
-
-def _with_question(args: dict[str, JsonValue], tool: AnyTool, question: str) -> dict[str, JsonValue]:
-    """A text that the tool needs and the plan left out is the question itself."""
-    fields = tool.arguments.model_fields.items()
-    needed = [name for name, field_ in fields if field_.is_required() and field_.annotation is str]
-    return {**{name: question for name in needed if name not in OF_DOCUMENTS}, **args}
 
 
 def ordered(steps: Sequence[Step]) -> tuple[Step, ...]:

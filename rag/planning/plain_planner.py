@@ -85,7 +85,10 @@ class Breadth:
 def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> tuple[str, int] | None:
     """The question whose list is to be continued, and how many items were shown so far. None where the last answer left
     out nothing, or the message asks for something else."""
-    left, total = (left_and_total(window[-1].answer) if window else None) or (0, 0)
+    left, total = 0, 0
+    for said in _REMAINDER.finditer(window[-1].answer if window else ""):  # the last line that has both numbers counts
+        if said[2] or said[4]:
+            left, total = int(said[1] or said[3]), int(said[2] or said[4])
     if left >= total or not breadth.takes_up(re.sub(rf"\b{left}\b", "", question)):  # «выведи ещё 18», as was offered
         return None
     asked = (each.question for each in reversed(window) if not breadth.takes_up(each.question))
@@ -228,9 +231,3 @@ _REMAINDER = re.compile(
 def without_remainder(text: str) -> str:
     """The text without the line that says how many items are left («ещё 10 из 20»)."""
     return _REMAINDER.sub("", text)
-
-
-def left_and_total(text: str) -> tuple[int, int] | None:
-    """Both numbers of the last line that has both: «ещё 8 из 20» gives (8, 20)."""
-    said = [next((match[n], match[n + 1]) for n in (1, 3) if match[n]) for match in _REMAINDER.finditer(text)]
-    return next(((int(left), int(total)) for left, total in reversed(said) if total), None)

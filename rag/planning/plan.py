@@ -159,10 +159,6 @@ class Limits(PlanPart):
     skip: Annotated[int, _within(0, 10_000)] = 0
 
 
-def _asking(raw: object) -> object:
-    return {"question": raw} if isinstance(raw, str) else raw
-
-
 class Clarification(PlanPart):
     """One short question back, and the answers that are known (they become buttons)."""
 
@@ -214,7 +210,9 @@ class QueryPlan(PlanPart):
     limits: Annotated[Limits, Lenient] = Limits()
     render_style: Annotated[RenderStyle, Lenient, _spelled(str.upper)] = RenderStyle.BULLETS
     answer_style: Annotated[AnswerStyle, Lenient, _spelled(str.upper)] = AnswerStyle.NATURAL_RU
-    clarification: Annotated[Clarification | None, Lenient, BeforeValidator(_asking)] = None
+    clarification: Annotated[
+        Clarification | None, Lenient, BeforeValidator(lambda raw: {"question": raw} if isinstance(raw, str) else raw)
+    ] = None
     confidence: Annotated[float, _within(0.0, 1.0)] = 0.75
 
     @model_validator(mode="before")

@@ -132,7 +132,13 @@ class Planner:
         first = await self._propose(model, request.messages, request)
         if first.plan and not first.problems:
             return Planned(plan=self._complete(first.plan), origin=PlanOrigin.MODEL)
-        second = await self._propose(model, _repair(request, first), request) if first.answered else first
+        second = first
+        if first.answered:
+            listed = "\n".join(f"- {line.removeprefix('- ')}" for line in first.problems)
+            remarks = _REPAIR.format(problems=listed, general=GENERAL, tool=SEARCH)
+            shown = (ChatMessage(role="assistant", content=first.answer),) if first.answer else ()
+            messages = (*request.messages, *shown, ChatMessage(role="user", content=remarks))
+            second = await self._propose(model, messages, request)
         if second.plan and not second.problems:
             return Planned(plan=self._complete(second.plan), origin=PlanOrigin.REPAIRED, problems=first.problems)
         log.info("planner.default_plan", model=model.name, problems=len(second.problems))
@@ -167,13 +173,6 @@ class Planner:
             calls = enumerate(plan.tool_calls, start=1)
             steps = tuple(Step(id=str(place), action=call.tool, params=call.args) for place, call in calls)
         return plan.model_copy(update={"steps": steps, "tool_calls": ()}) if steps else plan
-
-
-def _repair(request: PlanningRequest, made: _Proposal) -> tuple[ChatMessage, ...]:
-    problems = "\n".join(f"- {line.removeprefix('- ')}" for line in made.problems)
-    remarks = _REPAIR.format(problems=problems, general=GENERAL, tool=SEARCH)
-    shown = (ChatMessage(role="assistant", content=made.answer),) if made.answer else ()
-    return (*request.messages, *shown, ChatMessage(role="user", content=remarks))
 
 
 class PlannerPrompt:
