@@ -109,20 +109,7 @@ class DocumentStatus(StrEnum):
     @property
     def is_final(self) -> bool:
         """True when neither a worker nor an answer of the person can move it on."""
-        return self not in _UNFINISHED
-
-
-_UNFINISHED = frozenset(
-    {
-        DocumentStatus.QUEUED,
-        DocumentStatus.CHOOSING,
-        DocumentStatus.FETCHING,
-        DocumentStatus.PARSING,
-        DocumentStatus.RECOGNISING,
-        DocumentStatus.LISTENING,
-        DocumentStatus.EMBEDDING,
-    }
-)
+        return self in (self.READY, self.FAILED, self.DUPLICATE, self.CANCELLED, self.SUPERSEDED)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -163,7 +163,9 @@ def _settled(body: str, limit: int) -> str:
     """The part of the first `limit` characters of `body` that no further piece can change."""
     masked, at, cut, ends = "", 0, limit, [0]
     for piece in _PIECES.finditer(body):
-        if piece.start() >= limit or _may_change(piece, body):
+        is_open = piece.lastgroup == "span" and piece.end() == len(body)
+        may_grow = piece.lastgroup in _MARK_PIECES and _MORE_MARKS.match(body, piece.end())
+        if piece.start() >= limit or is_open or may_grow:
             cut = min(piece.start(), limit)
             break
         if piece.lastgroup == "fence" and piece.end() == len(body) == limit:
@@ -180,9 +182,3 @@ def _settled(body: str, limit: int) -> str:
             cut = min(cut, opened.start())
     settled = max(end for end in ends if end <= cut)
     return body[:settled] + body[settled:cut].rstrip(_LOOSE_END)
-
-
-def _may_change(piece: re.Match[str], body: str) -> bool:
-    if piece.lastgroup == "span":
-        return piece.end() == len(body)
-    return piece.lastgroup in _MARK_PIECES and _MORE_MARKS.match(body, piece.end()) is not None
