@@ -2,7 +2,7 @@
 
 In: a SITE source, the address of the section's first page. Out: a `FetchedFile` of SITE_TYPE; documents that the pages
 link to are attached, and count as pages. It obeys robots.txt (RFC 9309: a site whose rules cannot be fetched because it
-is in trouble is not crawled; one that has none, or refuses to show them, sets no limits), nofollow and noindex, and
+is in trouble is not crawled; one that has none, or refuses to show them, sets no limits) and nofollow, and
 guards each address like a single link. The order of pages depends on the site alone, so the same site gives the same
 document again. It extracts no text.
 """
@@ -29,7 +29,7 @@ from ingestion.fetch.download import (
     as_fetched,
     make_readable,
 )
-from ingestion.fetch.urls import ROBOT, Link, PageLinks, RobotTags, scan_links, site_of
+from ingestion.fetch.urls import ROBOT, Link, PageLinks, scan_links, site_of
 from ingestion.files import SITE_TYPE, SiteFile, SitePage
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileKind, glance
@@ -181,7 +181,6 @@ class Visit:
     """The content of an address: a page with its links, or a file if it is no page."""
 
     url: str  # after redirects
-    tags: RobotTags
     html: str = ""
     links: PageLinks = field(default_factory=PageLinks)
     file: FetchedFile | None = None
@@ -353,22 +352,17 @@ class Crawl:
         return visit if is_inside and self._rules.allow(visit.url) else None
 
     def _keep(self, visit: Visit, *, depth: int) -> None:
-        """Write the visit unless it was kept under another address, and queue its links.
-
-        A page with noindex is not written, but its links are followed; the first page, which a person has named, is
-        always written.
-        """
+        """Write the visit unless it was kept under another address, and queue its links."""
         keys = {visit.file.sha256} if visit.file else {page_key(visit.url), self._canonical_key(visit)}
         if keys & self._kept:
             return
         self._kept |= keys
         self._met |= keys
-        if visit.tags.index or not depth:
-            self.pages += 1
-            if visit.file:
-                self.attached.append(visit.file)
-            else:
-                self.file.add(SitePage(url=visit.url, html=visit.html))
+        self.pages += 1
+        if visit.file:
+            self.attached.append(visit.file)
+        else:
+            self.file.add(SitePage(url=visit.url, html=visit.html))
         for link in visit.links.links if depth < self._limits.depth else ():
             address = self._section.admit(link)
             if address and page_key(address) not in self._met and self._rules.allow(address):
@@ -388,10 +382,8 @@ def _read(download: Download) -> Visit:
     url = str(download.url)
     if download.content is Content.PAGE:
         html = decode_page(download.path.read_bytes())
-        links = scan_links(html, url=url)
-        tags = download.tags & links.tags
-        return Visit(url=url, tags=tags, html=html, links=links if tags.follow else replace(links, links=()))
+        return Visit(url=url, html=html, links=scan_links(html, url=url))
     is_data = download.content is not Content.FILE and download.media_type not in TEXT_FILES
     if is_data or not download.size_bytes or glance(download.path) in _NO_DOCUMENTS:
         raise SourceError(FailureCode.PAGE_TYPE, host=download.url.host, media_type=download.media_type or "?")
-    return Visit(url=url, tags=download.tags, file=as_fetched(download))
+    return Visit(url=url, file=as_fetched(download))

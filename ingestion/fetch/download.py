@@ -29,7 +29,7 @@ import httpx
 from domain.errors import retry_after_s
 from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
 from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.urls import ROBOT, RobotTags, read_headers
+from ingestion.fetch.urls import ROBOT
 from ingestion.files import HashedFile, Oversize, megabytes
 from ingestion.records import Edition, FetchedFile
 
@@ -174,7 +174,6 @@ class Download:
     media_type: str  # lower case, without parameters; "" if the server sent none
     charset: str | None
     disposition: str
-    tags: RobotTags  # of the response headers; a page's markup may add more
     edition: Edition | None
     content: Content
     head: bytes  # the first HEAD_BYTES
@@ -238,7 +237,6 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
         media_type=media_type,
         charset=response.charset_encoding,
         disposition=response.headers.get("content-disposition", ""),
-        tags=read_headers(response.headers.get_list("x-robots-tag")),
         edition=_edition(response),
         content=content,
         head=head,

@@ -1,14 +1,14 @@
 """Normalises addresses of pages as people write them, and finds a page's links and what it asks of robots.
 
-In: an address from a message or the command line; the text of a page; X-Robots-Tag headers. Out: one canonical URL, so
-that the same page sent twice has one name; `PageLinks`; `RobotTags`. Markup is scanned for tags in one linear pass,
+In: an address from a message or the command line; the text of a page. Out: one canonical URL, so
+that the same page sent twice has one name; `PageLinks`. Markup is scanned for tags in one linear pass,
 without a tree: parsing hostile markup belongs in the parsing process, and a link that the scan misses costs only one
 page. It resolves nothing and connects to nothing.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from html import unescape
 from urllib.parse import urljoin, urlsplit
 
@@ -37,13 +37,6 @@ VIDEO_PATHS = {
 _SUBDOMAIN = re.compile(r"^(www|m|music)\.")
 
 ROBOT = "Baza"  # our name in robots.txt, headers and pages
-ROBOT_NAMES = frozenset({"robots", ROBOT.lower()})  # in meta elements: all robots, and us
-_NO_FOLLOW = frozenset({"nofollow", "none"})
-_NO_INDEX = frozenset({"noindex", "none"})
-_SEPARATORS = re.compile(r"[\s,]+")
-_NAMED = re.compile(r"\s*([a-z][\w-]*)\s*:", re.IGNORECASE)
-_WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
-"""Directives written with a colon, like the names of robots."""
 MOST_LINKS = 2000  # of one page; a million would be a trap, or a sitemap
 MOST_ANCHORS = 8000  # read per page; normalising an address takes 0.2 ms
 _TAG = re.compile(
@@ -106,37 +99,6 @@ def is_video_host(url: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RobotTags:
-    """Whether links may be followed, and whether the page may be kept."""
-
-    follow: bool = True
-    index: bool = True
-
-    def __and__(self, other: "RobotTags") -> "RobotTags":
-        """Allows what both allow."""
-        return RobotTags(follow=self.follow and other.follow, index=self.index and other.index)
-
-
-def read_tag(content: str) -> RobotTags:
-    """`noindex, nofollow` allows neither."""
-    wishes = frozenset(_SEPARATORS.split(content.lower()))
-    return RobotTags(follow=wishes.isdisjoint(_NO_FOLLOW), index=wishes.isdisjoint(_NO_INDEX))
-
-
-def read_headers(values: Iterable[str]) -> RobotTags:
-    """All X-Robots-Tag headers of one response; `otherbot: noindex` does not apply to us."""
-    tags = RobotTags()
-    for value in values:
-        named = _NAMED.match(value)
-        robot = named.group(1).lower() if named else ""
-        if not named or robot in _WITH_VALUES:
-            tags &= read_tag(value)
-        elif robot in ROBOT_NAMES:
-            tags &= read_tag(value[named.end() :])
-    return tags
-
-
-@dataclass(frozen=True, kw_only=True)
 class Link:
     """An absolute address without fragment and tracking parameters."""
 
@@ -146,24 +108,23 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class PageLinks:
-    """The links of a page, content before menus, and its robots tags; a nofollow page has no links."""
+    """The links of a page, content before menus; a nofollow page has none."""
 
     links: tuple[Link, ...] = ()
     canonical: str | None = None
-    tags: RobotTags = field(default_factory=RobotTags)
 
 
 def scan_links(text: str, *, url: str) -> PageLinks:
     """`url` is the page's address after redirects."""
     found: dict[str, Link] = {}
-    base, canonical, tags = url, None, RobotTags()
+    base, canonical, may_follow = url, None, True
     for anchors, (name, attributes, in_content) in enumerate(_tags(text)):
         if len(found) >= MOST_LINKS or anchors >= MOST_ANCHORS:
             break
         if name == "base":
             base = _join(url, attributes.get("href", "")) or base
-        elif name == "meta" and attributes.get("name", "").lower() in ROBOT_NAMES:
-            tags &= read_tag(attributes.get("content", ""))
+        elif name == "meta" and attributes.get("name", "").lower() in ("robots", ROBOT.lower()):
+            may_follow = may_follow and not re.search(r"\b(nofollow|none)\b", attributes.get("content", "").lower())
         elif name == "link" and attributes.get("rel", "").lower() == "canonical":
             canonical = _join(base, attributes.get("href", ""))
         elif name == "a" and not _UNFOLLOWED & set(attributes.get("rel", "").lower().split()):
@@ -171,7 +132,7 @@ def scan_links(text: str, *, url: str) -> PageLinks:
             if address and (address not in found or in_content):
                 found[address] = Link(url=address, in_content=in_content)
     links = sorted(found.values(), key=lambda link: not link.in_content)
-    return PageLinks(links=tuple(links) if tags.follow else (), canonical=canonical, tags=tags)
+    return PageLinks(links=tuple(links) if may_follow else (), canonical=canonical)
 
 
 def sent_on_to(text: str, *, url: str) -> str | None:

@@ -97,32 +97,10 @@ async def test_a_document_that_leads_off_the_site_is_not_taken(crawler: Crawler)
     assert (walk.file.attached, walk.unread) == ((), [])
 
 
-async def test_what_does_not_want_to_be_kept_is_passed_through_and_not_kept(crawler: Crawler) -> None:
-    crawler.web.replies |= {
-        "/docs/": page("Начало", links=("/docs/list", "/docs/hidden.pdf")),
-        "/docs/list": page("Список", links=("/docs/entry",), head='<meta name="robots" content="noindex">'),
-        "/docs/entry": page("Запись"),
-        "/docs/hidden.pdf": Reply(body=PDF.body, headers=(*PDF.headers, ("X-Robots-Tag", "noindex"))),
-    }
-    walk = await crawl_site(crawler)
-    assert (walk.paths, walk.file.attached, walk.unread) == (["/docs/", "/docs/entry"], (), [])
-
-
 async def test_the_page_that_a_person_named_is_kept_whatever_it_asks(crawler: Crawler) -> None:
     head = '<meta name="robots" content="noindex, nofollow">'
     crawler.web.replies |= {"/docs/": page("Начало", links=("/docs/a",), head=head), "/docs/a": page("А")}
     assert (await crawl_site(crawler)).paths == ["/docs/"]
-
-
-async def test_a_header_that_forbids_following_is_kept(crawler: Crawler) -> None:
-    listing = page("Список", links=("/docs/entry",))
-    closed = Reply(body=listing.body, headers=(*listing.headers, ("X-Robots-Tag", "nofollow")))
-    crawler.web.replies |= {
-        "/docs/": page("Начало", links=("/docs/list",)),
-        "/docs/list": closed,
-        "/docs/entry": page("З"),
-    }
-    assert (await crawl_site(crawler)).paths == ["/docs/", "/docs/list"]
 
 
 async def test_the_address_of_a_document_is_a_section_of_that_document(crawler: Crawler) -> None:

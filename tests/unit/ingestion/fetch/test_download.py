@@ -7,7 +7,6 @@ import httpx
 import pytest
 
 from ingestion.fetch.download import Content, Download, as_fetched, is_wanted, recognise
-from ingestion.fetch.urls import RobotTags
 from ingestion.records import FetchedFile
 
 PAGE = b"<!DOCTYPE html><html>"
@@ -22,7 +21,6 @@ def _fetched(
         media_type=declared,
         charset=None,
         disposition=disposition,
-        tags=RobotTags(),
         edition=None,
         content=content,
         head=head,

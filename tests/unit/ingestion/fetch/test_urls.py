@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 
 from ingestion.fetch.urls import (
     MOST_LINKS,
-    RobotTags,
     address_to_read,
     normalise_url,
-    read_headers,
-    read_tag,
     scan_links,
     sent_on_to,
     site_of,
@@ -167,35 +164,9 @@ def test_where_a_page_sends_its_reader(tag: str, address: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "follow", "index"),
-    [
-        ((), True, True),
-        (("noindex",), True, False),
-        (("NOINDEX, NoFollow",), False, False),
-        (("none",), False, False),
-        (("all",), True, True),
-        (("noarchive", "nofollow"), False, True),
-        (("otherbot: noindex, nofollow",), True, True),
-        (("baza: noindex",), True, False),
-        (("unavailable_after: 25 Jun 2030 15:00:00 GMT, noindex",), True, False),
-        (("max-snippet:-1, nofollow",), False, True),
-    ],
+    ("name", "wishes", "links"),
+    [("robots", "nofollow", 0), ("Baza", "none", 0), ("robots", "noindex", 1), ("otherbot", "nofollow", 1)],
 )
-def test_a_header_is_kept_when_it_names_us_or_nobody(values: tuple[str, ...], *, follow: bool, index: bool) -> None:
-    assert read_headers(values) == RobotTags(follow=follow, index=index)
-
-
-def test_all_meta_elements_of_a_page_hold() -> None:
-    html = '<meta name="robots" content="nofollow"><meta name=Baza content="noindex"><a href=a>x</a>'
-    found = scan_links(html, url=URL)
-    assert (found.tags, found.links) == (RobotTags(follow=False, index=False), ())
-
-
-def test_a_page_that_does_not_want_to_be_kept_still_shows_the_way() -> None:
-    found = scan_links('<meta name="robots" content="noindex"><a href=a>x</a>', url=URL)
-    assert not found.tags.index
-    assert [link.url for link in found.links] == [f"{URL}a"]
-
-
-def test_wishes_of_other_kinds_change_nothing() -> None:
-    assert read_tag("index, follow, max-image-preview:large") == RobotTags()
+def test_a_page_may_forbid_to_follow_its_links(name: str, wishes: str, links: int) -> None:
+    html = f'<meta name="{name}" content="{wishes}, max-image-preview:large"><a href=a>x</a>'
+    assert len(scan_links(html, url=URL).links) == links
