@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, time
 from functools import cache
 from io import BytesIO
-from typing import Protocol
+from typing import Any
 
 from domain.documents import SourcedTable
 from rag.values import Amount, exact_amount, only_day
@@ -66,14 +66,7 @@ def file_name(table: SourcedTable) -> str:
     return f"{plain or 'table'}.xlsx"
 
 
-class _Sheet(Protocol):
-    """What is used of a worksheet of XlsxWriter, which comes without types."""
-
-    def write_number(self, row: int, column: int, number: float, form: object = None) -> int: ...
-    def write_datetime(self, row: int, column: int, moment: datetime, form: object) -> int: ...
-
-
-def _write_value(sheet: _Sheet, row: int, column: int, cell: str, formats: Callable[[str], object]) -> bool:
+def _write_value(sheet: Any, row: int, column: int, cell: str, formats: Callable[[str], object]) -> bool:
     """Writes a number, an amount or a date; False for any other text. `formats`: number format -> cell format."""
     text = cell.strip()
     if _CODE.match(text):

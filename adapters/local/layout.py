@@ -307,15 +307,11 @@ def read_encoder(folder: Path) -> EncoderLayout:
 
 
 def find_graph(folder: Path) -> Path:
-    """The ONNX file: by its usual name, or the only one there. Raises LocalModelError."""
-    named = [folder / name for name in GRAPHS if (folder / name).is_file()]
-    found = named or sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
-    if not found:
+    """The ONNX file, by its usual name. Raises LocalModelError."""
+    found = next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
+    if found is None:
         raise LocalModelError(f"{folder} holds no model.onnx; export the model to ONNX, or take one that has it.")
-    if len(found) > 1 and not named:
-        names = ", ".join(path.name for path in found)
-        raise LocalModelError(f"{folder} holds several models ({names}); call the one to be used model.onnx.")
-    return found[0]
+    return found
 
 
 def _context_tokens(folder: Path, config: _Config) -> int:

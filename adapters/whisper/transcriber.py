@@ -9,7 +9,7 @@ import asyncio
 import os
 import signal
 import socket
-import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -17,6 +17,8 @@ from pathlib import Path
 
 import structlog
 
+from adapters.local.layout import SPEECH_FILES, LocalModelError, fetch_from_hub
+from adapters.local.models import find_model
 from adapters.whisper import Hear, Length, Message, Opening, PieceEnd, Ready, Trouble, read_message
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.ports import Transcript, Utterance
@@ -25,16 +27,10 @@ from sandbox.pool import Closing, Line, Pool, PoolDied, kept_variables
 from sandbox.records import to_line
 
 ENTRY = "adapters.whisper.listener:serve"
-LOADING_S = 1800.0  # a download of a gigabyte or two
+LOADING_S = 600.0
 KEPT_VARIABLES = ("HOME", "OMP_NUM_THREADS")
-DOWNLOAD_VARIABLES = (
-    *("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "SYSTEMROOT"),
-    *("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "HF_ENDPOINT", "HF_HUB_OFFLINE"),
-)
-SET_VARIABLES = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-DOWNLOAD = (
-    "import sys; from faster_whisper.utils import download_model as d; print(d(sys.argv[1], cache_dir=sys.argv[2]))"
-)
+SIZES = dict.fromkeys(("turbo", "large-v3-turbo"), "mobiuslabsgmbh/faster-whisper-large-v3-turbo")
+"""Names of models by their sizes; the others are Systran's."""
 log = structlog.get_logger()
 SERVICE = "Whisper"  # as people are told
 SILENCE_S = 600.0  # the slowest model takes minutes for its 30 seconds, when it has to try again; never this long
@@ -254,25 +250,21 @@ async def _explain_end(line: Line) -> ListenerDied:
 
 
 async def _model_folder(model: str, models_folder: Path) -> str:
-    """The model's folder; one that has a name is downloaded unless it is there. Raises ListenerDied."""
-    if await asyncio.to_thread(Path(model).is_dir):
-        return str(Path(model).absolute())  # noqa: ASYNC240 - it asks for the working folder alone
-    if Path(model).is_absolute():
-        raise ListenerDied(f"no folder {model}")
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-c", DOWNLOAD, model, str(models_folder)),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=kept_variables(DOWNLOAD_VARIABLES) | SET_VARIABLES,
-    )
+    """The model's folder; one that has a name is fetched unless it is there. Raises ListenerDied."""
+    stopped = threading.Event()
+
+    def told(_done: int, _total: int) -> None:
+        if stopped.is_set():  # else cancelling would wait for the last byte: a thread cannot be cancelled
+            raise LocalModelError("stopped")
+
+    def fetch(name: str, folder: Path) -> None:
+        fetch_from_hub(name, folder, told, files=SPEECH_FILES)
+
+    is_size = "/" not in model and not await asyncio.to_thread(Path(model).is_dir)
+    name = SIZES.get(model, f"Systran/faster-whisper-{model}") if is_size else model
     try:
-        async with asyncio.timeout(LOADING_S):
-            said, trouble = await process.communicate()
-    except BaseException:  # also when cancelled: it must not go on loading
-        process.kill()
-        await process.wait()
-        raise
-    if process.returncode:
-        raise ListenerDied(trouble.decode(errors="replace").strip().rpartition("\n")[2][:500])
-    return said.decode().strip().rpartition("\n")[2]
+        return str(await asyncio.to_thread(find_model, name, models_folder, fetch))
+    except LocalModelError as error:
+        raise ListenerDied(str(error)) from error
+    finally:
+        stopped.set()

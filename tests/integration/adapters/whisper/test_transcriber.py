@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
+from adapters.local.layout import LocalModelError
 from adapters.whisper import transcriber as listening
 from adapters.whisper.transcriber import SpeechModel, WhisperTranscriber
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
@@ -299,7 +300,11 @@ async def test_a_killed_worker_leaves_no_process(model: SpeechModel, lecture: Pa
 async def test_a_model_that_cannot_be_loaded_is_the_services_trouble(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: Callable[[], list[int]]
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    def nothing(name: str, *_: object, **__: object) -> None:
+        assert name == "Systran/faster-whisper-no-such-model"
+        raise LocalModelError("the hub has none")
+
+    monkeypatch.setattr(listening, "fetch_from_hub", nothing)
     path = write_wav(tmp_path / "a.wav", speak(1))
     async with WhisperTranscriber(SpeechModel(name=name, folder=tmp_path), limit_s=60, idle_s=60) as transcriber:
         error = await _error(transcriber, path)

@@ -91,13 +91,6 @@ def test_the_graph_may_lie_in_a_folder_of_its_own(tmp_path: Path) -> None:
     assert find_graph(folder) == folder / "onnx" / "model.onnx"
 
 
-def test_of_several_graphs_none_is_guessed(tmp_path: Path) -> None:
-    folder = model_folder(tmp_path, {"a.onnx": b"", "b.onnx": b""})
-    (folder / "model.onnx").unlink()
-    with pytest.raises(LocalModelError, match=r"a\.onnx, b\.onnx"):
-        find_graph(folder)
-
-
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json"])
 def test_what_is_missing_is_named(tmp_path: Path, missing: str) -> None:
     folder = model_folder(tmp_path)
