@@ -17,14 +17,12 @@ from aiogram.types import ErrorEvent, TelegramObject
 from adapters.database.transport import DatabaseAway
 from bot.handlers import (
     answering,
-    base,
     bases,
-    chat,
     clean,
     filters,
     library,
     menu,
-    sharing,
+    messages,
     sources,
     stats,
     tokens,
@@ -61,10 +59,10 @@ def build_dispatcher(services: Services) -> Dispatcher:
     commands, buttons = Router(name="unknown commands"), Router(name="unknown buttons")
     commands.message.register(unknown_command, is_command)
     buttons.callback_query.register(unknown_button)
-    questions = chat.build_router()
+    questions = messages.build_asking_router()
     questions.message.outer_middleware(Throttle(services, bursts=FILES))  # the mode is known by then
     dispatcher.include_routers(
-        sharing.build_router(),
+        bases.build_joining_router(),
         menu.build_router(services.texts),
         bases.build_router(),
         tokens.build_router(),
@@ -75,7 +73,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
         sources.build_router(),
         answering.build_router(),
         commands,  # before the modes: a mistyped command is neither a question nor a note
-        base.build_router(),
+        messages.build_keeping_router(),
         questions,
         buttons,
     )

@@ -1,43 +1,45 @@
-"""The bases of a person or a group: the list, opening one, a new one, its name, deleting it, a file for another one.
+"""The bases of a person or a group: the list, opening one, a new one, its name, deleting and sharing it, its members.
 
-In: /bases and buttons. Out: one message that is edited into what was pressed. What somebody may do is decided in SQL: a
-button that was made up ends with BaseClosed or BaseReadOnly. Sharing is in `sharing`.
+In: /bases and buttons, t.me/<bot>?start=join-…, and Telegram's word that somebody, or the bot itself, left a group, or
+that a topic has another name. Out: one message that is edited into what was pressed. What somebody may do is decided in
+SQL: a button that was made up ends with BaseClosed or BaseReadOnly. A link's secret is shown once and stored as a hash.
 """
 
 from contextlib import suppress
 from dataclasses import replace
 
-from aiogram import F, Router
-from aiogram.filters import Command
+from aiogram import Bot, F, Router
+from aiogram.enums import ChatType
+from aiogram.exceptions import TelegramAPIError
+from aiogram.filters import Command, CommandObject, CommandStart
+from aiogram.types import ChatMemberUpdated
 
-from bot.handlers.base import take
-from bot.handlers.filters import answers, ask, changeable, has_message, is_in_group, may_tidy, own_words
+from bot.handlers.filters import (
+    answers,
+    ask,
+    changeable,
+    has_message,
+    is_administrator,
+    is_in_group,
+    is_inside,
+    may_tidy,
+    own_words,
+)
 from bot.handlers.menu import mode_sign
+from bot.handlers.messages import take
 from bot.handlers.received import original_of, receive
 from bot.keyboards import ListPage, SendOver, button, rows
-from bot.replies.bases import (
-    BASES,
-    NEW_BASE,
-    AddTo,
-    BaseAction,
-    OpenBase,
-    SendTo,
-    base_html,
-    base_keyboard,
-    list_of_bases,
-    name_of_base,
-    send_keyboard,
-    short_id,
-    sure_keyboard,
-)
-from bot.replies.sending import send, take_away
-from bot.services import Refusal, Talk
-from domain.bases import NAME_CHARACTERS, ListedBase, Role
+from bot.replies import bases as view
+from bot.replies.sending import Place, send, take_away
+from bot.services import Refusal, Services, Talk
+from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
 from domain.errors import BaseClosed, NoRoom
-from domain.ids import BaseId
+from domain.ids import BaseId, ChatId, UserId
+from domain.people import token_hash
 from ingestion.errors import IngestionError
 
 NAME_NEW, NAME_AGAIN = "newbase", "basename"
+JOIN = "join-"
 
 
 def build_router() -> Router:
@@ -47,24 +49,43 @@ def build_router() -> Router:
     router.message.register(show_list, Command("bases"))
     router.message.register(make, answers(NAME_NEW))
     router.message.register(rename, answers(NAME_AGAIN))
-    router.callback_query.register(show_list, F.data == BASES, has_message)
-    router.callback_query.register(ask_for_name, F.data == NEW_BASE)
-    router.callback_query.register(open_base, OpenBase.filter(), has_message)
-    router.callback_query.register(add_to, AddTo.filter(), has_message)
+    router.callback_query.register(show_list, F.data == view.BASES, has_message)
+    router.callback_query.register(ask_for_name, F.data == view.NEW_BASE)
+    router.callback_query.register(open_base, view.OpenBase.filter(), has_message)
+    router.callback_query.register(add_to, view.AddTo.filter(), has_message)
     router.callback_query.register(ask_where, SendOver.filter(), has_message)
-    router.callback_query.register(send_over, SendTo.filter(), has_message)
-    router.callback_query.register(ask_for_name, BaseAction.filter(F.what == "rename"))
-    router.callback_query.register(delete, BaseAction.filter(F.what.in_({"delete", "erase"})), has_message)
+    router.callback_query.register(send_over, view.SendTo.filter(), has_message)
+    router.callback_query.register(ask_for_name, view.BaseAction.filter(F.what == "rename"))
+    router.callback_query.register(delete, view.BaseAction.filter(F.what.in_({"delete", "erase"})), has_message)
+    router.callback_query.register(share, view.BaseAction.filter(F.what == "share"), has_message)
+    router.callback_query.register(share, view.ShareBase.filter(), has_message)
+    router.callback_query.register(revoke, view.RevokeLink.filter(), has_message)
+    router.callback_query.register(show_members, view.BaseAction.filter(F.what == "members"), has_message)
+    router.callback_query.register(show_members, view.TakeOff.filter(), has_message)
+    router.callback_query.register(leave, view.BaseAction.filter(F.what.in_({"leave", "quit"})), has_message)
+    router.callback_query.register(show_groups, view.BaseAction.filter(F.what == "groups"), has_message)
+    router.callback_query.register(bind, view.BindBase.filter(), has_message)
+    return router
+
+
+def build_joining_router() -> Router:
+    """It comes before the menu, whose /start takes any parameter."""
+    router = Router(name="joining")
+    router.message.register(left, F.left_chat_member)
+    router.message.register(name_topic, F.forum_topic_edited.name)
+    router.chat_member.register(member_changed)  # told to administrators only; in large groups nobody else is told
+    router.my_chat_member.register(member_changed, F.chat.type != ChatType.PRIVATE)
+    router.message.register(join, CommandStart(deep_link=True, magic=F.args.startswith(JOIN)))
     return router
 
 
 async def show_list(talk: Talk) -> None:
     """/bases, and back to the list."""
     bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
-    await talk.show(*list_of_bases(bases, talk.words))
+    await talk.show(*view.list_of_bases(bases, talk.words))
 
 
-async def open_base(talk: Talk, callback_data: OpenBase) -> None:
+async def open_base(talk: Talk, callback_data: view.OpenBase) -> None:
     """A number of the list: open the base in this chat or topic, and show it. In a group administrators may. A group's
     is open in a private chat while Telegram says that they are in the group."""
     base = await _listed(talk, BaseId(callback_data.base))
@@ -80,7 +101,9 @@ async def open_base(talk: Talk, callback_data: OpenBase) -> None:
         raise Refusal("only-administrators-choose")
     await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     base = replace(base, is_open=True)
-    await talk.redraw(base_html(base, talk.words), base_keyboard(base, talk.words, is_private=talk.place.is_private))
+    await talk.redraw(
+        view.base_html(base, talk.words), view.base_keyboard(base, talk.words, is_private=talk.place.is_private)
+    )
     if base.id != talk.base_id:
         await say_open(talk, base)
 
@@ -91,11 +114,11 @@ async def say_open(talk: Talk, base: ListedBase) -> None:
         talk.state.user_id, base=talk.base_id, language=talk.state.language, thread=talk.state.thread
     )
     now = replace(talk, state=state, base_id=state.base_id)
-    text = talk.words("base-opened", name=name_of_base(base, talk.words))
+    text = talk.words("base-opened", name=view.name_of_base(base, talk.words))
     await send(talk.bot, replace(talk.place, reply_to=None), text, mode_sign(now, state.mode))
 
 
-async def ask_for_name(talk: Talk, callback_data: BaseAction | None = None) -> None:
+async def ask_for_name(talk: Talk, callback_data: view.BaseAction | None = None) -> None:
     """«➕ Новая», or «Переименовать» on a base."""
     about, base = (NAME_AGAIN, callback_data.base) if callback_data else (NAME_NEW, "")
     await ask(talk, talk.words("base-name-question"), about=about, subject=base)
@@ -125,16 +148,16 @@ async def rename(talk: Talk, subject: str) -> None:
     base = await talk.stores.bases.show(BaseId(subject))
     if base:
         text = talk.words("base-renamed", name=name)
-        await talk.say(text, base_keyboard(base, talk.words, is_private=talk.place.is_private))
+        await talk.say(text, view.base_keyboard(base, talk.words, is_private=talk.place.is_private))
 
 
-async def delete(talk: Talk, callback_data: BaseAction) -> None:
+async def delete(talk: Talk, callback_data: view.BaseAction) -> None:
     """«Удалить»: what would be gone is told first."""
     base = await base_of(talk, callback_data.base)
-    name = name_of_base(base, talk.words)
+    name = view.name_of_base(base, talk.words)
     if callback_data.what == "delete":
         text = talk.words("base-delete-sure", name=name, count=base.documents, others=base.others)
-        await talk.redraw(text, sure_keyboard(base.id, "erase", talk.words))
+        await talk.redraw(text, view.sure_keyboard(base.id, "erase", talk.words))
         return
     gone = await talk.stores.bases.delete(base.id)
     talk.services.wake()  # live messages of documents that were being read show their removal
@@ -144,7 +167,7 @@ async def delete(talk: Talk, callback_data: BaseAction) -> None:
     await go_home(talk, base.id)
 
 
-async def add_to(talk: Talk, callback_data: AddTo) -> None:
+async def add_to(talk: Talk, callback_data: view.AddTo) -> None:
     """A base under «в этой базе вы только читаете»: the message goes there, and the open base stays open."""
     original, base = await original_of(talk), await _listed(talk, BaseId(callback_data.base))
     if base is None:
@@ -160,16 +183,16 @@ async def ask_where(talk: Talk, callback_data: SendOver) -> None:
     bases = [each for each in await _writable(talk) if each.id != talk.base_id]
     html = talk.words("send-where" if bases else "send-nowhere", title=card.name)
     may_move = talk.state.role is not Role.READER
-    await talk.redraw(html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
+    await talk.redraw(html, view.send_keyboard(card.id, bases, talk.words, may_move=may_move))
 
 
-async def send_over(talk: Talk, callback_data: SendTo) -> None:
+async def send_over(talk: Talk, callback_data: view.SendTo) -> None:
     """A base for the document: it is there as it was read, nothing is read again."""
-    bases = [each for each in await _writable(talk) if short_id(each.id) == callback_data.base]
+    bases = [each for each in await _writable(talk) if view.short_id(each.id) == callback_data.base]
     card = await changeable(talk, callback_data.document)
     if not bases:
         raise Refusal("document-gone")
-    to, name = bases[0].id, name_of_base(bases[0], talk.words)
+    to, name = bases[0].id, view.name_of_base(bases[0], talk.words)
     try:
         if card.kept_file and (copy := await talk.stores.bases.keep_copy(card.base_id, card.id, to)):
             with suppress(IngestionError):  # without its original the text goes there alone
@@ -209,3 +232,132 @@ async def _listed(talk: Talk, base: BaseId) -> ListedBase | None:
 
 def _name(talk: Talk) -> str:
     return " ".join((talk.message.text or "").split())[:NAME_CHARACTERS]
+
+
+async def join(talk: Talk, command: CommandObject) -> None:
+    """A link was followed: the person joins, sees whose base it is, and it is open."""
+    secret = (command.args or "").removeprefix(JOIN)
+    person = talk.message.from_user
+    joined = await talk.stores.bases.accept(talk.person, token_hash(secret), name=person.full_name if person else "")
+    if joined is None or not talk.place.is_private:
+        await talk.tell("share-gone")
+        return
+    base = ListedBase(id=joined.base, name=joined.name, role=joined.role, owner_name=joined.owner_name)
+    await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
+    name = view.name_of_base(base, talk.words)
+    if joined.role is Role.OWNER:
+        await talk.tell("share-own", name=name)
+    else:
+        leave_it = button(talk.words.plain("button-leave-base"), view.BaseAction(base=base.id, what="leave"))
+        await talk.tell(f"share-joined-{joined.role}", rows([leave_it]), name=name, owner=joined.owner_name or "")
+    await say_open(talk, base)
+
+
+async def share(talk: Talk, callback_data: view.ShareBase | view.BaseAction) -> None:
+    """«Поделиться»: what the link is to allow; a choice of it, or «Создать ссылку»."""
+    if isinstance(callback_data, view.BaseAction) or not callback_data.make:
+        chosen = (
+            view.ShareBase(base=callback_data.base) if isinstance(callback_data, view.BaseAction) else callback_data
+        )
+        await _show_choice(talk, chosen)
+        return
+    base, secret = await base_of(talk, callback_data.base), new_secret()
+    link = await talk.stores.bases.invite(
+        base.id,
+        token_hash(secret),
+        role=Role.WRITER if callback_data.writes else Role.READER,
+        once=callback_data.once,
+        days=callback_data.days or None,
+    )
+    address = f"https://t.me/{(await talk.bot.me()).username}?start={JOIN}{secret}"
+    what, name = view.said_of_link(link, talk.words), view.name_of_base(base, talk.words)
+    text = talk.words("share-made", name=name, address=address, what=what)
+    revoke_it = button(talk.words.plain("button-revoke-this"), view.RevokeLink(base=base.id, link=link.id))
+    await talk.redraw(text, rows([revoke_it], [button(talk.words.plain("button-back"), view.OpenBase(base=base.id))]))
+
+
+async def revoke(talk: Talk, callback_data: view.RevokeLink) -> None:
+    """«Отозвать»."""
+    revoked = await talk.stores.bases.revoke(BaseId(callback_data.base), callback_data.link)
+    await talk.acknowledge("share-revoked" if revoked else "share-gone")
+    await _show_choice(talk, view.ShareBase(base=callback_data.base))
+
+
+async def show_members(talk: Talk, callback_data: view.BaseAction | view.TakeOff) -> None:
+    """«Участники»; «Исключить» takes one off first, who from now on sees nothing of the base."""
+    base = BaseId(callback_data.base)
+    if isinstance(callback_data, view.TakeOff):
+        await talk.stores.bases.remove_member(base, UserId(callback_data.member))
+        await talk.acknowledge("member-gone")
+    await talk.redraw(*view.members_shown(base, await talk.stores.bases.members(base), talk.words))
+
+
+async def leave(talk: Talk, callback_data: view.BaseAction) -> None:
+    """«Выйти из базы»: asked for once more."""
+    base = await base_of(talk, callback_data.base)
+    name = view.name_of_base(base, talk.words)
+    if callback_data.what == "leave":
+        await talk.redraw(talk.words("base-leave-sure", name=name), view.sure_keyboard(base.id, "quit", talk.words))
+        return
+    await talk.stores.bases.remove_member(base.id, talk.state.user_id)
+    await talk.redraw(talk.words("base-quit", name=name))
+    await go_home(talk, base.id)
+
+
+async def left(talk: Talk) -> None:
+    """Somebody left a group, or was taken out: its bases are closed to them."""
+    if gone := talk.message.left_chat_member:
+        await talk.stores.bases.leave_group(talk.place.chat, UserId(gone.id))
+
+
+async def member_changed(event: ChatMemberUpdated, bot: Bot, services: Services) -> None:
+    """The same by an update of its own. Where the bot itself is out, nobody can be asked for any more."""
+    gone = event.new_chat_member
+    if not is_inside(gone):
+        person = None if gone.user.id == bot.id else UserId(gone.user.id)
+        await services.stores.bases.leave_group(ChatId(event.chat.id), person)
+
+
+async def name_topic(talk: Talk) -> None:
+    """A topic has another name, and so has its own base."""
+    edited = talk.message.forum_topic_edited
+    if talk.place.thread and edited:
+        own = await talk.stores.people.open_base(talk.place.chat, thread=talk.place.thread, member=talk.person)
+        await talk.stores.bases.rename(own, (edited.name or "")[:NAME_CHARACTERS])
+
+
+async def show_groups(talk: Talk, callback_data: view.BaseAction) -> None:
+    """«Открыть в группе»: the groups where the person has talked to Baza."""
+    base = await base_of(talk, callback_data.base)
+    lines = [
+        [button(view.name_of_base(each, talk.words), view.BindBase(base=base.id, group=view.short_id(each.id)))]
+        for each in await _groups(talk)
+    ]
+    key = "base-groups" if lines else "base-groups-none"
+    back = [button(talk.words.plain("button-back"), view.OpenBase(base=base.id))]
+    await talk.redraw(talk.words(key, name=view.name_of_base(base, talk.words)), rows(*lines, back))
+
+
+async def bind(talk: Talk, callback_data: view.BindBase) -> None:
+    """A group of that list: its administrators may open a base of their own there, for all who write in it."""
+    base = await base_of(talk, callback_data.base)
+    groups = [each for each in await _groups(talk) if view.short_id(each.id) == callback_data.group]
+    if not groups or groups[0].group is None or not await is_administrator(talk.bot, groups[0].group, talk.person):
+        raise Refusal("only-administrators-bind")
+    group, name = groups[0].group, view.name_of_base(base, talk.words)
+    await talk.stores.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
+    await talk.redraw(talk.words("base-bound", name=name, group=groups[0].name or ""))
+    try:
+        await send(talk.bot, Place(chat=group, is_private=False), talk.words("base-bound-group", name=name))
+    except TelegramAPIError:  # the bot may not write there; the base is open to those who ask it
+        return
+
+
+async def _groups(talk: Talk) -> list[ListedBase]:
+    return [each for each in await talk.stores.bases.all(talk.person) if each.group and each.is_first]
+
+
+async def _show_choice(talk: Talk, chosen: view.ShareBase) -> None:
+    base, links = await base_of(talk, chosen.base), await talk.stores.bases.invitations(BaseId(chosen.base))
+    text = talk.words("share-choose", name=view.name_of_base(base, talk.words))
+    await talk.redraw(text, view.share_keyboard(chosen, links, talk.words))

@@ -15,20 +15,11 @@ from aiogram.filters import Command, CommandObject
 from aiogram.types import BufferedInputFile, InputFile
 
 from bot import keyboards as press
-from bot.handlers.base import DAY_S
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy, own_words
 from bot.handlers.menu import mode_sign
+from bot.handlers.messages import DAY_S
 from bot.keyboards import DISMISS, bare, button, for_readers, rows
-from bot.replies.library import (
-    PAGE_SIZE,
-    LibraryPage,
-    card_html,
-    card_keyboard,
-    page_html,
-    page_keyboard,
-    text_page,
-    versions_html,
-)
+from bot.replies import library as view
 from bot.replies.names import shortened
 from bot.replies.readings import TITLE_CHARACTERS
 from bot.services import Refusal, Talk
@@ -104,9 +95,9 @@ async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
 async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
     """Show a document's card in place of the list."""
     card = await document_of(talk, callback_data.document)
-    keyboard = card_keyboard(card, talk.words, page=callback_data.page)
+    keyboard = view.card_keyboard(card, talk.words, page=callback_data.page)
     only_reads = talk.state.role is Role.READER
-    await talk.redraw(card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
+    await talk.redraw(view.card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
 
 
 async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
@@ -148,12 +139,12 @@ def _wanted(text: str | None) -> str | None:
 async def _show_page(talk: Talk, page: int, *, name: str | None) -> None:
     held = await talk.stores.library.count(talk.base_id, name_contains=name)
     total = held.documents + held.others
-    page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last document of the last page may have been deleted
+    page = max(0, min(page, (total - 1) // view.PAGE_SIZE))  # the last document of the last page may have been deleted
     documents = await talk.stores.library.documents(
-        talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name
+        talk.base_id, limit=view.PAGE_SIZE, offset=page * view.PAGE_SIZE, name_contains=name
     )
-    shown = LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")
-    await talk.show(page_html(shown, talk.words), page_keyboard(shown, talk.words))
+    shown = view.LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")
+    await talk.show(view.page_html(shown, talk.words), view.page_keyboard(shown, talk.words))
 
 
 async def send_original(talk: Talk, callback_data: press.ShowOriginal) -> None:
@@ -193,7 +184,7 @@ async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
     """Show the text that was read from the document, page by page."""
     card = await document_of(talk, callback_data.document)
     blocks = await talk.stores.text.blocks(talk.base_id, card.id)
-    await talk.redraw(*text_page(card, blocks, talk.words, part=callback_data.part))
+    await talk.redraw(*view.text_page(card, blocks, talk.words, part=callback_data.part))
 
 
 async def ask_for_name(talk: Talk, callback_data: press.Rename) -> None:
@@ -221,7 +212,7 @@ async def show_versions(talk: Talk, callback_data: press.ShowVersions) -> None:
     """A line for each version, the newest first."""
     card = await document_of(talk, callback_data.document)
     versions = await talk.stores.library.versions(talk.base_id, card.id)
-    await talk.say(versions_html(versions, talk.words))
+    await talk.say(view.versions_html(versions, talk.words))
 
 
 async def cancel(talk: Talk, callback_data: press.CancelDocument | press.CancelBatch) -> None:
@@ -281,7 +272,9 @@ async def keep_document(talk: Talk, callback_data: press.KeepDocument) -> None:
     talk.services.wake()
     if callback_data.page is not None:
         card = await document_of(talk, callback_data.document)
-        await talk.redraw(card_html(card, talk.words), card_keyboard(card, talk.words, page=callback_data.page))
+        await talk.redraw(
+            view.card_html(card, talk.words), view.card_keyboard(card, talk.words, page=callback_data.page)
+        )
 
 
 async def keep_batch(talk: Talk, callback_data: press.KeepBatch) -> None:
