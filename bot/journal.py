@@ -8,7 +8,6 @@ foreign exceptions only the names are written.
 import logging
 import sys
 import traceback
-from collections.abc import Iterator
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Literal
@@ -18,20 +17,11 @@ from structlog.typing import ExcInfo, Processor
 
 FILE_BYTES = 5 * 2**20
 FILES_KEPT = 3
+# Loggers limited to errors: they log URLs (which may contain a bot token) or warn of every odd byte of a document.
 QUIET = (
-    "httpx",
-    "httpx2",
-    "httpcore",
-    "httpcore2",
-    "openai",
-    "aiohttp.access",
-    "pypdf",
-    "trafilatura",
-    "hpack",
+    "httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "pypdf", "trafilatura", "hpack",
     "pymorphy3",
-)
-"""Loggers limited to errors: they log URLs (which may contain a bot token) or warn of every odd byte of a document."""
-
+)  # fmt: skip
 OURS = ("adapters.", "bot.", "domain.", "ingestion.", "prompts.", "rag.")
 OF_PYTHON = (AttributeError, ImportError, NameError, NotImplementedError, RecursionError, TypeError)
 """Exceptions of coding mistakes; their messages quote code, not data."""
@@ -45,7 +35,11 @@ def configure_logging(
     destination: Literal["file", "stderr"],
 ) -> None:
     """Send every event of this process to `folder/baza.log` or to stderr."""
-    handler = _handler(folder, destination)
+    handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    if destination == "file":
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / "baza.log"
+        handler = RotatingFileHandler(path, maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8", delay=True)
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -74,32 +68,16 @@ def configure_logging(
         logging.getLogger(name).setLevel(logging.ERROR)
 
 
-def _handler(folder: Path, destination: Literal["file", "stderr"]) -> logging.Handler:
-    if destination == "stderr":
-        return logging.StreamHandler(sys.stderr)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return RotatingFileHandler(
-        folder / "baza.log", maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8", delay=True
-    )
-
-
 def trace_without_texts(exc_info: ExcInfo) -> str:
     """The traceback, causes first. Foreign exceptions show only their name: PostgreSQL quotes rows in messages, JSON
     and pydantic quote their input, HTTP clients addresses with keys, providers prompts."""
-    chain = list(_causes(exc_info[1]))
-    parts = ["".join(traceback.format_tb(error.__traceback__)) + _named(error) for error in reversed(chain)]
-    return "\n\nwhich led to:\n".join(parts)
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
+    error: BaseException | None = exc_info[1]
+    chain: dict[int, str] = {}
+    while error is not None and id(error) not in chain:
+        kind = type(error)
+        name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        is_told = kind.__module__.startswith(OURS) or isinstance(error, OF_PYTHON)
+        trace = "".join(traceback.format_tb(error.__traceback__))
+        chain[id(error)] = f"{trace}{name}: {error}" if is_told else f"{trace}{name}"
         error = error.__cause__ if error.__suppress_context__ else error.__cause__ or error.__context__
-
-
-def _named(error: BaseException) -> str:
-    kind = type(error)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    return f"{name}: {error}" if kind.__module__.startswith(OURS) or isinstance(error, OF_PYTHON) else name
+    return "\n\nwhich led to:\n".join(reversed(chain.values()))

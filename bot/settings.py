@@ -19,14 +19,13 @@ class SettingsError(Exception):
     """A setting is wrong; each line of the message names the variable and says what it should be."""
 
 
-def _by_commas(value: object) -> object:
-    """`"12, 34"` -> `["12", "34"]`."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+def _split_at(sign: str) -> BeforeValidator:
+    """`"12, 34"` -> `["12", "34"]`; `"rus+eng"`, as tesseract writes languages."""
 
+    def split(value: object) -> object:
+        return [part.strip() for part in value.split(sign) if part.strip()] if isinstance(value, str) else value
 
-def _by_pluses(value: object) -> object:
-    """`"rus+eng"` -> `["rus", "eng"]`, as tesseract writes languages."""
-    return [part.strip() for part in value.split("+") if part.strip()] if isinstance(value, str) else value
+    return BeforeValidator(split)
 
 
 def _address(value: object) -> object:
@@ -43,7 +42,7 @@ def _token(value: object) -> object:
     return value
 
 
-Ids = Annotated[frozenset[int], BeforeValidator(_by_commas)]
+Ids = Annotated[frozenset[int], _split_at(",")]
 Address = Annotated[str, BeforeValidator(_address)]
 Language = Literal["ru", "en"]
 
@@ -204,9 +203,8 @@ class WorkerSettings(Section):
     chunk_tokens: int = Field(300, alias="CHUNK_TOKENS", ge=50, le=2000)
     overlap_tokens: int = Field(40, alias="CHUNK_OVERLAP_TOKENS", ge=0, le=500)
     entity_model: bool = Field(True, alias="ENTITY_MODEL")  # one call of the planner model per part of a document
-    fetch_allow_hosts: Annotated[frozenset[str], BeforeValidator(_by_commas)] = Field(
-        frozenset(), alias="FETCH_ALLOW_HOSTS"
-    )  # "127.0.0.1:8000": internal addresses that the crawler may reach nevertheless; for tests
+    # "127.0.0.1:8000": internal addresses that the crawler may reach nevertheless; for tests
+    fetch_allow_hosts: Annotated[frozenset[str], _split_at(",")] = Field(frozenset(), alias="FETCH_ALLOW_HOSTS")
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> Self:
@@ -219,7 +217,7 @@ class RecognitionSettings(Section):
     """How text in images is recognised: photos, and PDF pages without a text layer."""
 
     mode: Literal["auto", "tesseract", "vision", "off"] = Field("auto", alias="OCR")
-    languages: Annotated[tuple[str, ...], BeforeValidator(_by_pluses)] = Field(("rus", "eng"), alias="OCR_LANGUAGES")
+    languages: Annotated[tuple[str, ...], _split_at("+")] = Field(("rus", "eng"), alias="OCR_LANGUAGES")
     pages: int = Field(300, alias="OCR_PAGES", ge=1)
     concurrency: int | None = Field(None, alias="OCR_CONCURRENCY", ge=1, le=64)  # None: as many as cores
     page_s: float = Field(120, alias="OCR_PAGE_SECONDS", ge=1)
@@ -294,7 +292,11 @@ class Settings(BaseModel):
             return cls.model_validate({"home": home_of(given), **dict.fromkeys(sections(), given)})
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
-        raise SettingsError("\n".join(map(_sentence, problems)))
+        sentences = []
+        for problem in problems:  # {"loc": ("jina", "JINA_CONCURRENCY"), "msg": "Input should be …"}
+            message = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+            sentences.append(": ".join([*map(str, problem["loc"][1:2]), message]))
+        raise SettingsError("\n".join(sentences))
 
 
 def sections() -> dict[str, type[Section]]:
@@ -313,10 +315,3 @@ def secret_variables() -> frozenset[str]:
     """Names of the variables that hold a `SecretStr`."""
     fields = (field for section in sections().values() for field in section.model_fields.values())
     return frozenset(str(field.alias) for field in fields if SecretStr in get_args(field.annotation))
-
-
-def _sentence(problem: Mapping[str, Any]) -> str:
-    """`{"loc": ("jina", "JINA_CONCURRENCY"), "msg": "Input should be …"}` as `JINA_CONCURRENCY: should be …`."""
-    message = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    _, *names = problem["loc"]
-    return f"{names[0]}: {message}" if names else message

@@ -18,8 +18,7 @@ from fluent.syntax.visitor import Visitor
 
 LOCALES = Path(__file__).parent / "locales"
 LANGUAGES = ("ru", "en")  # the first one is the fallback
-MINUTE_S = 60
-HOUR_S = 3600
+
 _TAG = re.compile(r"<[^>]*>")  # values are escaped, so every tag comes from our own texts
 
 Value = str | int | float | date | timedelta
@@ -34,14 +33,21 @@ class Words:
 
     def __init__(self, language: str, messages: Mapping[str, ast.Message], today: Callable[[], date]) -> None:
         self.language = language
-        self._variables = {key: _variables(message) for key, message in messages.items()}
+        self._variables = {key: frozenset(_Variables(message).names) for key, message in messages.items()}
         self._today = today
         self._bundle = FluentBundle([language], use_isolating=False)
         self._bundle.add_resource(ast.Resource(list(messages.values())))
 
     def __call__(self, key: str, **values: Value) -> str:
         """The text as Telegram HTML; strings among the values are escaped. Raises TextError for a wrong call."""
-        return self._format(key, {name: self._shown(value) for name, value in values.items()})
+        if (needed := self.variables(key)) != values.keys():
+            raise TextError(f"The text “{key}” takes {sorted(needed)}, and was given {sorted(values)}.")
+        pattern = self._bundle.get_message(key).value
+        shown = {name: self._shown(value) for name, value in values.items()}
+        text, problems = self._bundle.format_pattern(pattern, shown) if pattern else ("", [])
+        if problems or not isinstance(text, str):
+            raise TextError(f"The text “{key}” in {self.language} cannot be filled: {problems}")
+        return text
 
     def plain(self, key: str, **values: Value) -> str:
         """The text for places without formatting: buttons, pop-ups, a terminal, and text that is escaped later."""
@@ -64,27 +70,15 @@ class Words:
         ahead = (here.date() - self._today()).days
         return self.plain("until", time=f"{here:%H:%M}", ahead=ahead, day=moment)
 
-    def _format(self, key: str, values: Mapping[str, str | int | float]) -> str:
-        if (needed := self.variables(key)) != values.keys():
-            raise TextError(f"The text “{key}” takes {sorted(needed)}, and was given {sorted(values)}.")
-        pattern = self._bundle.get_message(key).value
-        text, problems = self._bundle.format_pattern(pattern, dict(values)) if pattern else ("", [])
-        if problems or not isinstance(text, str):
-            raise TextError(f"The text “{key}” in {self.language} cannot be filled: {problems}")
-        return text
-
     def _shown(self, value: Value) -> str | int | float:
+        """A day as `12 мая`, with the year if it is not the current one."""
         if isinstance(value, str):
             return html.escape(value, quote=False)
         if isinstance(value, timedelta):
             return duration(value)
-        if isinstance(value, date):
-            return self._day(value)
-        return value
-
-    def _day(self, moment: date) -> str:
-        """`12 мая`, with the year if it is not the current one."""
-        day = moment.astimezone().date() if isinstance(moment, datetime) else moment
+        if not isinstance(value, date):
+            return value
+        day = value.astimezone().date() if isinstance(value, datetime) else value
         if day.year == self._today().year:
             return str(format_skeleton("MMMMd", day, locale=self.language))
         return str(format_date(day, format="long", locale=self.language))
@@ -92,11 +86,9 @@ class Words:
 
 def duration(length: timedelta) -> str:
     """`4:12`, or `1:04:12` from an hour on."""
-    seconds = round(length.total_seconds())
-    minutes, rest = seconds // MINUTE_S, seconds % MINUTE_S
-    if seconds < HOUR_S:
-        return f"{minutes}:{rest:02}"
-    return f"{minutes // MINUTE_S}:{minutes % MINUTE_S:02}:{rest:02}"
+    minutes, seconds = divmod(round(length.total_seconds()), 60)
+    hours, rest = divmod(minutes, 60)
+    return f"{hours}:{rest:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,12 +113,10 @@ def load_texts(*, today: Callable[[], date] = date.today) -> Texts:
 
 def language_of(code: str | None, *, default: str) -> str:
     """The interface language for Telegram's `language_code` (IETF tag, may be missing)."""
+    reads_russian = ("ru", "be", "kk", "ky", "tg", "tt", "uk", "uz")
     if not code:
         return default
-    return "ru" if code.split("-")[0].lower() in _READS_RUSSIAN else "en"
-
-
-_READS_RUSSIAN = frozenset({"ru", "be", "kk", "ky", "tg", "tt", "uk", "uz"})
+    return "ru" if code.split("-")[0].lower() in reads_russian else "en"
 
 
 def _read(folder: Path) -> dict[str, ast.Message]:
@@ -134,15 +124,10 @@ def _read(folder: Path) -> dict[str, ast.Message]:
     return {entry.id.name: entry for file in files for entry in file.body if isinstance(entry, ast.Message)}
 
 
-class _VariableFinder(Visitor):
-    def __init__(self) -> None:
+class _Variables(Visitor):
+    def __init__(self, message: ast.Message) -> None:
         self.names: set[str] = set()
+        self.visit(message)
 
     def visit_VariableReference(self, node: ast.VariableReference) -> None:  # noqa: N802 - named by fluent.syntax
         self.names.add(node.id.name)
-
-
-def _variables(message: ast.Message) -> frozenset[str]:
-    finder = _VariableFinder()
-    finder.visit(message)
-    return frozenset(finder.names)

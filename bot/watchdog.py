@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,7 +48,9 @@ class Watchdog:
     def _watch(self) -> None:
         while (trouble := self._trouble()) is None:
             time.sleep(LOOK_EVERY_S)
-        self._say(trouble)
+        sys.stderr.write(f"Baza ends itself: {trouble}\n")
+        faulthandler.dump_traceback(all_threads=True)
+        log.critical("process.ends_itself", reason=trouble)
         self._end(EXIT_STATUS)
 
     def _trouble(self) -> str | None:
@@ -59,12 +61,6 @@ class Watchdog:
             return "the shutdown did not end in time"
         return f"the event loop stood still for {STILL_S:.0f} s" if now - self._beaten_at > STILL_S else None
 
-    @staticmethod
-    def _say(trouble: str) -> None:
-        sys.stderr.write(f"Baza ends itself: {trouble}\n")
-        faulthandler.dump_traceback(all_threads=True)
-        log.critical("process.ends_itself", reason=trouble)
-
 
 def resident_bytes() -> int:
     """Memory of this process; 0 where that is not known. proc_pid_statm(5)."""
@@ -74,14 +70,12 @@ def resident_bytes() -> int:
 
 
 def memory_bound(megabytes: int) -> float:
-    """Bytes that this process may hold: as set, else most of what the machine or the container has."""
-    return megabytes * 2**20 if megabytes else min(_memories(), default=float("inf")) * SHARE_OF_MEMORY
-
-
-def _memories() -> Iterator[float]:
-    """Of the machine, and of the control group: cgroups(7), versions 2 and 1."""
+    """Bytes that this process may hold: as set, else most of what the machine and the control group have (cgroups(7),
+    versions 2 and 1)."""
+    found: list[float] = []
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         with suppress(OSError, ValueError):  # ValueError: "max"
-            yield int(Path(path).read_text(encoding="ascii"))
+            found.append(int(Path(path).read_text(encoding="ascii")))
     with suppress(OSError, ValueError):
-        yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return megabytes * 2**20 if megabytes else min(found, default=float("inf")) * SHARE_OF_MEMORY

@@ -198,25 +198,30 @@ class LiveSteps:
         self._bot = bot
         self._place = place
         self._words = words
-        self._keyboard = rows([button(words.plain("button-enough"), STOP)])
         self._pause_s = pause_s
-        self._newest: tuple[StepShown, ...] = ()
+        self._newest: Sequence[StepShown] = ()
         self._changed = asyncio.Event()
         self._message: MessageId | None = None
         self._said = ""
 
     def show(self, steps: Sequence[StepShown]) -> None:
         """Set the current steps; they are shown as soon as Telegram allows."""
-        self._newest = tuple(steps)
+        self._newest = steps
         self._changed.set()
 
     async def paint(self) -> None:
         """Show each newest list until cancelled."""
+        keyboard = rows([button(self._words.plain("button-enough"), STOP)])
         while True:
             await self._changed.wait()
             self._changed.clear()
+            html = to_html(steps_text(self._newest, self._words))
             try:
-                await self._paint_once()
+                if self._message is None:
+                    self._message = await send(self._bot, self._place, html, keyboard)
+                elif html != self._said:
+                    await edit(self._bot, self._place.chat, self._message, html, keyboard)
+                self._said = html
             except TelegramAPIError as error:  # it never affects the answer
                 log.info("steps.paint_failed", chat=self._place.chat, error=type(error).__name__)
             await asyncio.sleep(self._pause_s)
@@ -226,16 +231,6 @@ class LiveSteps:
         if self._message:
             with suppress(TelegramAPIError):
                 await self._bot.delete_message(self._place.chat, self._message)
-
-    async def _paint_once(self) -> None:
-        html, keyboard = to_html(steps_text(self._newest, self._words)), self._keyboard
-        if html == self._said:
-            return
-        if self._message is None:
-            self._message = await send(self._bot, self._place, html, keyboard)
-        else:
-            await edit(self._bot, self._place.chat, self._message, html, keyboard)
-        self._said = html
 
 
 @asynccontextmanager
