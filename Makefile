@@ -42,10 +42,10 @@ lock: .venv/test.stamp      ## resolve the dependencies anew (needs uv)
 	$(LOCK) --group build -c requirements-dev.lock -o requirements-build.lock
 
 migration: .venv/test.stamp ## for the Supabase CLI: the functions that have changed, as the next migration (NAME=…)
-	$(BIN)/python -m adapters.database.migrate $(NAME)
+	$(BIN)/python -m tests.collecting $(NAME)
 
 released: .venv/test.stamp  ## at a release: the migrations hold all functions, and nobody edits them any more
-	$(BIN)/python -m adapters.database.migrate functions
+	$(BIN)/python -m tests.collecting functions
 	cd supabase && sha256sum migrations/*.sql > released.sha256
 
 sbom:                       ## dist/baza.cdx.json: what a running Baza consists of, as CycloneDX (needs uv)

@@ -8,10 +8,8 @@ ever undone.
 import asyncio
 import hashlib
 import re
-import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -22,14 +20,11 @@ from psycopg.conninfo import conninfo_to_dict
 from adapters.database.transport import UNKNOWN_FUNCTION, DatabaseAway, DatabaseError, Transport
 
 _HERE = Path(__file__).parent
-_CHECKOUT = _HERE.parents[1] / "supabase"
-_COLLECTED = "-- Functions as they were when this was collected by `make migration`: see supabase/schemas/functions.\n"
+CHECKOUT = _HERE.parents[1] / "supabase"
 _SETTINGS = """
 set search_path = public, baza_internal, extensions;
 set check_function_bodies = off; -- functions call others that come later
 """
-_RECORD = re.compile(r"^select baza_internal\.record_function_file\('(\w+)', '(\w+)'\);$", re.MULTILINE)
-_DROP = re.compile(r"^select baza_internal\.drop_function_files\('\{(.*)\}'\);$", re.MULTILINE)
 _LOCK = 0x42415A41  # "BAZA": an advisory lock's number means nothing, it has to be one that nobody else takes
 _CONNECT_S = 30
 _POSTGRES_MIN = 15
@@ -76,15 +71,6 @@ class Schema:
         gone: dict[str, str | None] = dict.fromkeys(sorted(digests.keys() - self.functions.keys()))
         return gone | {name: text for name, text in self.functions.items() if digests.get(name) != _digest(text)}
 
-    def released_functions(self) -> dict[str, str]:
-        """The digests of the function files that the migrations hold."""
-        held: dict[str, str] = {}
-        for migration in self.migrations:
-            for dropped in _DROP.findall(migration.text):
-                held = {name: digest for name, digest in held.items() if name not in dropped.split(",")}
-            held |= dict(_RECORD.findall(migration.text))
-        return held
-
 
 def _digest(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
@@ -95,7 +81,7 @@ def read_schema() -> Schema:
     packaged = _HERE / "migrations"
     if packaged.is_dir():
         return read_folders(packaged, _HERE / "functions")
-    return read_folders(_CHECKOUT / "migrations", _CHECKOUT / "schemas" / "functions")
+    return read_folders(CHECKOUT / "migrations", CHECKOUT / "schemas" / "functions")
 
 
 def read_folders(migrations: Path, functions: Path) -> Schema:
@@ -119,24 +105,6 @@ def statements(changes: Mapping[str, str | None]) -> str:
         if text is not None
     ]
     return _SETTINGS + "\n".join(parts)
-
-
-def collect(name: str, migrations: Path, functions: Path, *, now: datetime) -> Path | None:
-    """Write the functions that have changed since the last release as the next migration, in place of an unreleased
-    one. None when the migrations hold all of them as they are. Those in `released.sha256` beside them are released
-    (`make released`), and nobody edits them any more."""
-    listed = migrations.parent / "released.sha256"
-    released = listed.read_text(encoding="utf-8") if listed.exists() else ""
-    for path in migrations.glob("*_*.sql"):
-        if path.name not in released and path.read_text(encoding="utf-8").startswith(_COLLECTED):
-            path.unlink()
-    schema = read_folders(migrations, functions)
-    changes = schema.changed(schema.released_functions())
-    if not changes:
-        return None
-    path = migrations / f"{now:%Y%m%d%H%M%S}_{name}.sql"
-    path.write_text(_COLLECTED + statements(changes) + "reset check_function_bodies;\n", encoding="utf-8")
-    return path
 
 
 class MigrationError(Exception):
@@ -314,8 +282,3 @@ async def _wait_for_turn(connection: AsyncConnection) -> None:
     """The bot and the worker start at the same time. The lock lasts for the transaction: a pooler may give the next one
     another connection."""
     await connection.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
-
-
-if __name__ == "__main__":
-    made = collect(sys.argv[1], _CHECKOUT / "migrations", _CHECKOUT / "schemas" / "functions", now=datetime.now(UTC))
-    sys.stdout.write(f"{made or 'The migrations hold all functions as they are.'}\n")

@@ -11,32 +11,11 @@ from typing import TYPE_CHECKING
 from rag.metering import ModelCall, unheard
 
 if TYPE_CHECKING:
-    import openai
-
     from adapters.llm.fallback import FallbackModel
 
 PLACEHOLDER_KEY = "none"  # the SDK insists on a key; Ollama and llama.cpp ignore it
 CONNECT_S = 10.0
 RETRIES = 2  # the SDK's own: 408, 409, 429, 5xx and broken connections, 0.5-8 s apart or as Retry-After says
-
-
-@asynccontextmanager
-async def open_sdk(*, base_url: str, api_key: str | None, timeout_s: float) -> AsyncIterator["openai.AsyncOpenAI"]:
-    """The SDK's client for one address; `timeout_s` bounds each request from byte to byte."""
-    import httpx2
-    import openai
-
-    from adapters.llm.client import is_openrouter
-
-    async with openai.AsyncOpenAI(
-        base_url=base_url,
-        api_key=api_key or PLACEHOLDER_KEY,
-        max_retries=RETRIES,
-        timeout=httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-        default_headers={"X-OpenRouter-Title": "Baza"} if is_openrouter(base_url) else {},
-        http_client=openai.DefaultAioHttpClient(),  # a fifth less processor time for each call
-    ) as sdk:
-        yield sdk
 
 
 @asynccontextmanager
@@ -54,13 +33,24 @@ async def open_chat_model(
     """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`). `heard`
     receives each call that was answered or failed; `tries_alone` see `CircuitBreaker`."""
     # The SDK takes 1-3 s to import, and `baza` without a chat model never needs it.
-    from adapters.llm.client import CallSettings, OpenAIChatModel
+    import httpx2
+    import openai
+
+    from adapters.llm.client import OpenAIChatModel, is_openrouter
     from adapters.llm.fallback import CircuitBreaker, FallbackModel, GuardedModel
 
-    async with open_sdk(base_url=base_url, api_key=api_key, timeout_s=timeout_s) as sdk:
+    async with openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or PLACEHOLDER_KEY,
+        max_retries=RETRIES,
+        timeout=httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),  # from byte to byte
+        default_headers={"X-OpenRouter-Title": "Baza"} if is_openrouter(base_url) else {},
+        http_client=openai.DefaultAioHttpClient(),  # a fifth less processor time for each call
+    ) as sdk:
         guarded = []
         for name in models:
-            settings = CallSettings(model=name, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s)
-            model = OpenAIChatModel(sdk, settings, heard=heard)
+            model = OpenAIChatModel(
+                sdk, name, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s, heard=heard
+            )
             guarded.append(GuardedModel(model=model, breaker=CircuitBreaker(tries_alone=tries_alone), heard=heard))
         yield FallbackModel(guarded)

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -140,34 +140,29 @@ def _number(value: object) -> float:
     return number if math.isfinite(number) else 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallSettings:
-    """What goes with every request."""
-
-    model: str
-    temperature: float
-    max_tokens: int
-    timeout_s: float
-
-
 class OpenAIChatModel:
     """One model at one address; meets `rag.ports.ChatModel`. Make it with `open_chat_model`."""
 
     def __init__(
-        self, sdk: openai.AsyncOpenAI, settings: CallSettings, *, heard: Callable[[ModelCall], None] = unheard
+        self,
+        sdk: openai.AsyncOpenAI,
+        name: str,
+        *,
+        temperature: float,
+        max_tokens: int,
+        timeout_s: float,
+        heard: Callable[[ModelCall], None] = unheard,
     ) -> None:
         """`heard` receives each answer whose usage the server reports; the turn's meter also gets an estimate for an
         answer that was broken off."""
+        self.name = name
         self._sdk = sdk
-        self._settings = settings
+        self._fields = {"model": name, "temperature": temperature, "max_tokens": max_tokens}
+        self._longest = max_tokens * LONGEST_TOKEN
+        self._timeout_s = timeout_s
         self._heard = heard
         self._refused: frozenset[Rung] = frozenset()  # by this server for this model
         self._in_words = 0  # questions that still state the schema in words, because the model ignored the server's
-
-    @property
-    def name(self) -> str:
-        """The model's name, for records and logs."""
-        return self._settings.model
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         """The whole answer. Raises ModelError."""
@@ -185,7 +180,7 @@ class OpenAIChatModel:
                 ended = ended or has_ended(chunk)
                 piece, half = without_half(half + piece_of(chunk))
                 written += piece
-                if len(written) > self._settings.max_tokens * LONGEST_TOKEN:  # it must not fill our memory
+                if len(written) > self._longest:  # it must not fill our memory
                     raise ModelAway("the stream goes on beyond max_tokens")
                 if piece:
                     yield piece
@@ -258,7 +253,7 @@ class OpenAIChatModel:
     async def _complete(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> str:
         started = time.monotonic()
         with asking(), model_errors():
-            async with asyncio.timeout(self._settings.timeout_s):  # the SDK's is for each try, and between bytes
+            async with asyncio.timeout(self._timeout_s):  # the SDK's is for each try, and between bytes
                 body = self._request(messages, {"stream": False, **fields})
                 reply = as_reply(await self._sdk.post(PATH, cast_to=object, content=body))
         self._log_usage(call_of(reply, self.name), started)
@@ -266,7 +261,7 @@ class OpenAIChatModel:
 
     async def _chunks(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Json, None]:
         """The stream's chunks. Raises when the wait for one exceeds the timeout."""
-        limit_s = self._settings.timeout_s
+        limit_s = self._timeout_s
         with asking(), model_errors():
             body = self._request(messages, {"stream": True, "stream_options": {"include_usage": True}})
             async with asyncio.timeout(limit_s):
@@ -281,10 +276,8 @@ class OpenAIChatModel:
         """The whole body. The SDK's own `create` walks through each parameter and message, which takes milliseconds;
         its JSON takes half of one. Raises ValueError for half of a surrogate pair."""
         body = {
-            "model": self._settings.model,
             "messages": [{"role": message.role, "content": _content(message)} for message in messages],
-            "temperature": self._settings.temperature,
-            "max_tokens": self._settings.max_tokens,
+            **self._fields,
             **fields,
         }
         try:

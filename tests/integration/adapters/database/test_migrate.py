@@ -16,13 +16,13 @@ from adapters.database.migrate import (
     Schema,
     altered_migrations,
     check_migrated,
-    collect,
     migrate,
     read_folders,
     read_schema,
 )
 from adapters.database.postgres import open_postgres
 from adapters.database.transport import DatabaseAway, Transport
+from tests.collecting import collect, released_functions
 from tests.database import Server
 from tests.integration.adapters.database.catalog import described
 
@@ -220,7 +220,7 @@ async def test_the_cli_makes_the_same_database(
 
 def test_what_was_collected_is_not_collected_again(tmp_path: Path) -> None:
     schema = _collected(tmp_path)
-    assert schema.changed(schema.released_functions()) == {}
+    assert schema.changed(released_functions(schema)) == {}
 
 
 async def test_a_migration_that_was_applied_with_another_text_is_named(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from adapters.database import migrate
-from adapters.database.migrate import collect, read_folders
+from adapters.database.migrate import read_folders
+from tests.collecting import collect, released_functions
 
 _FIRST = "create table first (a int);"
 _ONE, _TWO = "select 1; -- one", "select 2; -- two"
@@ -71,14 +72,14 @@ def test_after_a_release_only_what_has_changed_or_gone_is_collected(folders: tup
     assert "drop_function_files('{two,three}')" in text
     assert "select 3;" in text
     assert _ONE not in text
-    assert read_folders(*folders).released_functions().keys() == {"one", "three"}
+    assert released_functions(read_folders(*folders)).keys() == {"one", "three"}
 
 
 def test_no_released_migration_of_ours_was_edited_or_lost() -> None:
-    listed = (migrate._CHECKOUT / "released.sha256").read_text(encoding="utf-8").splitlines()
+    listed = (migrate.CHECKOUT / "released.sha256").read_text(encoding="utf-8").splitlines()
     assert listed
     for digest, name in (line.split("  ", 1) for line in listed):
-        assert hashlib.sha256((migrate._CHECKOUT / name).read_bytes()).hexdigest() == digest, name
+        assert hashlib.sha256((migrate.CHECKOUT / name).read_bytes()).hexdigest() == digest, name
 
 
 @pytest.mark.parametrize(
