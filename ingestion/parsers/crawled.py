@@ -4,6 +4,7 @@ In: a file of `ingestion.files`. Out: a `Document` with a part for each page. Ne
 most pages repeat, are left out. Pages that the process has no time for are listed as unread.
 """
 
+import math
 import resource
 import time
 from collections import Counter
@@ -19,7 +20,7 @@ from ingestion.language import language_of
 from ingestion.parsers.html import read_page
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import chapter
-from ingestion.records import Block, Document
+from ingestion.records import Document
 
 SHINGLE_WORDS = 5
 ALIKE = 0.9  # share of common shingles: the same page with another date or counter
@@ -56,51 +57,35 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[ReadPage]:
     """Pages with text; galleries and the like are skipped, and pages behind a wall are added to `unread`."""
-    ends_at = time.monotonic() + _time_for_pages_s()
+    soft, _ = resource.getrlimit(resource.RLIMIT_CPU)  # what the parsing process has set itself; none in tests
+    ends_at = math.inf if soft == resource.RLIM_INFINITY else time.monotonic() + soft * TIME_SHARE
     for record in read_site(path):
         if isinstance(record, Unread):
             unread.extend(record.parts)
         elif time.monotonic() > ends_at:
             unread.append(UnreadPart(name=record.url, code=FailureCode.FILE_TOO_SLOW))
-        elif (page := _read(record, unread)) is not None:
-            yield page
+        elif (document := _read(record, unread)) is not None:
+            yield ReadPage(url=record.url, document=document)
 
 
-def _read(page: SitePage, unread: list[UnreadPart]) -> ReadPage | None:
+def _read(page: SitePage, unread: list[UnreadPart]) -> Document | None:
     try:
-        document = read_page(page.html, name=urlsplit(page.url).path.strip("/") or page.url)
+        return read_page(page.html, name=urlsplit(page.url).path.strip("/") or page.url)
     except SourceError as error:
         if error.code is not FailureCode.FILE_WITHOUT_TEXT:
             unread.append(UnreadPart(name=page.url, code=error.code))
         return None
-    return ReadPage(url=page.url, document=document)
-
-
-def _time_for_pages_s() -> float:
-    """A share of the limit that the parsing process has set itself; unlimited without one, as in tests."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_CPU)
-    return float("inf") if soft == resource.RLIM_INFINITY else soft * TIME_SHARE
 
 
 def _distinct(pages: Iterable[ReadPage]) -> list[ReadPage]:
     kept: list[tuple[ReadPage, frozenset[int]]] = []
     for page in pages:
-        shingles = _shingles(page.document)
-        if not any(_are_alike(shingles, others) for _, others in kept):
+        words = " ".join(block.text for block in page.document.blocks).casefold().split()
+        starts = range(max(1, len(words) - SHINGLE_WORDS + 1))
+        shingles = frozenset(hash(tuple(words[start : start + SHINGLE_WORDS])) for start in starts)
+        if not any(len(shingles & others) >= ALIKE * len(shingles | others) for _, others in kept):
             kept.append((page, shingles))
     return [page for page, _ in kept]
-
-
-def _shingles(document: Document) -> frozenset[int]:
-    words = " ".join(block.text for block in document.blocks).casefold().split()
-    return frozenset(
-        hash(tuple(words[start : start + SHINGLE_WORDS])) for start in range(max(1, len(words) - SHINGLE_WORDS + 1))
-    )
-
-
-def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
-    together = len(one | other)
-    return len(one & other) >= ALIKE * together
 
 
 def _without_repetitions(pages: Sequence[ReadPage]) -> list[ReadPage]:
@@ -109,11 +94,9 @@ def _without_repetitions(pages: Sequence[ReadPage]) -> list[ReadPage]:
         return list(pages)
     seen = Counter(text for page in pages for text in {block.text for block in page.document.blocks})
     repeated = {text for text, times in seen.items() if times > REPEATED_ON * len(pages)}
-    cleaned = (
-        replace(page, document=replace(page.document, blocks=_except(page.document.blocks, repeated))) for page in pages
-    )
-    return [page for page in cleaned if page.document.blocks]
-
-
-def _except(blocks: Sequence[Block], texts: set[str]) -> tuple[Block, ...]:
-    return tuple(block for block in blocks if block.text not in texts)
+    cleaned: list[ReadPage] = []
+    for page in pages:
+        blocks = tuple(block for block in page.document.blocks if block.text not in repeated)
+        if blocks:
+            cleaned.append(replace(page, document=replace(page.document, blocks=blocks)))
+    return cleaned

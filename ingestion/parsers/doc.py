@@ -10,7 +10,9 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileInfo
@@ -54,42 +56,29 @@ class ParagraphFacts:
     list_level: int = 0
 
 
+class _Piece(NamedTuple):
+    first: int
+    end: int
+    offset: int
+    width: int  # bytes per character
+
+
 @dataclass(frozen=True, kw_only=True)
 class DocText:
     """The characters of the file, and their positions in it."""
 
     body: str
-    notes: str
-    end_notes: str
-    boxes: str
-    _offsets: Sequence[tuple[int, int, int]]  # first character, its byte, bytes per character
+    others: tuple[str, ...]  # notes, end notes, text boxes
+    _pieces: Sequence[_Piece]
     _starts: Sequence[int] = field(default=())  # bytes at which paragraphs begin
     _facts: Sequence[ParagraphFacts] = field(default=())
 
     def facts(self, position: int) -> ParagraphFacts:
         """Properties of the paragraph with the body's character at `position`."""
-        index = bisect_right(self._offsets, position, key=lambda entry: entry[0]) - 1
-        first, offset, width = self._offsets[index]
+        index = bisect_right(self._pieces, position, key=lambda piece: piece.first) - 1
+        first, _, offset, width = self._pieces[index]
         found = bisect_right(self._starts, offset + (position - first) * width) - 1
         return self._facts[found] if found >= 0 else ParagraphFacts()
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Piece:
-    first: int
-    end: int
-    offset: int
-    is_wide: bool
-
-
-def is_encrypted(document: bytes) -> bool:
-    """Whether the header's flag says so."""
-    return len(document) > FLAGS_AT + 2 and bool(_number(document, FLAGS_AT, 2) & ENCRYPTED_FLAG)
-
-
-def table_name(document: bytes) -> str:
-    """The name of the stream with the tables."""
-    return "1Table" if _number(document, FLAGS_AT, 2) & SECOND_TABLE_FLAG else "0Table"
 
 
 def read_doc(document: bytes, table: bytes) -> DocText:
@@ -100,16 +89,13 @@ def read_doc(document: bytes, table: bytes) -> DocText:
     if sum(piece.end - piece.first for piece in pieces) > len(document):
         raise BadDoc("more characters than bytes")
     text = "".join(_decode(document, piece) for piece in pieces)
-    lengths = struct.unpack_from("<8I", document, LENGTHS_AT)
+    lengths = struct.unpack_from("<7I", document, LENGTHS_AT)
+    body, notes, _, _, _, end_notes, boxes = accumulate(lengths)
     starts, facts = _read_facts(document, _table(document, table, PAPX_TABLE_AT))
-    body, notes, headers, macros, remarks, end_notes, boxes = lengths[:7]
-    after_notes = body + notes + headers + macros + remarks
     return DocText(
-        body=text[:body],
-        notes=text[body : body + notes],
-        end_notes=text[after_notes : after_notes + end_notes],
-        boxes=text[after_notes + end_notes : after_notes + end_notes + boxes],
-        _offsets=[(piece.first, piece.offset, 1 + piece.is_wide) for piece in pieces] or [(0, 0, 1)],
+        body=text[: lengths[0]],
+        others=(text[body:notes], text[end_notes - lengths[5] : end_notes], text[end_notes:boxes]),
+        _pieces=pieces or [_Piece(first=0, end=0, offset=0, width=1)],
         _starts=starts,
         _facts=facts,
     )
@@ -140,16 +126,15 @@ def _pieces(clx: bytes) -> Iterator[_Piece]:
     for index in range(count):
         first, end = _number(table, 4 * index, 4), _number(table, 4 * index + 4, 4)
         place = _number(table, 4 * (count + 1) + 8 * index + 2, 4)
-        is_wide = not place & COMPRESSED_FLAG
-        offset = (place & ~COMPRESSED_FLAG) // (1 if is_wide else 2)
+        width = 1 if place & COMPRESSED_FLAG else 2
         if end > first:
-            yield _Piece(first=first, end=end, offset=offset, is_wide=is_wide)
+            yield _Piece(first=first, end=end, offset=(place & ~COMPRESSED_FLAG) * width // 2, width=width)
 
 
 def _decode(document: bytes, piece: _Piece) -> str:
     length = piece.end - piece.first
-    data = document[piece.offset : piece.offset + length * (1 + piece.is_wide)]
-    text = data.decode("utf-16-le" if piece.is_wide else "cp1252", errors="replace")
+    data = document[piece.offset : piece.offset + length * piece.width]
+    text = data.decode("cp1252" if piece.width == 1 else "utf-16-le", errors="replace")
     return text.ljust(length, "\0")[:length]
 
 
@@ -208,19 +193,17 @@ def _sprms(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (also for Word 95 and older)."""
+    """Raises SourceError FILE_ENCRYPTED, and BadDoc for Word 95 and older."""
     # Imported here: few files are of this kind.
     import olefile  # type: ignore[import-untyped] # it brings no types
 
     with olefile.OleFileIO(str(path)) as container:
         document = container.openstream("WordDocument").read()
-        if is_encrypted(document):
+        flags = _number(document, FLAGS_AT, 2)
+        if flags & ENCRYPTED_FLAG:
             raise SourceError(FailureCode.FILE_ENCRYPTED)
-        try:
-            text = read_doc(document, container.openstream(table_name(document)).read())
-        except (BadDoc, OSError) as error:
-            raise SourceError(FailureCode.FILE_DAMAGED, detail=str(error)) from error
-    return _Reader(text).read().document(info.name)
+        table = container.openstream("1Table" if flags & SECOND_TABLE_FLAG else "0Table").read()
+    return _Reader(read_doc(document, table)).read().document(info.name)
 
 
 class _Reader:
@@ -238,7 +221,7 @@ class _Reader:
         for words, mark, position in _paragraphs(self._source.body):
             self._read_paragraph(words, mark, self._source.facts(position))
         self._end_table()
-        for part in (self._source.notes, self._source.end_notes, self._source.boxes):
+        for part in self._source.others:
             for words, _, _ in _paragraphs(part):
                 self._outline.add(BlockKind.PARAGRAPH, words)
         return self._outline
@@ -254,16 +237,13 @@ class _Reader:
             self._text.append(words)
         else:
             self._end_table()
-            self._add(words, facts)
-
-    def _add(self, words: str, facts: ParagraphFacts) -> None:
-        if facts.style in HEADING_STYLES:
-            self._outline.add_heading(words, facts.style)
-        elif facts.list_id and words.strip():
-            indent = INDENT * min(facts.list_level, DEEPEST_LIST)
-            self._outline.add_line(BlockKind.LIST, f"{indent}- {words.strip()}")
-        else:
-            self._outline.add(BlockKind.PARAGRAPH, words)
+            if facts.style in HEADING_STYLES:
+                self._outline.add_heading(words, facts.style)
+            elif facts.list_id and words.strip():
+                indent = INDENT * min(facts.list_level, DEEPEST_LIST)
+                self._outline.add_line(BlockKind.LIST, f"{indent}- {words.strip()}")
+            else:
+                self._outline.add(BlockKind.PARAGRAPH, words)
 
     def _end_table(self) -> None:
         if self._row:

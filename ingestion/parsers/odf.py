@@ -42,12 +42,11 @@ class OdfReader:
         """`content` is the root, for its list styles."""
         self._outline = outline
         self._ordered = _ordered_levels(content)
-        self._depth = 0
         self._steps: Mapping[str, Callable[[Element], None]] = {
-            "h": self._read_heading,
+            "h": self._read_paragraph,
             "p": self._read_paragraph,
             "list": self._read_list,
-            "table": self._read_table,
+            "table": lambda table: outline.add(BlockKind.TABLE, render_table(list(map(_cells, _table_rows(table))))),
         }
 
     def read(self, element: Element) -> None:
@@ -61,16 +60,13 @@ class OdfReader:
         for inner in element:
             self.read(inner)
 
-    def _read_heading(self, element: Element) -> None:
-        level = attribute(element, "outline-level") or "1"
-        self._outline.add_heading(_text(element), min(int(level), DEEPEST_HEADING) if level.isdecimal() else 1)
-
     def _read_paragraph(self, element: Element) -> None:
-        self._outline.add(BlockKind.PARAGRAPH, _text(element))
-        self._read_hanging(element)
-
-    def _read_hanging(self, element: Element) -> None:
-        """Notes referenced in a paragraph, and text boxes anchored in it."""
+        """With the notes referenced in it, and the text boxes anchored in it."""
+        if local_name(element) == "h":
+            level = attribute(element, "outline-level") or "1"
+            self._outline.add_heading(_text(element), min(int(level), DEEPEST_HEADING) if level.isdecimal() else 1)
+        else:
+            self._outline.add(BlockKind.PARAGRAPH, _text(element))
         for note in element.iter("{*}note"):
             mark, body = words_of(child(note, "note-citation")), words_of(child(note, "note-body"))
             self._outline.add(BlockKind.PARAGRAPH, f"[{mark}] {body}")
@@ -85,8 +81,8 @@ class OdfReader:
             if local_name(item) not in ("list-item", "list-header"):
                 continue
             number += 1
-            bullet = f"{number}. " if is_ordered else "- "
-            self._read_item(item, INDENT * depth + bullet, style=style, depth=depth)
+            bullet = INDENT * depth + (f"{number}. " if is_ordered else "- ")
+            self._read_item(item, bullet, style=style, depth=depth)
         if depth == 0:
             self._outline.flush()
 
@@ -101,9 +97,6 @@ class OdfReader:
                 bullet = " " * len(bullet)
             else:
                 self.read(inner)
-
-    def _read_table(self, element: Element) -> None:
-        self._outline.add(BlockKind.TABLE, render_table([_cells(row) for row in _table_rows(element)]))
 
 
 def _ordered_levels(content: Element) -> frozenset[tuple[str, int]]:
@@ -216,7 +209,17 @@ def parse(path: Path, info: FileInfo) -> Document:
         if body is None:
             raise SourceError(FailureCode.FILE_DAMAGED, detail="no content")
         outline = Outline()
-        slides = _read_body(outline, content, body)
+        reader = OdfReader(outline, content)
+        slides = 0
+        for part in body:
+            kind = local_name(part)
+            if kind == "presentation":
+                slides = _read_slides(outline, part, reader)
+            for table in part.iterchildren("{*}table") if kind == "spreadsheet" else ():
+                outline.add_heading(attribute(table, "name") or "", 1)
+                add_sheet(outline, read_rows(table))
+            if kind not in ("presentation", "spreadsheet"):
+                reader.read_inside(part)
         meta = package.tree(META)
     return outline.document(
         info.name,
@@ -225,27 +228,6 @@ def parse(path: Path, info: FileInfo) -> Document:
         author=stated_in(meta, "initial-creator") or stated_in(meta, "creator"),
         pages=slides or None,
     )
-
-
-def _read_body(outline: Outline, content: Element, body: Element) -> int:
-    """Add all content. Returns the number of slides."""
-    reader = OdfReader(outline, content)
-    slides = 0
-    for part in body:
-        kind = local_name(part)
-        if kind == "spreadsheet":
-            _read_sheets(outline, part)
-        elif kind == "presentation":
-            slides = _read_slides(outline, part, reader)
-        else:
-            reader.read_inside(part)
-    return slides
-
-
-def _read_sheets(outline: Outline, spreadsheet: Element) -> None:
-    for table in spreadsheet.iterchildren("{*}table"):
-        outline.add_heading(attribute(table, "name") or "", 1)
-        add_sheet(outline, read_rows(table))
 
 
 def _read_slides(outline: Outline, presentation: Element, reader: OdfReader) -> int:

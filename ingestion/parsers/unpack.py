@@ -16,6 +16,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from functools import partial
@@ -136,16 +137,6 @@ def _pieces(source: IO[bytes]) -> Iterator[bytes]:
             yield piece
 
 
-def unpack_letter(path: Path, sink: Sink) -> None:
-    """Take the attachments of an EML file in order; a letter inside the letter is one of them."""
-    for name, part in attachments(open_letter(path)):
-        sink.take_if_whole(name, stated_bytes=0, pieces=partial(_content, part))
-
-
-def _content(part: EmailMessage) -> Iterator[bytes]:
-    yield content_of(part)
-
-
 def unpack_outlook(path: Path, sink: Sink) -> None:
     """Take the attachments of an MSG file. Letters and objects embedded in Outlook's own format are only listed."""
     # Imported here: the import takes 160 ms, and few files are of this kind.
@@ -176,15 +167,20 @@ def unpack(path: Path, *, name: str, folder: Path, members: int, total_bytes: in
 
 
 def _unpack(path: Path, name: str, sink: Sink) -> None:
-    kind = glance(path)
-    if kind is FileKind.EMAIL:
-        unpack_letter(path, sink)
-    elif kind is FileKind.OUTLOOK:
-        unpack_outlook(path, sink)
-    elif zipfile.is_zipfile(path):
-        unpack_zip(path, sink)
-    else:
-        unpack_packed(path, sink, name=name)
+    match glance(path):
+        case FileKind.EMAIL:
+            for attached, part in attachments(open_letter(path)):
+                sink.take_if_whole(attached, stated_bytes=0, pieces=partial(_content, part))
+        case FileKind.OUTLOOK:
+            unpack_outlook(path, sink)
+        case _ if zipfile.is_zipfile(path):
+            unpack_zip(path, sink)
+        case _:
+            unpack_packed(path, sink, name=name)
+
+
+def _content(part: EmailMessage) -> Iterator[bytes]:
+    yield content_of(part)
 
 
 def unpack_zip(path: Path, sink: Sink) -> None:
@@ -198,35 +194,27 @@ def unpack_zip(path: Path, sink: Sink) -> None:
             name = _zip_name(member)
             if member.is_dir() or stat.S_ISLNK(member.external_attr >> UNIX_MODE_SHIFT):
                 continue
-            if _least_end(member) > followed_at.get(member.header_offset, math.inf):
+            # The local header may be longer: it is a lower bound of the member's end.
+            if member.header_offset + LOCAL_HEADER_BYTES + member.compress_size > followed_at.get(
+                member.header_offset, math.inf
+            ):
                 sink.leave_out(name, sink.refused)
             elif member.flag_bits & ENCRYPTED_FLAG:
                 sink.leave_out(name, sink.encrypted)
             else:
-                sink.take_if_whole(name, stated_bytes=member.file_size, pieces=partial(_member_pieces, archive, member))
+                sink.take_if_whole(name, stated_bytes=member.file_size, pieces=partial(_member, archive, member))
 
 
-def _least_end(member: zipfile.ZipInfo) -> int:
-    """A lower bound of the member's end in the archive: its local header may be longer."""
-    return member.header_offset + LOCAL_HEADER_BYTES + member.compress_size
-
-
-def _member_pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    return _pieces(archive.open(member))
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
+    yield from _pieces(archive.open(member))
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
     """The member's name. Windows writes Russian in cp866, macOS in UTF-8, both unmarked; zipfile reads cp437."""
-    if member.flag_bits & UTF8_FLAG:
-        return member.filename
-    try:
-        raw = member.filename.encode("cp437")
-    except UnicodeEncodeError:
-        return member.filename
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("cp866")
+    for encoding in () if member.flag_bits & UTF8_FLAG else ("utf-8", "cp866"):
+        with suppress(UnicodeError):
+            return member.filename.encode("cp437").decode(encoding)
+    return member.filename
 
 
 def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
@@ -236,16 +224,17 @@ def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
     if reader is None:
         with tarfile.open(path, "r:") as archive:
             _unpack_tar(archive, sink)
-    elif not _unpack_packed_tar(reader, path, sink, name=name):
-        with _inflate(reader, path) as inflated:
-            sink.take(_packed_name(name), stated_bytes=0, pieces=partial(_pieces, inflated))
+    elif not _unpack_packed_tar(reader, path, sink):
+        packed = PurePath(name)
+        inside = packed.stem if packed.suffix.lower() in PACKED_ENDINGS and packed.stem else name
+        sink.take(inside, stated_bytes=0, pieces=lambda: _pieces(cast("IO[bytes]", reader(path))))
 
 
-def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink, *, name: str) -> bool:
+def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink) -> bool:
     """False when the content does not begin as a TAR. A TAR damaged further on is not treated as a single file: it
     would be read as an archive inside this one, and all its text stored twice."""
-    with _inflate(reader, path) as inflated:
-        capped = cast("IO[bytes]", _Capped(inflated, left=sink.total_bytes + TAR_OVERHEAD_BYTES, name=name))
+    with cast("IO[bytes]", reader(path)) as inflated:
+        capped = cast("IO[bytes]", _Capped(inflated, left=sink.total_bytes + TAR_OVERHEAD_BYTES))
         try:
             archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - apart: a later ReadError is damage
         except tarfile.ReadError:
@@ -253,10 +242,6 @@ def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink, *, name: str) -> 
         with archive:
             _unpack_tar(archive, sink)
     return True
-
-
-def _inflate(reader: Reader, path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", reader(path))
 
 
 def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
@@ -267,23 +252,18 @@ def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
             sink.take_if_whole(member.name, stated_bytes=member.size, pieces=partial(_pieces, content))
 
 
-def _packed_name(name: str) -> str:
-    path = PurePath(name)
-    return path.stem if path.suffix.lower() in PACKED_ENDINGS and path.stem else name
-
-
 class _Capped:
     """A stream with a byte limit: to reach the next header, tarfile reads through everything in between.
 
     In stream mode tarfile calls nothing but `read`.
     """
 
-    def __init__(self, source: IO[bytes], *, left: int, name: str) -> None:
-        self._source, self._left, self._name = source, left, name
+    def __init__(self, source: IO[bytes], *, left: int) -> None:
+        self._source, self._left = source, left
 
     def read(self, size: int = -1, /) -> bytes:
         piece = self._source.read(size)
         self._left -= len(piece)
         if self._left < 0:
-            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail="inflates without end")
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail="inflates without end")
         return piece

@@ -71,7 +71,7 @@ def test_a_section_without_words_has_no_text(tmp_path: Path) -> None:
 
 
 def test_pages_that_do_not_fit_into_the_time_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingestion.parsers.crawled._time_for_pages_s", lambda: -1.0)
+    monkeypatch.setattr("resource.getrlimit", lambda _: (0, 0))
     with pytest.raises(SourceError) as caught:
         _parse(tmp_path, {"/": _page("Начало"), "/a": _page("А")})
     assert caught.value.detail == "2 pages unread"
