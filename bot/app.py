@@ -153,8 +153,8 @@ class Parts:
                 meter=self.measures,
             )
             yield Worker(
-                self.stores.work,
-                MeteredPipeline(pipeline, self.purse()),
+                queue=self.stores.work,
+                pipeline=MeteredPipeline(pipeline, self.purse()),
                 name=f"{socket.gethostname()}:{os.getpid()}",
                 concurrency=settings.concurrency,
                 long_concurrency=settings.long_concurrency,

@@ -8,17 +8,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from bot.settings import MetricsSettings
-from domain.documents import DocumentStatus
 from domain.statistics import QueueState
-from ingestion.ports import Outcome
+from ingestion.ports import WorkMeter
 from rag.metering import ModelCall, TurnMetrics
 
 Resting = Callable[[], Mapping[str, bool]]
 """Model -> whether it is not called for a while after failures (`adapters.llm.fallback`)."""
 
 
-class Measures:
-    """Ignores every event. It also implements `ingestion.ports.WorkMeter`."""
+class Measures(WorkMeter):
+    """Ignores every event."""
 
     def turn_ended(self, turn: TurnMetrics) -> None:
         """A question was answered."""
@@ -34,12 +33,6 @@ class Measures:
 
     def watch_models(self, role: str, resting: Resting) -> None:
         """Register `resting`, which is called at each scrape."""
-
-    def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
-        """A document has left a stage after `seconds`."""
-
-    def document_ended(self, outcome: Outcome, code: str = "") -> None:
-        """An attempt at a document has ended; `code`: why it failed or will be retried."""
 
     def bot_api_failed(self, method: str, error: str) -> None:
         """A request to the Bot API failed; `error` is the name of aiogram's exception."""

@@ -2,27 +2,15 @@
 
 In: the passages of one document; bases whose passages another model embedded. Out: `WorkQueue.add_chunks` calls, or the
 chunks of a document that is small enough to be stored together with its publication; the same passages with vectors of
-this embedder, while the old ones are still searched. Of a large document, chunks that an earlier attempt stored with
-the same text and model are not embedded again. It publishes nothing. A base switches over at one moment, once no vector
-is missing; an interrupted run resumes from what is stored. Pure work is computed in a thread where it is long, and one
-piece ahead of its consumer.
+this embedder, while the old ones are still searched; a base switches over at one moment, once no vector is missing. It
+publishes nothing. Pure work is computed in a thread where it is long, and one piece ahead of its consumer.
 """
 
 import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Collection,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import cache
@@ -31,6 +19,7 @@ from pathlib import PurePath
 from typing import Protocol, TypeVar
 
 from domain.documents import DocumentStatus, SourceType, known_as
+from domain.ending import end
 from domain.ids import BaseId, ChunkId, DocumentId
 from ingestion.chunking.passages import Passages
 from ingestion.chunking.windows import split_into_windows, split_window
@@ -54,25 +43,22 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Indexer:
     """Embeds, analyses and stores the chunks of a document."""
 
-    def __init__(self, *, embedder: Embedder, analyzer: TermAnalyzer, queue: WorkQueue) -> None:
-        self._embedder = embedder
-        self._analyzer = analyzer
-        self._queue = queue
+    embedder: Embedder
+    analyzer: TermAnalyzer
+    queue: WorkQueue
 
     def with_names(self, parsed: Document, source: Source) -> Document:
-        """The document with the names that its passages are found by: a person may ask for a file by its file name.
-
-        The title comes first and the file name last.
-        """
+        """The document with the names that its passages are found by, the title first and the file name last."""
         is_file = source.type in (SourceType.FILE, SourceType.PATH)
         shown = known_as(source.type, parsed.title, source.identifier)
         stem = PurePath(shown).stem if is_file else parsed.title
         opening = " ".join(block.text for block in islice(parsed.blocks, OPENING_BLOCKS))[:OPENING_CHARS]
         names = dict.fromkeys((parsed.title, *spelled_out(stem, opening), stem))
-        lines = (NameLine(text=name, terms=count_terms(self._analyzer, name)) for name in names if name)
+        lines = (NameLine(text=name, terms=count_terms(self.analyzer, name)) for name in names if name)
         return replace(parsed, names=tuple(lines))
 
     async def index_together(
@@ -82,7 +68,7 @@ class Indexer:
         ServiceError."""
         windows = [[passages.window(place) for place in passages.windows] for _, _, passages in documents]
         every = [window for own in windows for window in own]
-        embedded = iter([vectors for group in in_groups(every) for vectors in await embed(self._embedder, group)])
+        embedded = iter([vectors for group in in_groups(every) for vectors in await embed(self.embedder, group)])
         vectors = [[vector for _ in own for vector in next(embedded)] for own in windows]
 
         def combine() -> list[tuple[Document, list[IndexedChunk]]]:
@@ -103,61 +89,54 @@ class Indexer:
         names: Sequence[NameLine],
         stored: int,
     ) -> None:
-        """Index and store every passage; `names` are document names by which each can be found too.
-
-        `stored` is how many chunks earlier attempts have left. Raises ServiceError, LeaseLost, DatabaseAway.
-        """
+        """Index and store every passage; `stored` is how many chunks earlier attempts have left: those with the same
+        text and model are not embedded again. Raises ServiceError, LeaseLost, DatabaseAway."""
         chunks = passages.chunks
-        kept = await self._keep(document, chunks) if stored else ()
+        kept: Collection[int] = ()
+        if stored:
+            digests = await asyncio.to_thread(lambda: [_md5(chunk.text) for chunk in chunks])
+            kept = await self.queue.keep_chunks(document, model=self.embedder.model, digests=digests)
         missing = [place for place in passages.windows if not all(own in kept for own in range(place.own, place.end))]
         done = len(chunks) - sum(place.end - place.own for place in missing)
         made = (self._index([passages.window(place) for place in group], names) for group in in_groups(missing))
         async with aclosing(one_ahead(made)) as groups:
             async for indexed in groups:
-                done += await self._store(document, indexed)
+                for first in range(0, len(indexed), CHUNKS_A_CALL):
+                    await self.queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_CALL])
+                done += len(indexed)
                 await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
 
-    async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
-        """Ordinals of stored chunks that need not be embedded again."""
-        digests = await asyncio.to_thread(lambda: [_md5(chunk.text) for chunk in chunks])
-        return await self._queue.keep_chunks(document, model=self._embedder.model, digests=digests)
-
     async def _index(self, windows: Sequence[Window], names: Sequence[NameLine]) -> list[IndexedChunk]:
-        vectors = [vector for own in await embed(self._embedder, windows) for vector in own]
+        vectors = [vector for own in await embed(self.embedder, windows) for vector in own]
         chunks = [chunk for window in windows for chunk in window.own]
         characters = sum(len(chunk.text) for chunk in chunks)
-        return await compute(
-            lambda: self._combine(chunks, vectors, [name.text for name in names]), characters=characters
-        )
-
-    async def _store(self, document: ClaimedDocument, indexed: Sequence[IndexedChunk]) -> int:
-        for first in range(0, len(indexed), CHUNKS_A_CALL):
-            await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_CALL])
-        return len(indexed)
+        named = [name.text for name in names]
+        return await compute(lambda: self._combine(chunks, vectors, named), characters=characters)
 
     def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], names: Sequence[str]) -> list[IndexedChunk]:
-        counted = cache(lambda above: count_terms(self._analyzer, above))  # neighbouring chunks share headings
-        return [self._indexed(chunk, vector, names, counted) for chunk, vector in zip(chunks, vectors, strict=True)]
-
-    def _indexed(
-        self, chunk: Chunk, vector: Vector, names: Sequence[str], counted: Callable[[str], Mapping[str, int]]
-    ) -> IndexedChunk:
-        # A question names the document or its section («договор аренды») more often than the passage itself does.
-        above = [line for line in (*names, *chunk.locator.headings) if line not in chunk.text]
-        terms = self._analyzer.terms(chunk.text)
-        return IndexedChunk(
-            chunk=chunk,
-            terms=Counter(terms),
-            length=length_of(self._analyzer, chunk.text, terms),
-            vector=vector,
-            model=self._embedder.model,
-            titled=counted("\n".join(dict.fromkeys(above))),
-        )
+        counted = cache(lambda above: count_terms(self.analyzer, above))  # neighbouring chunks share headings
+        indexed = []
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            # A question names the document or its section («договор аренды») more often than the passage itself does.
+            above = [line for line in (*names, *chunk.locator.headings) if line not in chunk.text]
+            terms = self.analyzer.terms(chunk.text)
+            indexed.append(
+                IndexedChunk(
+                    chunk=chunk,
+                    terms=Counter(terms),
+                    length=length_of(self.analyzer, chunk.text, terms),
+                    vector=vector,
+                    model=self.embedder.model,
+                    titled=counted("\n".join(dict.fromkeys(above))),
+                )
+            )
+        return indexed
 
 
 def length_of(analyzer: TermAnalyzer, text: str, terms: Sequence[str]) -> int:
     """Of a text with these terms, without the numbers of its tables: they would thin out the words beside them."""
-    return len(terms) - len(analyzer.terms("\n".join(_NUMBER_CELL.findall(text))))
+    cells = _NUMBER_CELL.findall(text)
+    return len(terms) - len(analyzer.terms("\n".join(cells))) if cells else len(terms)
 
 
 def count_terms(analyzer: TermAnalyzer, text: str) -> Counter[str]:
@@ -175,10 +154,8 @@ def spelled_out(name: str, opening: str) -> list[str]:
 
 
 async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vector]]:
-    """For each window the vectors of its own chunks; windows that the embedder finds too large are split.
-
-    Raises ServiceError; WindowTooLarge when even a single chunk is refused.
-    """
+    """For each window the vectors of its own chunks; windows that the embedder finds too large are split. Raises
+    ServiceError; WindowTooLarge when even a single chunk is refused."""
     try:
         return await embedder.embed_windows(windows)
     except WindowTooLarge:
@@ -204,26 +181,18 @@ async def compute(work: Callable[[], T], *, characters: int) -> T:
 
 
 async def one_ahead(works: Iterable[Coroutine[None, None, T]]) -> AsyncGenerator[T, None]:
-    """The results in order. While the consumer uses one, the next is being computed, and no more than that.
-
-    Raises what the works raise. Close the generator (`aclosing`) to cancel the work it has started.
-    """
-    waiting = iter(works)
-    begun = _begin(waiting)
+    """The results in order. While the consumer uses one, the next is being computed, and no more than that. Raises what
+    the works raise. Close the generator (`aclosing`) to cancel the work it has started."""
+    begun = map(asyncio.create_task, works)
+    ahead = next(begun, None)
     try:
-        while begun is not None:
-            made = await begun
-            begun = _begin(waiting)
+        while ahead is not None:
+            made = await ahead
+            ahead = next(begun, None)
             yield made
     finally:
-        if begun is not None:
-            begun.cancel()
-            await asyncio.gather(begun, return_exceptions=True)
-
-
-def _begin(waiting: Iterator[Coroutine[None, None, T]]) -> asyncio.Task[T] | None:
-    work = next(waiting, None)
-    return None if work is None else asyncio.create_task(work)
+        if ahead is not None:
+            await end(ahead)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,47 +238,41 @@ class VectorStore(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class Reindexer:
     """Embeds existing passages with another model."""
 
-    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
-        self._store = store
-        self._embedder = embedder
+    store: VectorStore
+    embedder: Embedder
 
     async def outdated(self, name: str | None = None) -> list[OutdatedBase]:
         """Bases to move. Raises DatabaseAway."""
-        return await self._store.outdated_bases(self._embedder.model, name=name)
+        return await self.store.outdated_bases(self.embedder.model, name=name)
 
     async def move(self, base: OutdatedBase, report: Callable[[int], None]) -> None:
-        """Move one base; `report` gets, now and then, how many of its passages have a vector of the model.
-
-        Documents that become ready meanwhile are moved too, so the number may exceed what the base had. Raises
-        ServiceError, WindowTooLarge, DatabaseAway.
-        """
+        """Move one base; `report` gets, now and then, how many of its passages have a vector of the model: documents
+        that become ready meanwhile count too. Raises ServiceError, WindowTooLarge, DatabaseAway."""
         done = base.passages - base.waiting
         report(done)
-        while not await self._store.switch(base.id, self._embedder.model):
-            for document in await self._store.outdated_documents(base.id, self._embedder.model):
+        while not await self.store.switch(base.id, self.embedder.model):
+            for document in await self.store.outdated_documents(base.id, self.embedder.model):
                 async for embedded in self._embed_document(base.id, document):
                     done += embedded
                     report(done)
 
     async def _embed_document(self, base: BaseId, document: DocumentId) -> AsyncIterator[int]:
-        """Embed in the same windows as ingestion would cut, so that the vectors are those of a document read anew.
-
-        Yields how many passages each store call added.
-        """
-        model = self._embedder.model
-        stored = await self._store.chunks(base, document, model)
+        """Embed in the same windows as ingestion would; yields how many passages each store call added."""
+        model = self.embedder.model
+        stored = await self.store.chunks(base, document, model)
         waiting = {each.chunk.ordinal: each.id for each in stored if not each.embedded}
-        windows = split_into_windows([each.chunk for each in stored], window_tokens=self._embedder.window_tokens)
+        windows = split_into_windows([each.chunk for each in stored], window_tokens=self.embedder.window_tokens)
         for group in in_groups([window for window in windows if any(chunk.ordinal in waiting for chunk in window.own)]):
-            vectors = [vector for own in await embed(self._embedder, group) for vector in own]
+            vectors = [vector for own in await embed(self.embedder, group) for vector in own]
             chunks = [chunk for window in group for chunk in window.own]
             made = [
                 (waiting[chunk.ordinal], vector)
                 for chunk, vector in zip(chunks, vectors, strict=True)
                 if chunk.ordinal in waiting
             ]
-            await self._store.store(base, model, made)
+            await self.store.store(base, model, made)
             yield len(made)

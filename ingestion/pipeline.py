@@ -1,16 +1,14 @@
 """Takes claimed documents through all stages to published passages: one alone, or several small ones at once.
 
-In: a `ClaimedDocument`, or those of one claim. Out: nothing but what the queue stores: a document ends ready, as a
-duplicate, or waiting for the person's choice. Errors go to the worker, which decides what happens next: SourceError,
-ServiceError, LeaseLost, DatabaseAway, HoldsLink. A retry after a crash starts from the beginning, but does not embed
-again what an earlier attempt stored. A small document costs more in calls of the database and in processes than in
-reading; together they share both. Whatever does not go smoothly, such as a file that is damaged, slow, a scan or not
-small after all, is done alone.
+In: a `ClaimedDocument`, or those of one claim. Out: what the queue stores: a document ends ready, as a duplicate, or
+waiting for the person's choice. Errors go to the worker. A retry starts from the beginning, but does not embed again
+what an earlier attempt stored. Small documents share calls and a process; whatever does not go smoothly with one of
+them, such as a file that is damaged, slow, a scan or not small after all, is done alone.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,7 +24,7 @@ from ingestion.files import SITE_TYPE, document_folder
 from ingestion.indexing import CHUNKS_A_BATCH, SHORT_CHARS, Indexer, compute
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.process import REFUSALS, FileParser, ParseProcess
-from ingestion.ports import Embedder, Outcome, TermAnalyzer, Unmetered, WorkMeter, WorkQueue
+from ingestion.ports import Embedder, Outcome, TermAnalyzer, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
 from ingestion.records import (
@@ -72,51 +70,43 @@ class _Cut:
         return len(self.passages.chunks) <= CHUNKS_A_BATCH
 
 
+@dataclass(kw_only=True)
 class IngestionPipeline:
     """Runs the stages in order, on one document (`run`) or on all of several small ones at once (`run_together`)."""
 
-    def __init__(
-        self,
-        *,
-        fetchers: Fetchers,
-        reader: FileReader,
-        cutter: ParseProcess,
-        embedder: Embedder,
-        analyzer: TermAnalyzer,
-        queue: WorkQueue,
-        sizes: PassageSizes,
-        scratch: Path,
-        meter: WorkMeter | None = None,
-    ) -> None:
-        self._fetchers = fetchers
-        self._reader = reader
-        self._cutter = cutter
-        self._sizes = sizes
-        self._indexer = Indexer(embedder=embedder, analyzer=analyzer, queue=queue)
-        self._queue = queue
-        self._scratch = scratch
-        self._meter = meter or Unmetered()
+    fetchers: Fetchers
+    reader: FileReader
+    cutter: ParseProcess
+    embedder: Embedder
+    analyzer: TermAnalyzer
+    queue: WorkQueue
+    sizes: PassageSizes
+    scratch: Path
+    meter: WorkMeter = field(default_factory=WorkMeter)
+
+    def __post_init__(self) -> None:
+        self._indexer = Indexer(embedder=self.embedder, analyzer=self.analyzer, queue=self.queue)
 
     async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
         """Run all stages on small documents of one claim at once; returns those that have ended, and those that cannot
         be read with the reason, for the caller to store. The others are to be run alone. Raises ServiceError,
         DatabaseAway."""
         able = [each for each in documents if each.attempt == 1 and not each.is_known and each.full_at is None]
-        with document_folder(self._scratch.absolute()) as folder:
+        with document_folder(self.scratch.absolute()) as folder:
             fetched = await self._fetch_all(able, folder)
-            going_on = await self._queue.record_contents(fetched)
+            going_on = await self.queue.record_contents(fetched)
             ended = {document.id: False for document, _ in fetched if document.id not in going_on}
-            async with self._cutter.shared(folder) as parser:
+            async with self.cutter.shared(folder) as parser:
                 notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
                 files = [(each, file) for each, file in fetched if each.id in going_on]
                 read = await self._read_all([*notes, *files], parser)
             cut = [done for done in read.values() if isinstance(done, _Cut)]
-            ended |= await self._queue.publish_together(await self._index_all([each for each in cut if each.is_small]))
+            ended |= await self.queue.publish_together(await self._index_all([each for each in cut if each.is_small]))
             for each in cut:
                 if not each.is_small and (is_new := await self._store_large(each)) is not None:
                     ended[each.document.id] = is_new
         for is_ready in ended.values():
-            self._meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
+            self.meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
         refused = {document: done for document, done in read.items() if isinstance(done, Failure)}
         return dict.fromkeys(ended) | refused
 
@@ -124,23 +114,22 @@ class IngestionPipeline:
         """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         if document.full_at is not None:
             raise SourceError(FailureCode.BASE_FULL, most=document.full_at)
-        progress = Progress(self._queue, document, meter=self._meter)
+        progress = Progress(self.queue, document, meter=self.meter)
         try:
             parsed = await self._read(document, progress)
-            is_new = parsed is not None and await self._store(await self._cut(document, parsed), progress)
-            self._meter.document_ended(Outcome.READY if is_new else Outcome.KNOWN)
+            is_new = False
+            if parsed is not None:
+                passages = await _cut(parsed.blocks, self.sizes, self.cutter, self.scratch)
+                if not passages.chunks:
+                    raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
+                is_new = await self._store(_Cut(document=document, parsed=parsed, passages=passages), progress)
+            self.meter.document_ended(Outcome.READY if is_new else Outcome.KNOWN)
         finally:
             await progress.close()
 
-    async def _cut(self, document: ClaimedDocument, parsed: Document) -> _Cut:
-        passages = await _cut(parsed.blocks, self._sizes, self._cutter, self._scratch)
-        if not passages.chunks:
-            raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
-        return _Cut(document=document, parsed=parsed, passages=passages)
-
     async def _store_large(self, cut: _Cut) -> bool | None:
         """Of a small file with many passages; None: it is to be run alone, which tells why."""
-        progress = Progress(self._queue, cut.document, meter=self._meter)
+        progress = Progress(self.queue, cut.document, meter=self.meter)
         try:
             return await self._store(cut, progress)
         except (SourceError, ServiceError, LeaseLost):
@@ -150,41 +139,32 @@ class IngestionPipeline:
 
     async def _store(self, cut: _Cut, progress: Progress) -> bool:
         """Index and publish; False where the base already has the content. A document of one batch is stored and
-        published in a single call, which also records the hash of a note: a call for that alone takes a fifth of its
-        time, and spares nothing but its embedding.
-        """
+        published in a single call, which also records the hash of a note."""
         document, parsed, passages = cut.document, cut.parsed, cut.passages
         note_hash = hash_note(document.source) if document.source.type is SourceType.NOTE else None
         chunks = len(passages.chunks)
         if cut.is_small:
             progress.begin(DocumentStatus.EMBEDDING, total=chunks)
             ((parsed, whole),) = await self._indexer.index_together([(document.source, parsed, passages)])
-            ended = await self._queue.publish(
-                document, chunks=chunks, last=whole, parsed=parsed, content_hash=note_hash
-            )
+            ended = await self.queue.publish(document, chunks=chunks, last=whole, parsed=parsed, content_hash=note_hash)
             return ended == PublishedDocument()
         if note_hash is not None and await self._is_known(document, note_hash):
             return False
         parsed = self._indexer.with_names(parsed, document.source)
         await progress.settled()
-        stored = await self._queue.store_blocks(document, parsed=parsed, chunks=chunks)
+        stored = await self.queue.store_blocks(document, parsed=parsed, chunks=chunks)
         progress.entered(DocumentStatus.EMBEDDING)
         await self._indexer.index(document, passages, progress, names=parsed.names, stored=stored)
-        return await self._queue.publish(document, chunks=chunks) == PublishedDocument()
+        return await self.queue.publish(document, chunks=chunks) == PublishedDocument()
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
         """The parsed source; None when work stops because the base already has this content or this file name."""
         source = document.source
-        is_note = source.type is SourceType.NOTE
-        parsed = read_note(source) if is_note else await self._read_file(document, progress)
-        return None if parsed is None else with_source(parsed, source)
-
-    async def _read_file(self, document: ClaimedDocument, progress: Progress) -> Document | None:
-        """Fetch and parse, unless the base already has the parsed text."""
-        known = await self._queue.known_reading(document) if document.is_known else None
-        if known is not None:
-            return known
-        with document_folder(self._scratch) as folder:
+        if source.type is SourceType.NOTE:
+            return with_source(read_note(source), source)
+        if document.is_known and (known := await self.queue.known_reading(document)) is not None:
+            return with_source(known, source)
+        with document_folder(self.scratch) as folder:
             file = await self._fetch(document, folder, progress)
             if file is None:
                 return None
@@ -192,45 +172,40 @@ class IngestionPipeline:
                 return None
             progress.begin(DocumentStatus.PARSING)
             parsed = await self._parse_or_caption(document.source, file, progress)
-        if _is_page(file) and await self._is_known(document, await _hash_page(parsed), file):
-            return None
-        return with_about(parsed, file)
+        if _is_page(file):  # hashed in a thread if it is long: 10 MB take seconds
+            characters = sum(len(block.text) for block in parsed.blocks)
+            page_hash = await compute(lambda: hash_page(parsed), characters=characters)
+            if await self._is_known(document, page_hash, file):
+                return None
+        return with_source(with_about(parsed, file), source)
 
     async def _fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile | None:
         """Fetch the file; None when the server says that the base's copy is current."""
         try:
-            return await self._fetchers.fetch(document, folder, progress)
+            return await self.fetchers.fetch(document, folder, progress)
         except Unchanged:
-            source = document.source
-            known = source.edition.content_hash if source.edition else None
-            if known and await self._is_known(document, known):
+            edition = document.source.edition
+            if edition and edition.content_hash and await self._is_known(document, edition.content_hash):
                 return None
             # The base's copy has been deleted in the meantime, so fetch without the edition.
-            return await self._fetchers.fetch(replace(document, source=replace(source, edition=None)), folder, progress)
+            document = replace(document, source=replace(document.source, edition=None))
+            return await self.fetchers.fetch(document, folder, progress)
 
     async def _parse_or_caption(self, source: Source, file: FetchedFile, progress: Progress) -> Document:
         """Parse; a photo without words, a silent recording or a program is kept for its caption, if it has one."""
         try:
-            return await self._parse(file, progress)
+            return await self.reader.read(file, progress)
         except SourceError as error:
+            if _is_page(file) and error.code in _WORDLESS | _WALLS:
+                raise _of_page(error, file) from error
             medium = _SILENT.get(error.code)
             if medium is None or source.type is not SourceType.FILE or not source.text:
                 raise
-            title = choose_title(None, (), name=file.name)
-            return Document(
-                title=title, blocks=(), medium=medium, unread=(UnreadPart(name=file.name, code=error.code),)
-            )
-
-    async def _parse(self, file: FetchedFile, progress: Progress) -> Document:
-        try:
-            return await self._reader.read(file, progress)
-        except SourceError as error:
-            if not _is_page(file) or error.code not in _WORDLESS | _WALLS:
-                raise
-            raise _of_page(error, file) from error
+            unread = UnreadPart(name=file.name, code=error.code)
+            return Document(title=choose_title(None, (), name=file.name), blocks=(), medium=medium, unread=(unread,))
 
     async def _is_known(self, document: ClaimedDocument, content_hash: str, file: FetchedFile | None = None) -> bool:
-        stopped = await self._queue.record_content(
+        stopped = await self.queue.record_content(
             document,
             content_hash=content_hash,
             size_bytes=file.size_bytes if file else None,
@@ -251,7 +226,7 @@ class IngestionPipeline:
 
     async def _fetch_small(self, document: ClaimedDocument, folder: Path) -> FetchedFile | None:
         try:
-            return await self._fetchers.fetch(document, folder, self._no_progress(document))
+            return await self.fetchers.fetch(document, folder, self._no_progress(document))
         except (SourceError, ServiceError, HoldsLink, Unchanged):
             return None
 
@@ -276,12 +251,12 @@ class IngestionPipeline:
             if file is None:
                 parsed: Document | None = read_note(document.source)
             else:
-                parsed = await self._reader.read_plain(file, self._no_progress(document), parser)
+                parsed = await self.reader.read_plain(file, self._no_progress(document), parser)
                 parsed = with_about(parsed, file) if parsed else None
             if parsed is None:
                 return None
             parsed = with_source(parsed, document.source)
-            passages = await _cut(parsed.blocks, self._sizes, parser, self._scratch)
+            passages = await _cut(parsed.blocks, self.sizes, parser, self.scratch)
         except SourceError as error:
             is_kept = error.code in _SILENT and document.source.text
             return error.failure if error.code in _UNREADABLE and not is_kept else None
@@ -305,7 +280,7 @@ class IngestionPipeline:
 
     def _no_progress(self, document: ClaimedDocument) -> Progress:
         """Nothing here takes long enough to be told."""
-        return Progress(self._queue, document).muted()
+        return Progress(self.queue, document).muted()
 
 
 async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser, folder: Path) -> Passages:
@@ -317,11 +292,6 @@ async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser,
     if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
         return cut_passages(blocks, sizes, folder=folder)
     return await cutter.cut(blocks, sizes, folder)
-
-
-async def _hash_page(parsed: Document) -> str:
-    """Hash in a thread if the page is long: a page of 10 MB takes seconds."""
-    return await compute(lambda: hash_page(parsed), characters=sum(len(block.text) for block in parsed.blocks))
 
 
 def _is_page(file: FetchedFile) -> bool:

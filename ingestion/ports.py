@@ -1,7 +1,7 @@
 """The ports of ingestion, as small Protocols; `adapters` implements them structurally.
 
-In and out: records of `ingestion.records`. Store calls raise `domain.errors.DatabaseAway` when the database does not
-answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is no longer ours.
+Store calls raise `domain.errors.DatabaseAway` when the database does not answer; calls under a lease raise
+`ingestion.errors.LeaseLost` when the lease is no longer ours.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -38,16 +38,6 @@ class Outcome(StrEnum):
     POSTPONED = "postponed"
 
 
-class Unmetered:
-    """Meets `ingestion.ports.WorkMeter`; ignores every call."""
-
-    def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
-        """Does nothing."""
-
-    def document_ended(self, outcome: Outcome, code: str = "") -> None:
-        """Does nothing."""
-
-
 class Embedder(Protocol):
     """Turns windows of one document into vectors (late chunking)."""
 
@@ -62,10 +52,7 @@ class Embedder(Protocol):
         ...
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
-        """For each window, the vectors of its OWN chunks, in order.
-
-        Raises WindowTooLarge (split and ask again), ServiceError (refused or away).
-        """
+        """For each window, the vectors of its OWN chunks, in order. Raises WindowTooLarge, ServiceError."""
         ...
 
 
@@ -101,8 +88,8 @@ class Recognizer(Protocol):
     """Reads the words in a picture (OCR)."""
 
     async def recognise(self, picture: bytes) -> list[Block]:
-        """`picture` is a PNG or JPEG, upright, of at most 4,000 pixels a side. Returns blocks in reading order without
-        locators; none when the picture holds no words. Raises ServiceError (away or refused)."""
+        """Blocks in reading order without locators; `picture` is a PNG or JPEG, upright, of at most 4,000 pixels a
+        side. Raises ServiceError."""
         ...
 
 
@@ -132,10 +119,8 @@ class Transcriber(Protocol):
     async def transcribe(
         self, path: Path, *, name: str, heard: Callable[[float, float], Awaitable[None]]
     ) -> Transcript:
-        """`heard(done_s, total_s)` is called as the work goes on. `name` is used in error texts.
-
-        Raises SourceError (damaged, without sound, too long) or ServiceError (the model cannot be loaded, or died).
-        """
+        """`heard(done_s, total_s)` is called as the work goes on. Raises SourceError (damaged, without sound, too long)
+        or ServiceError (the model cannot be loaded, or died)."""
         ...
 
 
@@ -145,16 +130,14 @@ class WorkQueue(Protocol):
     async def claim(
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
     ) -> ClaimedDocument | None:
-        """The next document of these lanes that is due, or one whose lease has expired; None when there is none. A lane
-        comes with the number of this worker's places in it that one person, or base, may hold. `only` asks for one
-        document, whatever its lane and due time."""
+        """The next document of these lanes that is due, or whose lease has expired. A lane comes with the number of
+        this worker's places in it that one person, or base, may hold; `only` is claimed whatever its lane and time."""
         ...
 
     async def claim_together(
         self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
     ) -> list[ClaimedDocument]:
-        """As `claim`; of notes and small files of text up to `most` of one person and base that nobody has tried
-        yet. `only` asks for these, which are of one base."""
+        """As `claim`; of notes and small files up to `most` of one person and base that nobody has tried yet."""
         ...
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
@@ -162,7 +145,7 @@ class WorkQueue(Protocol):
         ...
 
     async def give_back(self, document: ClaimedDocument) -> None:
-        """The worker has to stop: put the document back as if unclaimed; what is stored of it stays."""
+        """Put the document back as if unclaimed; what is stored of it stays."""
         ...
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
@@ -178,51 +161,35 @@ class WorkQueue(Protocol):
         media_type: str | None = None,
         edition: Edition | None = None,
     ) -> PublishedDocument | None:
-        """Record the content's hash (hex), and what else is known of it by now. None: go on.
-
-        The edition comes back with the claim of a document that reads the same source again.
-
-        When the base has the same content ready, this document becomes its DUPLICATE. When it has other content under
-        the same file name, this document becomes CHOOSING until the person has chosen between the two.
-        """
+        """Record the content's hash (hex), and what else is known of it by now. None: go on; else it has become a
+        DUPLICATE of the same content, or CHOOSING until the person has chosen between two of the same file name."""
         ...
 
     async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
-        """`record_content` for the files of one claim: those with which the work goes on. The others have ended, or are
-        no longer ours."""
+        """`record_content` for the files of one claim: those with which the work goes on."""
         ...
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
-        """The file held nothing but this address: put the document back into the queue as if the link had been sent,
-        with the file's caption."""
+        """The file held nothing but this address: back into the queue as if the link had been sent."""
         ...
 
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
-        """What was parsed for the ready version with the same content, without its caption: in a file that
-        `record_content` has put back into the queue only the caption is new. None when there is no such version."""
+        """What was parsed for the ready version with the same content, without its caption, which alone is new."""
         ...
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
-        """Store title, metadata and all blocks, replacing what an earlier attempt left, and begin EMBEDDING.
-
-        `chunks` is how many there will be. Returns how many chunks earlier attempts have left (see `keep_chunks`).
-        Reserves room for the chunks; raises SourceError (BASE_WITHOUT_ROOM) when the base may not hold so many more.
-        """
+        """Store title, metadata and all blocks, reserve room for so many chunks, and begin EMBEDDING. Returns how many
+        chunks earlier attempts have left. Raises SourceError (BASE_WITHOUT_ROOM)."""
         ...
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
-        """Drop the chunks of earlier attempts, except those with this model and these digests; return the ordinals
-        kept.
-
-        `digests` are the md5 (hex) of the texts of all chunks, by ordinal.
-        """
+        """Drop the chunks of earlier attempts, except those with this model and these digests (md5 of their texts in
+        hex, by ordinal); return the ordinals kept."""
         ...
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
-        """Store a batch in one call; a repeated ordinal overwrites.
-
-        The chunks can be found at once, unless an earlier version or the same content is being searched already.
-        """
+        """Store a batch in one call; a repeated ordinal overwrites. They can be found at once, unless an earlier
+        version or the same content is being searched already."""
         ...
 
     async def publish(
@@ -234,19 +201,14 @@ class WorkQueue(Protocol):
         parsed: Document | None = None,
         content_hash: str | None = None,
     ) -> PublishedDocument:
-        """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction.
-
-        `parsed` is what `store_blocks` takes, `content_hash` what `record_content` takes: with them, a document of one
-        batch needs no earlier call. Chunks with
-        higher ordinals are dropped; an earlier version leaves search at the same moment. The document may end as
-        DUPLICATE or CHOOSING as in `record_content`, when another became ready meanwhile. Raises SourceError
-        (BASE_WITHOUT_ROOM) when the base may not hold so many more; the call then stores nothing.
-        """
+        """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction, in
+        which an earlier version leaves search. With `parsed` (see `store_blocks`) and `content_hash` a document of one
+        batch needs no earlier call. May end as `record_content` does. Raises SourceError (BASE_WITHOUT_ROOM)."""
         ...
 
     async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
-        """`publish` for documents of one claim, in one transaction: those that have ended, and whether they are ready
-        now. One that is missing had no room, or is no longer ours."""
+        """`publish` for documents of one claim: whether they are ready now. One that is missing had no room, or is no
+        longer ours."""
         ...
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
@@ -262,18 +224,15 @@ class DocumentText(Protocol):
     """Reads back the parsed blocks (`baza show`, the entity enricher)."""
 
     async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> Sequence[Block]:
-        """All blocks in order (of a long document a spool), or those that begin within `most_chars`; empty when the
-        base holds no such document."""
+        """All blocks in order (of a long document a spool), or those that begin within `most_chars`."""
         ...
 
 
-class WorkMeter(Protocol):
-    """Counts the work for metrics; `ingestion.ports.Unmetered` counts nothing."""
+class WorkMeter:
+    """Counts the work for metrics; this one counts nothing."""
 
     def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
         """A document spent this many seconds in this stage, whether it went on or ended there."""
-        ...
 
     def document_ended(self, outcome: Outcome, code: str = "") -> None:
         """An attempt has ended; `code` says why it failed or was postponed (`FailureCode`)."""
-        ...

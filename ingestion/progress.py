@@ -1,8 +1,7 @@
 """Reports a document's progress to the queue about once a second.
 
-In: the stage's own counts, as often as it likes. Out: `WorkQueue.report` calls. Progress is only shown to people: when
-the database does not answer, a report is dropped and the work goes on; a lost lease stops the work. A stage that ends
-within a second is not reported.
+In: the stage's own counts, as often as it likes. Out: `WorkQueue.report` calls. When the database does not answer, a
+report is dropped and the work goes on; a lost lease stops the work.
 """
 
 import asyncio
@@ -14,8 +13,7 @@ import structlog
 from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
 from domain.ids import BaseId
-from ingestion.errors import LeaseLost
-from ingestion.ports import Unmetered, WorkMeter, WorkQueue
+from ingestion.ports import WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument
 
 REPORT_EVERY_S = 1.0  # Telegram lets a bot edit a chat's messages about once a second
@@ -35,7 +33,7 @@ class Progress:
         self._queue = queue
         self._document = document
         self._clock = clock
-        self._meter = meter or Unmetered()
+        self._meter = meter or WorkMeter()
         self._status = DocumentStatus.FETCHING  # the status that `claim` sets
         self._reported_at = self._entered_at = clock()
         self._is_muted = False
@@ -56,7 +54,9 @@ class Progress:
     def entered(self, status: DocumentStatus) -> None:
         """Note a stage that another call has already told the queue of."""
         self._reported_at = self._clock()
-        self._enter(status, self._reported_at)
+        if status is not self._status:
+            self._meter.stage_ended(self._status, self._reported_at - self._entered_at)
+            self._status, self._entered_at = status, self._reported_at
         self._forget_later()
 
     def begin(self, status: DocumentStatus, *, total: int = 0) -> None:
@@ -73,28 +73,17 @@ class Progress:
 
     async def settled(self) -> None:
         """Report no more of this stage, and wait for the report that is under way: coming after the call that tells of
-        the next stage it would take that back, and with it that what has been read so far is found."""
+        the next stage it would take that back."""
         self._forget_later()
         if self._telling is not None:
             await asyncio.gather(self._telling, return_exceptions=True)
 
     async def report(self, status: DocumentStatus, *, done: int = 0, total: int = 0) -> None:
         """Report a new stage at once, and progress within a stage once a second. Raises LeaseLost."""
-        now = self._clock()
-        if self._is_muted:
-            return
-        if status is self._status and now - self._reported_at < REPORT_EVERY_S:
-            return
-        self._reported_at = now
-        self._enter(status, now)
-        self._forget_later()
-        await self._tell(status, done=done, total=total)
-
-    def _enter(self, status: DocumentStatus, now: float) -> None:
-        if status is self._status:
-            return
-        self._meter.stage_ended(self._status, now - self._entered_at)
-        self._status, self._entered_at = status, now
+        is_soon = status is self._status and self._clock() - self._reported_at < REPORT_EVERY_S
+        if not self._is_muted and not is_soon:
+            self.entered(status)
+            await self._tell(status, done=done, total=total)
 
     def _forget_later(self) -> None:
         if self._later is not None:
@@ -102,13 +91,8 @@ class Progress:
             self._later = None
 
     def _tell_later(self, status: DocumentStatus, total: int) -> None:
-        self._telling = asyncio.ensure_future(self._tell_quietly(status, total))
-
-    async def _tell_quietly(self, status: DocumentStatus, total: int) -> None:
-        try:
-            await self._tell(status, done=0, total=total)
-        except LeaseLost:  # the work itself meets it at its next call, or has ended already
-            return
+        """A lost lease meets the work itself at its next call, or it has ended already."""
+        self._telling = asyncio.ensure_future(self._tell(status, done=0, total=total))
 
     async def _tell(self, status: DocumentStatus, *, done: int, total: int) -> None:
         try:

@@ -2,8 +2,7 @@
 
 In: the queue and the pipeline. Out: documents that are ready, failed, or back in the queue for a retry, later each
 time. A worker may be killed at any moment: another one claims its documents when their leases expire. When a lease is
-lost first, the work is cancelled; a database that does not answer is tolerated until the lease would have expired
-anyway. It knows nothing of the stages.
+lost, the work is cancelled; a database that does not answer is tolerated until then. It knows nothing of the stages.
 """
 
 import asyncio
@@ -11,6 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Protocol
 
@@ -22,18 +22,18 @@ from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
 from ingestion.intake import link_of
-from ingestion.ports import Outcome, Unmetered, WorkMeter, WorkQueue
+from ingestion.ports import Outcome, WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument, Failure
 
 LONGEST_S = 3600.0
 REFUSED_S = 600.0  # a wrong key or an empty balance waits for a person; asking often does not help
 JITTER = 0.2  # spreads the retries of documents that failed together
 _PAGE_ATTEMPTS = 3  # the person is watching, and a site that is down now mostly stays down for long
-_ATTEMPTS = {
-    FailureCode.PAGE_NOT_FOUND_HOST: _PAGE_ATTEMPTS,
-    FailureCode.PAGE_UNREACHABLE: _PAGE_ATTEMPTS,
-    FailureCode.PAGE_STATUS: _PAGE_ATTEMPTS,
-    FailureCode.PAGE_TOO_SLOW: _PAGE_ATTEMPTS,
+_OF_PAGES = {
+    FailureCode.PAGE_NOT_FOUND_HOST,
+    FailureCode.PAGE_UNREACHABLE,
+    FailureCode.PAGE_STATUS,
+    FailureCode.PAGE_TOO_SLOW,
 }
 RENEWALS_A_LEASE = 3  # two in a row may fail before the lease expires
 UNEXPECTED_TRIES = 3  # within one claim, the first try included
@@ -51,7 +51,7 @@ def next_attempt_in_s(
     """Seconds until attempt `attempt + 1`; None when this was the last. `chance` is a random number from 0 to 1."""
     if error.code is FailureCode.DAY_SPENT:  # it is nobody's fault, and the attempt is not counted
         return (error.retry_after_s or LONGEST_S) + JITTER * chance * LONGEST_S
-    if attempt >= min(attempts, _ATTEMPTS.get(error.code, attempts)):
+    if attempt >= (min(attempts, _PAGE_ATTEMPTS) if error.code in _OF_PAGES else attempts):
         return None
     if error.retry_after_s is not None:
         return min(error.retry_after_s, LONGEST_S) * (1 + JITTER * chance)  # never sooner than the service asked for
@@ -114,50 +114,27 @@ class Pipeline(Protocol):
         ...
 
 
+@dataclass(kw_only=True, eq=False)
 class Worker:
-    """Works on documents concurrently, up to a limit for each lane."""
+    """Works on documents concurrently, up to a limit for each lane; 0 leaves a lane to other workers. Notes and small
+    files have places beside those of `concurrency`, which no large file takes."""
 
-    def __init__(
-        self,
-        queue: WorkQueue,
-        pipeline: Pipeline,
-        *,
-        name: str,
-        concurrency: int,
-        lease_s: int,
-        poll_s: float,
-        attempts: int,
-        backoff_s: float,
-        grace_s: float = GRACE_S,
-        long_concurrency: int = 1,
-        upkeep: Callable[[], Coroutine[object, object, object]] | None = None,
-        meter: WorkMeter | None = None,
-    ) -> None:
-        """`concurrency` limits Lane.QUICK, `long_concurrency` Lane.LONG; 0 leaves a lane to other workers. Notes and
-        small files have further places (SHORT_PLACES, half of `concurrency`), which no large file takes.
-
-        `upkeep` is started from time to time while the worker is idle; new documents do not wait for it.
-        """
-        self._queue = queue
-        self._pipeline = pipeline
-        self._name = name
-        self._places: Mapping[Lane, int] = {
-            Lane.SHORT: SHORT_PLACES,
-            Lane.SMALL: (concurrency + 1) // 2,
-            Lane.QUICK: concurrency,
-            Lane.LONG: long_concurrency,
-        }
-        self._lease_s = lease_s
-        self._poll_s = poll_s
-        self._attempts = attempts
-        self._backoff_s = backoff_s
-        self._grace_s = grace_s
-        self._upkeep = upkeep
-        self._upkeep_at = 0.0
-        self._meter = meter or Unmetered()
-        self._keeping_up: asyncio.Task[object] | None = None
-        self._awake = asyncio.Event()
-        self._running: dict[asyncio.Task[object], Lane] = {}
+    queue: WorkQueue
+    pipeline: Pipeline
+    name: str
+    concurrency: int  # Lane.QUICK
+    long_concurrency: int = 1  # Lane.LONG
+    lease_s: int
+    poll_s: float
+    attempts: int
+    backoff_s: float
+    grace_s: float = GRACE_S
+    upkeep: Callable[[], Coroutine[object, object, object]] | None = None  # from time to time, while it is idle
+    meter: WorkMeter = field(default_factory=WorkMeter)
+    _upkeep_at: float = 0.0
+    _keeping_up: asyncio.Task[object] | None = None
+    _awake: asyncio.Event = field(default_factory=asyncio.Event)
+    _running: dict[asyncio.Task[object], Lane] = field(default_factory=dict)
 
     def wake(self) -> None:
         """Poll the queue now: something was enqueued in this process."""
@@ -173,20 +150,16 @@ class Worker:
                 if not await self._take():
                     self._keep_up()
                     await self._pause()
-            await asyncio.wait({*self._running, stopping}, timeout=self._grace_s)
+            await asyncio.wait({*self._running, stopping}, timeout=self.grace_s)
         finally:
             stopping.cancel()
-            await self._give_all_back()
-            await self._stop_keeping_up()
+            await end(*self._running, *((self._keeping_up,) if self._keeping_up else ()))
 
     async def run_one(self, document_id: DocumentId) -> None:
-        """Work on this document to its end, sleeping between retries. Does nothing if another worker holds it or it is
-        final.
-
-        Raises DatabaseAway when it cannot even be claimed.
-        """
+        """Work on this document to its end, sleeping between retries, unless another worker holds it or it is final.
+        Raises DatabaseAway when it cannot even be claimed."""
         while True:
-            document = await self._queue.claim(worker=self._name, lease_s=self._lease_s, only=document_id)
+            document = await self.queue.claim(worker=self.name, lease_s=self.lease_s, only=document_id)
             if document is None:
                 return
             delay_s = await self._work(document)
@@ -196,8 +169,8 @@ class Worker:
 
     async def run_together(self, documents: Collection[DocumentId]) -> None:
         """The same for small documents of one base, which share their calls and a process."""
-        claimed = await self._queue.claim_together(
-            worker=self._name, lease_s=self._lease_s, most=len(documents), only=documents, lanes=ANY_LANE
+        claimed = await self.queue.claim_together(
+            worker=self.name, lease_s=self.lease_s, most=len(documents), only=documents, lanes=ANY_LANE
         )
         again = await self._work_together(claimed)
         for document, delay_s in again.items():
@@ -207,56 +180,52 @@ class Worker:
     async def _take(self) -> bool:
         """Start the next document, or several small ones; False when there is none, or no free slot for it."""
         busy = Counter(self._running.values())
-        lanes = {lane: _for_one_person(most) for lane, most in self._places.items() if busy[lane] < most}
+        places = {
+            Lane.SHORT: SHORT_PLACES,
+            Lane.SMALL: (self.concurrency + 1) // 2,
+            Lane.QUICK: self.concurrency,
+            Lane.LONG: self.long_concurrency,
+        }
+        # How many places one person, or base, may hold: where there are several, one is left for the others.
+        lanes = {lane: max(1, most - 1) for lane, most in places.items() if busy[lane] < most}
         if not lanes:
             return False
         try:
-            claimed = await self._queue.claim_together(
-                worker=self._name, lease_s=self._lease_s, most=TOGETHER, lanes=lanes
+            claimed = await self.queue.claim_together(
+                worker=self.name, lease_s=self.lease_s, most=TOGETHER, lanes=lanes
             )
         except DatabaseAway as error:
-            log.warning("claim_failed", worker=self._name, reason=str(error))
+            log.warning("claim_failed", worker=self.name, reason=str(error))
             return False
-        if not claimed:
-            return False
-        task: asyncio.Task[object] = asyncio.create_task(self._work_together(claimed))
-        self._running[task] = claimed[0].source.lane
-        task.add_done_callback(self._end)
-        return True
+        if claimed:
+            task: asyncio.Task[object] = asyncio.create_task(self._work_together(claimed))
+            self._running[task] = claimed[0].source.lane
+            task.add_done_callback(self._end)
+        return bool(claimed)
 
     def _end(self, task: asyncio.Task[object]) -> None:
         del self._running[task]
         self._awake.set()
         if not task.cancelled() and (error := task.exception()):
-            log.error("outcome_not_stored", worker=self._name, exc_info=error)  # claimed again when the lease expires
+            log.error("outcome_not_stored", worker=self.name, exc_info=error)  # claimed again when the lease expires
 
     async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(self._poll_s):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.poll_s):
                 await self._awake.wait()
-        except TimeoutError:
-            pass
 
     def _keep_up(self) -> None:
         """Start the database upkeep when it is due and this worker is idle."""
-        if self._upkeep is None or self._running or self._keeping_up or monotonic() < self._upkeep_at:
+        if self.upkeep is None or self._running or self._keeping_up or monotonic() < self._upkeep_at:
             return
-        self._keeping_up = asyncio.create_task(self._upkeep())
+        self._keeping_up = asyncio.create_task(self.upkeep())
         self._keeping_up.add_done_callback(self._kept_up)
 
     def _kept_up(self, upkeep: asyncio.Task[object]) -> None:
         self._upkeep_at = monotonic() + UPKEEP_EVERY_S
         self._keeping_up = None
         if not upkeep.cancelled() and (error := upkeep.exception()):
-            log.warning("upkeep_failed", worker=self._name, reason=type(error).__name__)
-
-    async def _stop_keeping_up(self) -> None:
-        """Cancel the upkeep at the worker's end; the next worker repeats what was cut short."""
-        if self._keeping_up is not None:
-            await end(self._keeping_up)
-
-    async def _give_all_back(self) -> None:
-        await end(*self._running)
+            log.warning("upkeep_failed", worker=self.name, reason=type(error).__name__)
 
     async def _work_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, float]:
         """Seconds until the next try of those with which this worker is not done."""
@@ -275,7 +244,7 @@ class Worker:
                 del waiting[0]
 
         try:
-            await work_under_lease(work(), self._queue, documents, lease_s=self._lease_s)
+            await work_under_lease(work(), self.queue, documents, lease_s=self.lease_s)
         except LeaseLost as error:
             log.info("lease_lost", reason=str(error))
         except asyncio.CancelledError:
@@ -288,7 +257,7 @@ class Worker:
         """Those with which the worker is done. Whatever goes wrong with one, they are all worked alone afterwards."""
         started = monotonic()
         try:
-            ended = await self._pipeline.run_together(documents)
+            ended = await self.pipeline.run_together(documents)
             for document, failure in [(each, ended.get(each.id)) for each in documents]:
                 await self._fail_if_held(document, failure)
         except (ServiceError, DatabaseAway) as error:
@@ -311,7 +280,7 @@ class Worker:
                 return None
             except DatabaseAway as error:
                 log.warning("database_away", reason=str(error))
-                return self._lease_s + 1.0  # once the lease has expired, the document can be claimed again
+                return self.lease_s + 1.0  # once the lease has expired, the document can be claimed again
             except asyncio.CancelledError:
                 await self._give_back(document)
                 raise
@@ -319,7 +288,7 @@ class Worker:
             return delay_s
 
     async def _try(self, document: ClaimedDocument) -> float | None:
-        if document.attempt > self._attempts:
+        if document.attempt > self.attempts:
             # Every attempt ended with the death of its worker: this document may be what kills workers.
             await self._fail(document, Failure(code=FailureCode.INTERNAL.value, detail="no attempt came to an end"))
             return None
@@ -330,8 +299,8 @@ class Worker:
         except ServiceError as error:
             return await self._postpone(document, error)
         except HoldsLink as saved:
-            self._meter.document_ended(Outcome.KNOWN)
-            await self._queue.become_link(document, link=link_of(saved.address))
+            self.meter.document_ended(Outcome.KNOWN)
+            await self.queue.become_link(document, link=link_of(saved.address))
             return 0.0
         return None
 
@@ -339,8 +308,8 @@ class Worker:
         """Run the pipeline under the lease. A bug is retried, and then fails only this document."""
         for trial in range(1, UNEXPECTED_TRIES + 1):
             try:
-                work = self._pipeline.run(document)
-                return await work_under_lease(work, self._queue, [document], lease_s=self._lease_s)
+                work = self.pipeline.run(document)
+                return await work_under_lease(work, self.queue, [document], lease_s=self.lease_s)
             except (SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink):
                 raise
             except Exception as error:  # the top of a document's work: one mistake must not stop the others
@@ -357,15 +326,15 @@ class Worker:
     async def _fail(self, document: ClaimedDocument, failure: Failure) -> None:
         # The detail is not logged: a parser's message may quote the document. The database keeps it (`error_detail`).
         log.info("document_failed", code=failure.code)
-        self._meter.document_ended(Outcome.FAILED, failure.code)
-        await self._queue.fail(document, failure=failure)
+        self.meter.document_ended(Outcome.FAILED, failure.code)
+        await self.queue.fail(document, failure=failure)
 
     async def _postpone(self, document: ClaimedDocument, error: ServiceError) -> float | None:
         delay_s = next_attempt_in_s(
             error,
             attempt=document.attempt,
-            attempts=self._attempts,
-            backoff_s=self._backoff_s,
+            attempts=self.attempts,
+            backoff_s=self.backoff_s,
             chance=random.random(),  # noqa: S311 - spreads load, guards nothing
         )
         if delay_s is None:
@@ -373,18 +342,13 @@ class Worker:
             return None
         tell = log.error if error.code is FailureCode.SERVICE_REFUSED else log.warning
         tell("document_postponed", code=error.code, delay_s=round(delay_s, 1), params=error.params, detail=error.detail)
-        self._meter.document_ended(Outcome.POSTPONED, error.code.value)
-        await self._queue.postpone(document, failure=error.failure, delay_s=delay_s)
+        self.meter.document_ended(Outcome.POSTPONED, error.code.value)
+        await self.queue.postpone(document, failure=error.failure, delay_s=delay_s)
         return delay_s
 
     async def _give_back(self, document: ClaimedDocument) -> None:
         """Let the next worker claim it at once; the person is not told, and the attempt is not counted."""
         try:
-            await self._queue.give_back(document)
+            await self.queue.give_back(document)
         except (LeaseLost, DatabaseAway) as error:
             log.info("not_given_back", reason=str(error))
-
-
-def _for_one_person(places: int) -> int:
-    """How many places of a lane one person, or base, may hold: where there are several, one is left for the others."""
-    return max(1, places - 1)

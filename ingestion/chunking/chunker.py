@@ -1,11 +1,11 @@
 """Packs a document into passages: paragraphs up to a token budget, with an overlap of whole sentences.
 
 In: a parsed document. Out: chunks in reading order, each a contiguous stretch of the document's text; before it, a
-table's header may be repeated. It does not count tokens exactly (see `windows`), reads no files, and does not know
-which model embeds the passages.
+table's header may be repeated. Tokens are estimated (see `windows`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from domain.locator import Locator
 from ingestion.chunking.pieces import Knife, Piece
@@ -35,6 +35,7 @@ def join_locators(locators: Sequence[Locator], *, own: Sequence[Locator]) -> Loc
     first = locators[0]
     page, page_end = _range((locator.page, locator.page_end) for locator in locators)
     row, row_end = _range((locator.row, locator.row_end) for locator in locators)
+    steps = zip(*(locator.headings for locator in own), strict=False)
     starts = [locator.start_s for locator in locators if locator.start_s is not None]
     ends = [locator.end_s for locator in locators if locator.end_s is not None]
     return Locator(
@@ -47,26 +48,15 @@ def join_locators(locators: Sequence[Locator], *, own: Sequence[Locator]) -> Loc
         row_end=row_end,
         member=first.member,
         url=first.url,
-        headings=_shared_path([locator.headings for locator in own]),
+        headings=tuple(step[0] for step in takewhile(lambda step: len({*step}) == 1, steps)),
     )
 
 
 def _range(places: Iterable[tuple[int | None, int | None]]) -> tuple[int | None, int | None]:
     """The first and the last place; the last is None when it equals the first."""
     known = [(first, last or first) for first, last in places if first is not None]
-    if not known:
-        return None, None
-    low, high = min(first for first, _ in known), max(last for _, last in known)
+    low, high = min((first for first, _ in known), default=None), max((last for _, last in known), default=None)
     return low, high if high != low else None
-
-
-def _shared_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The longest common prefix of the paths: for two short sections, the section that holds both."""
-    shared = paths[0]
-    for path in paths[1:]:
-        while shared != path[: len(shared)]:
-            shared = shared[:-1]
-    return shared
 
 
 class Stretch:
@@ -90,7 +80,10 @@ class Stretch:
     def move_on(self, behind: int) -> None:
         """Drop the first `behind` pieces and read on."""
         del self.pieces[:behind]
-        texts = [self._kept_text()]
+        del self._begins[:behind]
+        first = self._begins[0] if self._begins else self._end  # where the block begins: a table's header is there
+        texts = [self._text[first - self._start :]]
+        self._start = first
         read = 0
         while read < STRETCH_CHARS:
             block = next(self._blocks, None)
@@ -105,15 +98,6 @@ class Stretch:
             read += len(block.text) + len(BLOCK_SEPARATOR)
         self._text = "".join(texts)
 
-    def _kept_text(self) -> str:
-        """The text from the first block that still has a piece on: a table's header is there."""
-        behind = len(self._begins) - len(self.pieces)
-        del self._begins[:behind]
-        first = self._begins[0] if self._begins else self._end
-        kept = self._text[first - self._start :]
-        self._start = first
-        return kept
-
 
 def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
     """All passages of a document; see `cut_chunks`."""
@@ -123,17 +107,13 @@ def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int
 def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: int) -> Iterator[Chunk]:
     """Passages of at most `chunk_tokens`; each repeats up to `overlap_tokens` of whole sentences from the one before.
 
-    Blocks are read lazily, and only some pages of them are held at a time. A sentence, table row, list item or code
-    block that fits a passage is never cut. A heading opens the passage of the text after it, unless the two together
-    are too large.
-
-    Raises ValueError when `chunk_tokens` is too small or `overlap_tokens` is not between 0 and `chunk_tokens`.
+    Blocks are read lazily. A sentence, table row, list item or code block that fits a passage is never cut; a heading
+    opens the passage of the text after it, unless the two together are too large. Raises ValueError for wrong sizes.
     """
     if chunk_tokens < SMALLEST_CHUNK_TOKENS or not 0 <= overlap_tokens < chunk_tokens:
-        message = (
-            f"chunk_tokens must be at least {SMALLEST_CHUNK_TOKENS} and above overlap_tokens, which is not negative"
+        raise ValueError(
+            f"chunk_tokens must be at least {SMALLEST_CHUNK_TOKENS}, and overlap_tokens from 0 to below them"
         )
-        raise ValueError(message)
     stretch = Stretch(blocks, piece_tokens=chunk_tokens)
     return _pack(stretch, budget=chunk_tokens * HUNDREDTHS, overlap=overlap_tokens * HUNDREDTHS)
 
@@ -154,7 +134,16 @@ def _pack(stretch: Stretch, *, budget: int, overlap: int) -> Iterator[Chunk]:
             continue
         end = _end_before_block(pieces, start, own, end, budget)
         end = _leave_announcements(pieces, own, end, budget)
-        yield _build_chunk(stretch, pieces[start:end], own=pieces[own:end], ordinal=ordinal)
+        lead = pieces[start].lead
+        header = stretch.text(lead.start, lead.end) + "\n" if lead is not None else ""
+        span = Span(start=pieces[start].start, end=pieces[end - 1].end)
+        locators = [piece.locator for piece in pieces[start:end]]
+        yield Chunk(
+            ordinal=ordinal,
+            text=header + stretch.text(span.start, span.end),
+            span=span,
+            locator=join_locators(locators, own=locators[own - start :]),
+        )
         own, earliest, ordinal = end, start + 1, ordinal + 1
 
 
@@ -166,16 +155,13 @@ def _fill(pieces: Sequence[Piece], start: int, own: int, budget: int) -> int:
         piece = pieces[end]
         if weight + piece.gap + piece.weight > budget or must_part(pieces[end - 1].locator, piece.locator):
             break
-        if _opens_section(pieces, end) and weight > budget * SECTION_FILL:
+        # Consecutive headings open one section, at the first of them.
+        opens_section = piece.kind is BlockKind.HEADING and pieces[end - 1].kind is not BlockKind.HEADING
+        if opens_section and weight > budget * SECTION_FILL:
             break
         weight += piece.gap + piece.weight
         end += 1
     return end
-
-
-def _opens_section(pieces: Sequence[Piece], index: int) -> bool:
-    """Consecutive headings open one section, at the first of them."""
-    return pieces[index].kind is BlockKind.HEADING and pieces[index - 1].kind is not BlockKind.HEADING
 
 
 def _end_before_block(pieces: Sequence[Piece], start: int, own: int, end: int, budget: int) -> int:
@@ -220,15 +206,3 @@ def _weigh(pieces: Sequence[Piece], start: int, end: int) -> int:
     first = pieces[start]
     lead = first.lead.weight if first.lead is not None else 0
     return lead + first.weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])
-
-
-def _build_chunk(stretch: Stretch, pieces: Sequence[Piece], *, own: Sequence[Piece], ordinal: int) -> Chunk:
-    span = Span(start=pieces[0].start, end=pieces[-1].end)
-    lead = pieces[0].lead
-    repeated = stretch.text(lead.start, lead.end) + "\n" if lead is not None else ""
-    return Chunk(
-        ordinal=ordinal,
-        text=repeated + stretch.text(span.start, span.end),
-        span=span,
-        locator=join_locators([piece.locator for piece in pieces], own=[piece.locator for piece in own]),
-    )

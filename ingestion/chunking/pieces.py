@@ -1,9 +1,7 @@
 """Cuts a document into the smallest pieces that a passage is made of.
 
 In: blocks in order and the largest piece, in tokens. Out: units that stay whole (sentences, table rows, list items,
-code blocks) in order, larger ones cut further; nothing but whitespace is omitted. Each knows its place in the
-document's text, and a table's rows the header that every passage repeats. It does not decide which pieces make a
-passage; `chunker` does. Pure.
+code blocks) in order, larger ones cut further; nothing but whitespace is omitted. `chunker` makes passages of them.
 """
 
 import re
@@ -22,11 +20,6 @@ HEADER = re.compile(r"\A(?:[^|\n][^\n]*\n)*+[^\n]+\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[
 Splitter = Callable[[str], list[Offsets]]
 Weighed = tuple[int, int, int]
 """A span (start, end) and its weight."""
-LINE = re.compile(r"[^\n]+")
-WORD = re.compile(r"\S+")
-LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]", re.MULTILINE)
-CLAUSE_END = re.compile(r"[,;:](?=\s)|[，；：。！？]")
-CELL_END = re.compile(r"(?<=\s)\|(?=\s)")
 _JOINERS = "\u200d\ufe0f"  # they join neighbours into one visible character
 LONGEST_LINE_CHARS = 80  # of a heading that nothing marks as one
 LARGEST_LEAD = 0.7
@@ -35,16 +28,12 @@ LARGEST_LEAD = 0.7
 
 def find_header(block: Block) -> Offsets | None:
     """The span of the header with the rule under it."""
-    found = HEADER.match(block.text)
-    return found.span() if found is not None else None
+    return found.span() if (found := HEADER.match(block.text)) else None
 
 
 def row_locator(block: Block, number: int, *, rows: int, has_header: bool) -> Locator:
-    """The locator of row `number` of `rows`; a header is number 0 and counts as a row.
-
-    A block of 40 rows whose locator says «rows 1 to 40» counts its header too; «2 to 40» means only the rows under it.
-    With any other count some rows were left out, and only the whole range is known.
-    """
+    """The locator of row `number` of `rows`, of which a header is number 0. The block's range may count the header or
+    not; with any other count some rows were left out, and only the whole range is known."""
     locator = block.locator
     if locator.row is None:
         return locator
@@ -91,48 +80,24 @@ def _clings(text: str, position: int) -> bool:
     return unicodedata.combining(character) != 0 or character in _JOINERS or before == "\u200d"
 
 
-def split_whole(text: str) -> list[Offsets]:
-    """The whole text as one span, without surrounding whitespace."""
-    return _stripped(text, [0, len(text)])
+def _before(pattern: str, *, behind: bool = False) -> Splitter:
+    """Cuts before each match, or behind it, and leaves out the whitespace around the parts."""
+    compiled = re.compile(pattern, re.MULTILINE)
+
+    def split(text: str) -> list[Offsets]:
+        borders = [found.end() if behind else found.start() for found in compiled.finditer(text)]
+        parts = ((end, text[start:end].lstrip()) for start, end in pairwise([0, *borders, len(text)]))
+        return [(end - len(part), end - len(part) + len(part.rstrip())) for end, part in parts if part]
+
+    return split
 
 
-def split_lines(text: str) -> list[Offsets]:
-    """Non-empty lines."""
-    spans = [_strip(text, found.start(), found.end()) for found in LINE.finditer(text)]
-    return [(start, end) for start, end in spans if start < end]
-
-
-def split_words(text: str) -> list[Offsets]:
-    """Words, separated by whitespace."""
-    return [found.span() for found in WORD.finditer(text)]
-
-
-def split_items(text: str) -> list[Offsets]:
-    """List items with the lines that belong to them."""
-    return _stripped(text, [0, *(found.start() for found in LIST_ITEM.finditer(text)), len(text)])
-
-
-def split_clauses(text: str) -> list[Offsets]:
-    """Clauses: where somebody who reads aloud would pause."""
-    return _stripped(text, [0, *(found.end() for found in CLAUSE_END.finditer(text)), len(text)])
-
-
-def split_cells(text: str) -> list[Offsets]:
-    """Cells of a table row, each with the pipe before it."""
-    return _stripped(text, [0, *(found.start() for found in CELL_END.finditer(text)), len(text)])
-
-
-def _stripped(text: str, borders: Sequence[int]) -> list[Offsets]:
-    spans = [_strip(text, start, end) for start, end in pairwise(borders)]
-    return [(start, end) for start, end in spans if start < end]
-
-
-def _strip(text: str, start: int, end: int) -> Offsets:
-    """The span without surrounding whitespace; for code, this excludes the indent of the first line."""
-    stretch = text[start:end]
-    left = len(stretch) - len(stretch.lstrip())
-    return start + left, start + max(left, len(stretch.rstrip()))
-
+split_whole = _before("(?!)")
+split_lines = _before("\n")
+split_words = _before(r"\s+")
+split_items = _before(r"^[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")  # with the lines that belong to them
+split_clauses = _before(r"[,;:](?=\s)|[，；：。！？]", behind=True)  # where somebody who reads aloud would pause
+split_cells = _before(r"(?<=\s)\|(?=\s)")  # each with the pipe before it
 
 SPLITTERS: dict[BlockKind, tuple[Splitter, ...]] = {
     BlockKind.HEADING: (split_whole, split_sentences, split_clauses, split_words),

@@ -40,7 +40,7 @@ JOINING = sorted((rule.function for rule in RULES), key=lambda rule: rule.__name
 
 LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
 
-YEAR_END = re.compile(r"\b\d{4}\s?гг?\.(?=\s+[«\"(]?[А-ЯЁ])")
+YEAR_END = re.compile(r"\b\d{4}\s?гг?\.(\s+)(?=[«\"(]?[А-ЯЁ])")
 """«... в 2024 г. Она ...»: razdel takes «г.» for an abbreviation inside a sentence. A name after a year is rarer."""
 
 YEAR_SIGN = "г."  # a text without it is not searched for years
@@ -146,34 +146,26 @@ def _stretch_end(text: str, position: int) -> int:
     end = position + STRETCH_CHARS
     if end >= len(text):
         return len(text)
-    spaces = LAST_SPACE.search(text, position + 1, end)
-    return spaces.start() + 1 if spaces is not None else end
+    return spaces.start() + 1 if (spaces := LAST_SPACE.search(text, position + 1, end)) else end
 
 
 def _part(text: str, sentence: Offsets) -> Iterator[Offsets]:
     """Split what razdel takes for one sentence and a reader for two."""
     start, end = sentence
     for found in YEAR_END.finditer(text, start, end):
-        if found.end() < end:
-            yield start, found.end()
-            start = _skip_space(text, found.end(), end)
+        yield start, found.start(1)
+        start = found.end()
     yield start, end
-
-
-def _skip_space(text: str, position: int, end: int) -> int:
-    while position < end and text[position].isspace():
-        position += 1
-    return position
 
 
 def _join(text: str, sentences: Iterable[Offsets]) -> Iterator[Offsets]:
     """Join what razdel takes for several sentences and a reader for one."""
     held: Offsets | None = None
     for start, end in sentences:
-        if held is not None and end - held[0] <= JOINED_CHARS and _belongs(text, held, start):
+        if held and end - held[0] <= JOINED_CHARS and _belongs(text, held, start):
             held = held[0], end
             continue
-        if held is not None:
+        if held:
             yield held
         held = start, end
     if held is not None:

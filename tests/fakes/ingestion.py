@@ -19,7 +19,7 @@ from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, ServiceError, SourceError, WindowTooLarge
 from ingestion.parsers.process import FileParser, ParseProcess
-from ingestion.ports import Outcome
+from ingestion.ports import Outcome, WorkMeter
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance
 from ingestion.reading.reader import FileReader
@@ -392,8 +392,8 @@ class ScriptedPipeline:
         self.done.append(document.id)
 
 
-class HeardMeter:
-    """Remembers what it is told (`ingestion.ports.WorkMeter`)."""
+class HeardMeter(WorkMeter):
+    """Remembers what it is told."""
 
     def __init__(self) -> None:
         self.stages: list[DocumentStatus] = []

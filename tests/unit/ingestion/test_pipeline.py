@@ -394,8 +394,8 @@ async def test_a_document_that_the_base_has_is_known(tmp_path: Path) -> None:
 async def test_an_attempt_that_fails_says_why(error: Exception, told: tuple[str, str]) -> None:
     document, meter = claimed(note()), HeardMeter()
     worker = Worker(
-        FakeQueue(document),
-        ScriptedPipeline(error, None),
+        queue=FakeQueue(document),
+        pipeline=ScriptedPipeline(error, None),
         name="w",
         concurrency=1,
         lease_s=60,

@@ -35,8 +35,8 @@ def _worker(
     long_concurrency: int = 1,
 ) -> Worker:
     return Worker(
-        queue,
-        pipeline,
+        queue=queue,
+        pipeline=pipeline,
         name="w",
         concurrency=2,
         long_concurrency=long_concurrency,
@@ -347,8 +347,8 @@ class Upkeep:
 
 def worker(queue: FakeQueue, pipeline: ScriptedPipeline, upkeep: Upkeep) -> Worker:
     return Worker(
-        queue,
-        pipeline,
+        queue=queue,
+        pipeline=pipeline,
         name="w",
         concurrency=2,
         lease_s=60,
