@@ -178,7 +178,14 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
         )
         lease_s = STORM_LEASE_S if hosts else LEASE_S
         worker = Worker(
-            queue=queue, pipeline=pipeline, name=stage, concurrency=1, lease_s=lease_s, poll_s=0.1, attempts=8, backoff_s=1
+            queue=queue,
+            pipeline=pipeline,
+            name=stage,
+            concurrency=1,
+            lease_s=lease_s,
+            poll_s=0.1,
+            attempts=8,
+            backoff_s=1,
         )
         await worker.run(stop)
 
