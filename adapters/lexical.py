@@ -8,7 +8,6 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
@@ -43,7 +42,6 @@ _COMMAS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
 _SLASHED = re.compile(r"(?<![\d/])\d+/\d+(?![\d/])")
 _NUMBERED = re.compile(r"(?:№|#|\bno\.|\bномер[а-я]*|\bnumber)\s*(\d[\w/-]*)")
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
-REMEMBERED_TERMS = 4096  # of questions
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 4, 20  # letters of words whose neighbours are looked up, 65 for each letter
 SHORTEST_STEM = 4  # letters; words with a shorter one in common are mostly no relatives
 MOST_FORMS = 30  # a noun has fewer; forms of verbs and adjectives, which have a hundred, are hardly another word's
@@ -93,8 +91,7 @@ STOP_TERMS = frozenset(_RUSSIAN_STOP_TERMS.split() + _ENGLISH_STOP_TERMS.split()
 """Lemmas and stems that say nothing of the subject: prepositions, conjunctions, pronouns, what questions begin with.
 
 Measured against no list (benchmarks/lexical.py): nDCG@10 .423 -> .446 on vkcloud/ru, recall@10 .575 -> .603 on
-vkcloud/en, xquad within .007; the index is a tenth (ru) to a quarter (en) smaller. What questions ask with («кто»,
-"how many") gained another .003 everywhere, pronouns and auxiliaries nothing.
+vkcloud/en, xquad within .007; the index is a tenth (ru) to a quarter (en) smaller.
 """
 
 
@@ -182,7 +179,6 @@ class RussianEnglishAnalyzer:
         self._lock = threading.Lock()
         self._stemmers: Mapping[bool, _Stemmer] = {}
         self._token_terms = _Remembered(self._analyse_token).__getitem__
-        self._other_lemmas = lru_cache(maxsize=REMEMBERED_TERMS)(self._find_other_lemmas)
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Terms in order of appearance, repeated as often as they occur; a compound is followed by its parts."""
@@ -198,13 +194,15 @@ class RussianEnglishAnalyzer:
         return frozenset(chain(*map(self._token_terms, parts), map(self._normalise, compounds)))
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
-        """Terms under which other forms of the word are indexed: «корме» may be indexed as «корма», where «корм» misses
-        it. And its relatives: whoever asks when to pay («платить») means the payment («плата»).
-
-        Indexing every form under all its lemmas costs nDCG@10 .008 on vkcloud/ru and an index 2 % larger, so a question
-        asks for these only where the base does not hold the term itself.
-        """
-        return self._other_lemmas(term)
+        """Terms under which other forms of the word are indexed («корме» as «корма», where «корм» misses it), and its
+        relatives: whoever asks when to pay («платить») means the payment («плата»). A question asks for these only
+        where the base does not hold the term itself: indexing all of them costs nDCG@10 .008 on vkcloud/ru."""
+        if not _RUSSIAN_WORD.fullmatch(term):
+            return ()
+        forms = dictionary().parse(term)[0].lexeme if dictionary().word_is_known(term) else []
+        lemmas = (self._lemma(form.word) for form in forms if len(forms) <= MOST_FORMS)
+        others = dict.fromkeys((*lemmas, *self._relatives(term)))
+        return tuple(lemma for lemma in others if lemma not in (term, *STOP_TERMS))
 
     def corrections(self, text: str) -> dict[str, tuple[str, ...]]:
         """Of Russian words that no dictionary knows the terms of known ones that are a letter away: «плта» is «плата»
@@ -217,16 +215,8 @@ class RussianEnglishAnalyzer:
         }
 
     def _nearby(self, word: str) -> tuple[str, ...]:
-        known = (other for other in _one_letter_off(word) if dictionary().word_is_known(other))
-        return tuple(dict.fromkeys(self._lemma(other) for other in known))
-
-    def _find_other_lemmas(self, term: str) -> tuple[str, ...]:
-        if not _RUSSIAN_WORD.fullmatch(term):
-            return ()
-        forms = dictionary().parse(term)[0].lexeme if dictionary().word_is_known(term) else []
-        lemmas = (self._lemma(form.word) for form in forms if len(forms) <= MOST_FORMS)
-        others = dict.fromkeys((*lemmas, *self._relatives(term)))
-        return tuple(lemma for lemma in others if lemma not in (term, *STOP_TERMS))
+        known = filter(dictionary().word_is_known, _one_letter_off(word))
+        return tuple(dict.fromkeys(map(self._lemma, known)))
 
     def _relatives(self, term: str) -> Iterator[str]:
         """Words of the dictionary with the same stem, whatever their part of speech: «плата» of «платить»."""
@@ -246,7 +236,8 @@ class RussianEnglishAnalyzer:
             term = self._normalise(token)
             return () if term in STOP_TERMS else (term,)
         parts = [_one_alphabet(part) for part in _PART.findall(token)]
-        forms = [] if len(parts) == 1 and len(parts[0]) == len(token) else [_LETTER_AND_SIGN.sub(_in_latin, token)]
+        whole = _LETTER_AND_SIGN.sub(lambda found: found[0].translate(_TO_LATIN), token)
+        forms = [] if len(parts) == 1 and len(parts[0]) == len(token) else [whole]
         forms += _NUMBER_OF_CLAUSE.findall(token)
         forms += [part for part in parts if len(part) > 1 or part.isdigit()]
         terms = [self._normalise(form) for form in forms if len(form) <= LONGEST_TERM]
@@ -308,19 +299,12 @@ def _in_one_piece(cleaned: str) -> Iterator[str]:
         yield "".join(filter(str.isdigit, telephone))[-_SUBSCRIBER_DIGITS:]
 
 
-def _in_latin(found: re.Match[str]) -> str:
-    return found[0].translate(_TO_LATIN)
-
-
 def _one_alphabet(part: str) -> str:
     """A word of mixed alphabets in the alphabet of its letters that have no twin; a code in Latin where possible."""
-    if _CODE.fullmatch(part):
-        latin = part.translate(_TO_LATIN)
-        return latin if latin.isascii() else part
-    if not _MIXED.fullmatch(part):
+    is_code = _CODE.fullmatch(part)
+    if not is_code and not _MIXED.fullmatch(part):
         return part
-    cyrillic = part.translate(_TO_CYRILLIC)
-    if not re.search("[a-z]", cyrillic):
+    cyrillic, latin = part.translate(_TO_CYRILLIC), part.translate(_TO_LATIN)
+    if not is_code and not re.search("[a-z]", cyrillic):
         return cyrillic
-    latin = part.translate(_TO_LATIN)
     return latin if latin.isascii() else part

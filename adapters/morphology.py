@@ -6,62 +6,36 @@ In: a word. Out: its readings, the likeliest first. What they are worth is decid
 import threading
 from collections.abc import Iterator
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 _loading = threading.Lock()  # otherwise threads that come first together would each load one
 
 
-class Tag(Protocol):
-    """The grammemes of a reading, such as «NOUN» and «Name», with its case and gender."""
-
-    grammemes: frozenset[str]
+class _Tag(Protocol):
+    grammemes: frozenset[str]  # such as «NOUN» and «Name»
     case: str | None
     gender: str | None
 
 
-class Parse(Protocol):
-    """One reading of a word."""
-
+class _Parse(Protocol):
     word: str
     normal_form: str
-    tag: Tag
+    tag: _Tag
 
     @property
-    def lexeme(self) -> "list[Parse]":
-        """All forms of the word."""
-        ...
+    def lexeme(self) -> "list[_Parse]": ...
 
-    def inflect(self, grammemes: set[str]) -> "Parse | None":
-        """The form that has these grammemes; None where the word has none."""
-        ...
-
-
-class Words(Protocol):
-    """All forms of all words."""
-
-    def iteritems(self, beginning: str) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Forms with these first letters: the paradigm of each, and the place that it has in it."""
-        ...
-
-
-class Dictionary(Protocol):
-    """What the analyzer knows by heart."""
-
-    words: Words
+    def inflect(self, grammemes: set[str]) -> "_Parse | None": ...
 
 
 class Morphology(Protocol):
     """The analyzer, with its dictionary loaded."""
 
-    dictionary: Dictionary
+    dictionary: Any
 
-    def parse(self, word: str) -> list[Parse]:
-        """At least one; words that stand in no dictionary are guessed."""
-        ...
+    def parse(self, word: str) -> list[_Parse]: ...  # at least one: unknown words are guessed
 
-    def word_is_known(self, word: str) -> bool:
-        """Whether the dictionary has the form."""
-        ...
+    def word_is_known(self, word: str) -> bool: ...
 
 
 def dictionary() -> Morphology:

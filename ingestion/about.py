@@ -55,11 +55,8 @@ def hash_words(text: str) -> str:
 def hash_page(parsed: Document) -> str:
     """SHA-256 (hex) of the page's lines without their volatile words."""
     text = BLOCK_SEPARATOR.join(block.text for block in parsed.blocks)
-    return hash_words("\n".join(map(_settled, text.split("\n"))))
-
-
-def _settled(line: str) -> str:
-    return _VOLATILE.sub("", line) if len(line) <= VOLATILE_LINE_CHARACTERS else line
+    lines = (line if len(line) > VOLATILE_LINE_CHARACTERS else _VOLATILE.sub("", line) for line in text.split("\n"))
+    return hash_words("\n".join(lines))
 
 
 def with_about(parsed: Document, file: FetchedFile) -> Document:
@@ -78,12 +75,8 @@ def with_about(parsed: Document, file: FetchedFile) -> Document:
 
 
 def with_source(parsed: Document, source: Source) -> Document:
-    """Add what the sender gave: the title of a note or voice message, the author of a forward, a file's caption.
-
-    The document's own day takes precedence over the day of the forwarded message. A forwarded post is that message
-    itself, so its day holds whatever day the text claims. A link has a caption if it came as a saved-link file, or
-    below a file that could not be taken.
-    """
+    """Add what the sender gave: the title of a note or voice message, the author of a forward, a file's caption. The
+    document's own day takes precedence over that of the message, but a forwarded post is that message itself."""
     own = None if source.type is SourceType.NOTE and source.published_at else own_moment(parsed, source)
     title = source.title if source.type in (SourceType.NOTE, SourceType.FILE) else None
     caption = source.text if source.type in (SourceType.FILE, SourceType.LINK) else None

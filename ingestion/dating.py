@@ -1,11 +1,9 @@
 """Finds the day of a document in its own text.
 
 In: its name and first blocks. Out: the day, or none: a wrong day is worse, because of two contradicting documents the
-newer is told first. Days are found as people write them, in Russian and English; an ambiguous one (03/04/2024) is
-skipped. A day counts where documents state theirs: as an edition (this takes precedence), after «дата:», in a title
-(«Договор № 5 от …»), on a line that is no sentence: alone, with a place, or after a few words and a number («Исх. 771
-от …»). Days in running text do not count, and several different ones cancel each other. Days in metadata (markup,
-headers) are read by parsers and fetchers. Pure, except that `own_moment` reads the clock.
+newer is told first. A day counts where documents state theirs: as an edition (this takes precedence), after «дата:», in
+a title («Договор № 5 от …»), on a line that is no sentence: alone, with a place, or after a few words and a number.
+Days in running text do not count, and several different ones cancel each other. Days in metadata are read by parsers.
 """
 
 import re
@@ -22,6 +20,7 @@ from ingestion.records import Block, BlockKind, Document, Source
 
 _CENTURY = 2000  # for two-digit years: documents of the last century are rare, and write the year out
 _YEAR_DIGITS = 4
+_MONTHS = 12
 _YEAR = re.compile(r"\d{4}|\.\d\d")
 _RUSSIAN = ("янв", "фев", "мар", "апр", "ма", "июн", "июл", "авг", "сен", "окт", "ноя", "дек")
 _ENGLISH = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -126,12 +125,14 @@ def _all_days(text: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[Writte
 
 def _day(found: re.Match[str]) -> date:
     """Raises ValueError where there is no such day, or where it may be two."""
-    day, month, year = found["day"], found["month"], int(found["year"])
-    if not month.isdecimal():
-        return date(year, _month(month), int(day))
-    if "sign" in found.groupdict():
-        return _slashed(int(day), int(month), year)
-    return date(year + (0 if len(found["year"]) == _YEAR_DIGITS else _CENTURY), int(month), int(day))
+    day, year = int(found["day"]), int(found["year"]) + (_CENTURY if len(found["year"]) < _YEAR_DIGITS else 0)
+    if not found["month"].isdecimal():
+        return date(year, _month(found["month"]), day)
+    month = int(found["month"])
+    if "sign" not in found.groupdict():
+        return date(year, month, day)
+    # Day or month first: decided only if one of the two is no month or both are equal.
+    return date(year, month, day) if day > _MONTHS or day == month else date(year, day, month if month > _MONTHS else 0)
 
 
 def _month(name: str) -> int:
@@ -142,14 +143,6 @@ def _month(name: str) -> int:
             if beginning.startswith(stem) and (stem != "ма" or beginning in ("мая", "май")):
                 return number
     return 0  # no month: `date` rejects it
-
-
-def _slashed(first: int, second: int, year: int) -> date:
-    """Day or month first: decided only if one of the two is no month or both are equal."""
-    months = 12
-    if first > months or first == second:
-        return date(year, second, first)
-    return date(year, first, second if second > months else 0)
 
 
 _OF_YEAR = r"(?:\s*(?:г\b\.?|года?\b))?"
@@ -178,12 +171,8 @@ class _Rank(IntEnum):
 
 
 def own_moment(parsed: Document, source: Source) -> datetime | None:
-    """Midnight UTC of the document's day, the form in which parsers give days.
-
-    None for pages, which only their markup dates (`parsers.html`): the day at their top may be today or another
-    article's. None for recordings, which have no top, and archives, which have several. The name of a note is ignored:
-    it is its first line.
-    """
+    """Midnight UTC of the document's day. None for pages, which only their markup dates: the day at their top may be
+    today or another article's; for recordings, which have no top, and archives, which have several."""
     if source.type not in _DATED or parsed.medium not in _WRITTEN or parsed.parts:
         return None
     name = "" if source.type is SourceType.NOTE else PurePath(source.identifier).name
@@ -195,17 +184,12 @@ def own_day(name: str, blocks: Iterable[Block], *, today: date) -> date | None:
     """The day; `name` is a file name with its extension, or a title. A name that has only the month gives none: «Прайс
     2024-03» would be shown with a day that nobody wrote."""
     claimed = [(rank, day) for rank, day in _claimed(_top_lines(blocks)) if EARLIEST <= day <= today]
-    if (day := _chosen(claimed)) is not None:
-        return day
-    days = {written.day for written in _all_days(name, (*_DAYS, _RUN)) if EARLIEST <= written.day <= today}
-    return days.pop() if len(days) == 1 else None
-
-
-def _chosen(claimed: Sequence[tuple[_Rank, date]]) -> date | None:
-    """The newest of the editions; else the day that all lines of the highest rank agree on."""
     highest = max((rank for rank, _ in claimed), default=None)
     days = {day for rank, day in claimed if rank is highest}
-    return max(days) if days and (highest is _Rank.EDITION or len(days) == 1) else None
+    if days and (highest is _Rank.EDITION or len(days) == 1):  # the newest edition, or what all such lines agree on
+        return max(days)
+    days = {written.day for written in _all_days(name, (*_DAYS, _RUN)) if EARLIEST <= written.day <= today}
+    return days.pop() if len(days) == 1 else None
 
 
 def _top_lines(blocks: Iterable[Block]) -> list[str]:

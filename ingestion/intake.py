@@ -1,16 +1,9 @@
 """The Classifier of the seeds: finds the sources in a message.
 
 In: an `IncomingMessage`, a neutral view of a Telegram message. Out: `Source` records, in the order in which a person
-would name them. It is pure: it fetches nothing, and message kinds that cannot be read yet yield nothing.
-
-What a person expects of "send anything, it all goes into your base":
-- a file is a FILE, and its caption goes with it (`Source.text`; the pipeline makes it the first paragraph); when the
-  file cannot be taken, its caption still is (`words_of`);
-- addresses with at most a few words around them are LINKs: the person wants the pages, not "look at this";
-- prose is a NOTE, word for word; addresses that the person spelled out in it are read too, as LINKs (Telegram also
-  marks "README.md" as an address, because .md is a country's domain);
-- a forwarded post is a NOTE alone: the addresses under it are the channel's own signature, not the person's wish;
-- addresses hidden behind words ("details <here>") stay in the note's text, and are not read.
+would name them: a file with its caption; addresses with at most a few words around them are LINKs; prose is a NOTE,
+word for word, and addresses that the person spelled out in it are read too (Telegram also marks "README.md" as one).
+Of a forwarded post they are the channel's own signature. Those hidden behind words ("details <here>") stay in the text.
 """
 
 import re
@@ -87,10 +80,8 @@ def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
 
 
 def words_of(message: IncomingMessage) -> tuple[Source, ...]:
-    """The sources in the caption of a file that cannot be taken, as if the caption were a message of its own.
-
-    A few words beside an address become that link's text: other files of an album take their caption from there.
-    """
+    """The sources in the caption of a file that cannot be taken, as if the caption were a message of its own. A few
+    words beside an address become that link's text: other files of an album take their caption from there."""
     found = sources_of(replace(message, file=None, unsupported=None))
     if not found or found[0].text is not None or not _WORD.search(_prose(_cut(message))):
         return found
@@ -116,18 +107,17 @@ def one_line(name: str | None) -> str:
 def note_title(text: str) -> str:
     """The first line that has words, cut at a word boundary, without its full stop: sentences go on behind a title. Of
     a Markdown heading its words."""
-    line = one_line(_heading_words(next((line for line in text.splitlines() if _WORD.search(line)), text)))
+    line = next((line for line in text.splitlines() if _WORD.search(line)), text)
+    opening, *rest = MarkdownIt("commonmark").parse(line) or (None,)
+    if opening and opening.type == "heading_open":
+        line = render_inline(rest[0].children or ())
+    line = one_line(line)
     if len(line) <= TITLE_CHARACTERS:
         return line if line.endswith("..") else line.removesuffix(".") or line
     head = line[:TITLE_CHARACTERS]
     if line[TITLE_CHARACTERS].isalnum() and " " in head:
         head = head.rsplit(" ", 1)[0]
     return head.rstrip(" ,.;:-–—(«") + "…"
-
-
-def _heading_words(line: str) -> str:
-    opening, *rest = MarkdownIt("commonmark").parse(line) or (None,)
-    return render_inline(rest[0].children or ()) if opening and opening.type == "heading_open" else line
 
 
 @dataclass(frozen=True, kw_only=True)

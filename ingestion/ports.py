@@ -1,7 +1,7 @@
 """The ports of ingestion, as small Protocols; `adapters` implements them structurally.
 
-Store calls raise `domain.errors.DatabaseAway` when the database does not answer; calls under a lease raise
-`ingestion.errors.LeaseLost` when the lease is no longer ours.
+In and out: records of `ingestion.records`. Store calls raise `domain.errors.DatabaseAway` when the database does not
+answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is no longer ours.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence

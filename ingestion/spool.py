@@ -1,8 +1,7 @@
 """A sequence of records that moves to disk when it grows long: a book must not fill a process that reads several.
 
-In: records (`in_portions` splits a long sequence), and how to serialise a batch of them. Out: a tuple when short; else
-a sequence that can be iterated again and again. It lies in a file, or compressed in memory where no file may be written
-(the parsing process). The file has no name, so nothing is left of it however its process ends.
+In: records, and how to serialise a batch of them. Out: a tuple when short; else a sequence that lies in a file, or
+compressed in memory where no file may be written (the parsing process). The file has no name, so nothing is left of it.
 """
 
 import errno
@@ -10,6 +9,7 @@ import os
 import tempfile
 import weakref
 import zlib
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -136,7 +136,25 @@ class Spool(Generic[T]):
             self._held.clear()
 
 
-class Spooled(Sequence[T], Generic[T]):
+class _Ordinals(Sequence[T], Generic[T]):
+    """A sequence that finds its records one by one."""
+
+    @abstractmethod
+    def _one(self, ordinal: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self._one(ordinal) for ordinal in range(*index.indices(len(self)))]
+        return self._one(range(len(self))[index])
+
+
+class Spooled(_Ordinals[T]):
     """A read-only view of the records in a store, one batch in memory."""
 
     def __init__(self, store: NamelessFile | Pressed, writing: Writing[T]) -> None:
@@ -163,17 +181,6 @@ class Spooled(Sequence[T], Generic[T]):
         for number in range(len(self._firsts)):
             yield from self._batch(number)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        if isinstance(index, slice):
-            return [self._one(ordinal) for ordinal in range(*index.indices(self._count))]
-        return self._one(range(self._count)[index])
-
     def _one(self, ordinal: int) -> T:
         number = bisect_right(self._firsts, ordinal) - 1
         return self._batch(number)[ordinal - self._firsts[number]]
@@ -186,7 +193,7 @@ class Spooled(Sequence[T], Generic[T]):
         return batch
 
 
-class Joined(Sequence[T], Generic[T]):
+class Joined(_Ordinals[T]):
     """Several sequences as one, without copying."""
 
     def __init__(self, parts: Sequence[Sequence[T]]) -> None:
@@ -198,21 +205,12 @@ class Joined(Sequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return chain.from_iterable(self.parts)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        if isinstance(index, slice):
-            return [self[ordinal] for ordinal in range(*index.indices(len(self)))]
-        ordinal = range(len(self))[index]
+    def _one(self, ordinal: int) -> T:
         for part in self.parts:
             if ordinal < len(part):
                 return part[ordinal]
             ordinal -= len(part)
-        raise IndexError(index)
+        raise IndexError(ordinal)
 
 
 def joined(*parts: Sequence[T]) -> Sequence[T]:

@@ -2,9 +2,8 @@
 
 In: their bits as bytes with the passages they stand for; a vector. Out: of the passages whose vectors differ in the
 fewest bits, those whose bits agree best with the vector's numbers: a bit is weighted by its number of the query, so
-that only the passages' side is quantised (as in RaBitQ, arXiv:2405.12497). It knows neither bases nor the database.
-Five hundred thousand vectors of 1,024 bits take 68 MB and are compared in some ten milliseconds, without Python's
-lock.
+that only the passages' side is quantised (as in RaBitQ, arXiv:2405.12497). Five hundred thousand vectors of 1,024 bits
+take 68 MB and are compared in some ten milliseconds, without Python's lock.
 """
 
 from collections.abc import Sequence
@@ -59,10 +58,6 @@ class _Block:
     passages: Passages
     held: int = 0
 
-    @property
-    def is_full(self) -> bool:
-        return self.held == len(self.passages)
-
     def take(self, words: Words, passages: Passages) -> int:
         """Add as many of these as there is room for; a comparison under way sees none of them, or all. Returns how
         many."""
@@ -72,14 +67,6 @@ class _Block:
         self.passages[place] = passages[:count]
         self.held += count
         return count
-
-    def differences(self, bits: Words, part: slice) -> Differences:
-        """By how many bits each vector differs in this part of the words."""
-        return _differing(self.words[part, : self.held], bits[part])
-
-    def differences_at(self, places: Passages, bits: Words, part: slice) -> Differences:
-        """The same for the vectors at these places."""
-        return _differing(self.words[part].take(places, axis=1), bits[part])
 
     def weights_at(self, places: Passages, byte_weights: Weights) -> Weights:
         """The weights of the vectors at these places; `byte_weights[i, b]` is that of the i-th byte when it is b."""
@@ -104,8 +91,11 @@ class QuantisedVectors:
             raise ValueError(f"{len(bits)} bytes are no {len(passages)} vectors of {self.size}")
         words, numbers = self._words(bits, len(passages)), np.asarray(passages, dtype=np.int64)
         while len(numbers):
-            if not self._blocks or self._blocks[-1].is_full:
-                self._blocks.append(self._new_block(room=len(numbers) + len(self) // 4))
+            if not self._blocks or self._blocks[-1].held == len(self._blocks[-1].passages):
+                # No larger than useful: memory that is not written to counts, too, where two megabytes go at a time.
+                room = min(BLOCK, max(LEAST_ROOM, len(numbers) + len(self) // 4))
+                empty = np.zeros((words.shape[1], room), dtype=np.uint64)
+                self._blocks.append(_Block(words=empty, passages=np.zeros(room, dtype=np.int64)))
             taken = self._blocks[-1].take(words, numbers)
             words, numbers = words[taken:], numbers[taken:]
 
@@ -131,11 +121,11 @@ class QuantisedVectors:
         if not blocks:
             return []
         half = len(asked) // 2
-        rough = [block.differences(asked, slice(half)) for block in blocks]
+        rough = [_differing(block.words[:half, : block.held], asked[:half]) for block in blocks]
         bound = _bound(rough, max(ROUGHLY * count, LEAST_ROUGHLY))
         near = [np.nonzero(differences <= bound)[0] for differences in rough]
         whole = [
-            differences[places] + block.differences_at(places, asked, slice(half, None))
+            differences[places] + _differing(block.words[half:].take(places, axis=1), asked[half:])
             for block, differences, places in zip(blocks, rough, near, strict=True)
         ]
         kept = _fewest(whole, count)
@@ -147,13 +137,6 @@ class QuantisedVectors:
         whole = np.zeros((count, -(-self.size // _WORD) * _WORD), dtype=np.uint8)
         whole[:, : self.size] = rows
         return whole.view(np.uint64)
-
-    def _new_block(self, *, room: int) -> _Block:
-        """No larger than useful: most large bases have some thousand passages, and memory that is not written to
-        counts, too, where the system allocates two megabytes at a time."""
-        room = min(BLOCK, max(LEAST_ROOM, room))
-        words = np.zeros((-(-self.size // _WORD), room), dtype=np.uint64)
-        return _Block(words=words, passages=np.zeros(room, dtype=np.int64))
 
 
 def _differing(words: Words, bits: Words) -> Differences:

@@ -1,9 +1,8 @@
 """A copy of each segment of binary-quantised vectors in this process, kept fresh in the background.
 
 In: segments, as the database lists and gives them. Out: for a query vector the passages that are nearest by their
-bits, with the segment and the place up to which it was copied: by these the database detects rows that were added
-since. A base without a complete copy gets no proposal and is searched in the database alone: a copy saves time, and
-never loses a result.
+bits, and up to where the segment was copied: by this the database detects rows that were added since. A base without a
+complete copy is searched in the database alone: a copy saves time, and never loses a result.
 """
 
 import asyncio
@@ -11,6 +10,7 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import structlog
@@ -41,9 +41,7 @@ class Segment:
     base_id: BaseId
     name: str
     model: str  # the one that made the vectors
-    thresholds: Sequence[
-        Sequence[float]
-    ]  # a bit tells on which side a number lies; none if the segment was known before
+    thresholds: Sequence[Sequence[float]]  # a bit tells on which side a number lies; none if it was known before
     passages: int
     last_row: int  # the place of its last row
 
@@ -155,8 +153,10 @@ class SegmentMirror:
             segment = replace(segment, thresholds=held.segment.thresholds)
             if len(held.quantised) <= OUTDATED_SHARE * segment.passages:
                 return _Copy(segment=segment, last_row=held.last_row, quantised=held.quantised)
-        quantised = await asyncio.to_thread(_no_vectors, segment)
-        return _Copy(segment=segment, quantised=quantised)
+        # Imported here: numpy takes a tenth of a second, and most installations have no large base.
+        quantised = await asyncio.to_thread(import_module, "adapters.database.quantised")
+        size = -(-sum(map(len, segment.thresholds)) // 8)
+        return _Copy(segment=segment, quantised=quantised.QuantisedVectors(size=size))
 
     async def _complete(self, copy: _Copy) -> None:
         if copy.last_row == copy.segment.last_row:
@@ -174,20 +174,6 @@ class SegmentMirror:
 
 def effort(held: int, limit: int) -> tuple[int, int]:
     """How many candidates for the nearest `limit` have their bits weighed, and how many of these their vectors
-    compared.
-
-    Recall of the nearest thirty with 1,024 bits, 100 questions among a million made vectors: of 100,000 passages .9997
-    (1,200 weighed, 400 compared), of 500,000 .9997 (2,000, 600), where .9990 and .9970 were found by comparing 210 and
-    250, for a millisecond less; weighing more gains nothing. Of another 100,000 comparing 250 to 400 finds all thirty.
-    Of 13,630 passages by MiniLM .9978 (1,000, 200) where the 330 with the fewest differing bits hold .9877
-    (benchmarks/README.md).
-    """
+    compared: recall of the nearest thirty of 100,000 and of 500,000 passages is .9997 (benchmarks/README.md)."""
     compared = max(7 * limit, 200 + min(held // 1000, 400))
     return max(35 * limit, 3 * compared, 1000 + min(held // 500, 3000)), compared
-
-
-def _no_vectors(segment: Segment) -> "QuantisedVectors":
-    # Imported here: numpy takes a tenth of a second, and most installations have no large base.
-    from adapters.database.quantised import QuantisedVectors
-
-    return QuantisedVectors(size=-(-sum(map(len, segment.thresholds)) // 8))

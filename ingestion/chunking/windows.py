@@ -1,9 +1,8 @@
 """Groups neighbouring passages of one document into windows that are embedded together (late chunking).
 
 In: the chunks of one document. Out: windows within a budget; every chunk gets its vector in exactly one of them, and
-the chunks around it give context. Tokens are estimated from characters, on the high side and without a tokenizer: it
-only has to keep windows below a model's limit. It calls no embedder: a window that a service refuses goes through
-`split_window`.
+the chunks around it give context. Tokens are estimated from characters, on the high side; a window that a service
+refuses goes through `split_window`.
 """
 
 import codecs
@@ -11,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from encodings import cp1251
+from functools import cache
 
 from domain.documents import opening_line
 from ingestion.errors import WindowTooLarge
@@ -46,17 +46,10 @@ def weigh_text(text: str) -> int:
         # Like `text.encode`, but without the lookup of the encoding, which takes as long as a sentence.
         return sum(codecs.charmap_encode(text, "strict", cp1251.encoding_table)[0].translate(_COMMON_WEIGHTS))
     except UnicodeEncodeError:
-        return sum(map(_WEIGHTS.__getitem__, text))
+        return sum(map(_weigh_character, text))
 
 
-class _WeightTable(dict[str, int]):
-    """The weight of each character, filled on demand (at most one entry per Unicode character)."""
-
-    def __missing__(self, character: str) -> int:
-        weight = self[character] = _weigh_character(character)
-        return weight
-
-
+@cache
 def _weigh_character(character: str) -> int:
     code = ord(character)
     if character.isspace():
@@ -74,7 +67,6 @@ def _weigh_character(character: str) -> int:
     return SMALL_LETTER_WEIGHT if character.islower() else CAPITAL_WEIGHT
 
 
-_WEIGHTS = _WeightTable()
 _COMMON_WEIGHTS = bytes(
     _weigh_character(bytes([code]).decode(COMMON_CHARACTERS, errors="replace")) for code in range(256)
 )
@@ -130,10 +122,8 @@ def plan_windows(
 
 
 def split_window(window: Window) -> tuple[Window, ...]:
-    """The same own chunks in smaller windows: two halves, or a single own chunk without its context.
-
-    Raises WindowTooLarge when the window is a single chunk already.
-    """
+    """The same own chunks in smaller windows: two halves, or a single own chunk without its context. Raises
+    WindowTooLarge when the window is a single chunk already."""
     chunks = window.chunks
     if len(window.own) > 1:
         middle = (window.own_start + window.own_end) // 2
@@ -142,8 +132,7 @@ def split_window(window: Window) -> tuple[Window, ...]:
         return left, right
     if len(chunks) > 1:
         return (replace(window, chunks=window.own, own_start=0, own_end=1),)
-    message = f"chunk {chunks[0].ordinal} is refused even alone"
-    raise WindowTooLarge(message)
+    raise WindowTooLarge(f"chunk {chunks[0].ordinal} is refused even alone")
 
 
 def _fill(costs: Sequence[int], start: int, own: int, *, budget: int, context: int) -> int:
