@@ -5,7 +5,7 @@ on: whether that is enough, what to search for. Code drops statements that name 
 the check of the answer holds it against the passages, not against these statements.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import structlog
@@ -56,6 +56,7 @@ class Analysis(BaseModel):
     enough: bool
 
 
+@dataclass(eq=False)
 class Analyze(Tool[AnalyzeArguments]):
     """only as a step after others: compares what they found, draws conclusions, and has the program search for what is
     missing. task: what to find out.
@@ -64,21 +65,18 @@ class Analyze(Tool[AnalyzeArguments]):
     name = "analyze"
     arguments = AnalyzeArguments
 
-    def __init__(self, model: ChatModel, prompts: Prompts, *, prompt_tokens: int) -> None:
-        """`prompt_tokens`: limit for the whole prompt."""
-        self._model = model
-        self._prompts = prompts
-        self._prompt_tokens = prompt_tokens
+    model: ChatModel
+    prompts: Prompts
+    prompt_tokens: int = field(kw_only=True)  # limit for the whole prompt
 
     async def run(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsPayload:
-        """Raises StepFailed when the model fails, or a limit of the turn forbids the call; StepStopped when the person
-        has pressed stop."""
+        """Raises StepFailed when the model fails or a limit forbids the call; StepStopped when the person did."""
         if not context.materials:
             return FactsPayload()
-        others = (self._prompts.analyze, self._prompts.analyze_task.text, arguments.task, context.background)
-        left = self._prompt_tokens - sum(map(estimate_tokens, (*others, context.question)))
+        others = (self.prompts.analyze, self.prompts.analyze_task.text, arguments.task, context.background)
+        left = self.prompt_tokens - sum(map(estimate_tokens, (*others, context.question)))
         block = build_block(context.materials, tokens=left, about=f"{context.question}\n{arguments.task}")
-        task = self._prompts.analyze_task.fill(
+        task = self.prompts.analyze_task.fill(
             fence=block.fence,
             materials=block.text,
             background=context.background or "Nothing.",
@@ -86,9 +84,9 @@ class Analyze(Tool[AnalyzeArguments]):
             question=context.question,
             task=arguments.task,
         )
-        messages = asking(self._prompts.analyze, task)
+        messages = asking(self.prompts.analyze, task)
         try:
-            analysis = await ask(self._model, messages, Analysis, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
+            analysis = await ask(self.model, messages, Analysis, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
         except ModelError as error:
             raise StepFailed(f"the model failed: {type(error).__name__}") from error
         if analysis is None:

@@ -209,8 +209,7 @@ class Course:
         self._skip(self._waiting())
 
     def shown(self) -> tuple[StepShown, ...]:
-        """The steps for the person. A search that found nothing and was widened is listed twice: as it was, then as it
-        is now."""
+        """The steps for the person. A search that found nothing and was widened is listed as it was and as it is."""
         told: list[StepShown] = []
         for step in self.steps.values():
             if missed := self._missed.get(step.id):

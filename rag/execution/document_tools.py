@@ -59,6 +59,7 @@ class ListArguments(ToolArguments):
     until: Until | None = None
 
 
+@dataclass(eq=False)
 class ListDocuments(Tool[ListArguments]):
     """which documents there are, how many, of what kind, when they came; not what they say. Optional: name_contains,
     about (what they are: «договоры поставки»; counts those that are called so or begin so), kind (text, image, audio,
@@ -68,21 +69,17 @@ class ListDocuments(Tool[ListArguments]):
     name = "list_documents"
     arguments = ListArguments
 
-    def __init__(
-        self, catalogue: DocumentCatalogue, wordings: Mapping[str, Wordings], finder: DocumentSearch | None = None
-    ) -> None:
-        """`finder` serves `about`; without it no document is of a kind."""
-        self._catalogue = catalogue
-        self._finder = finder
-        self._wordings = wordings
+    catalogue: DocumentCatalogue
+    wordings: Mapping[str, Wordings]
+    finder: DocumentSearch | None = None  # for `about`; without it no document is of a kind
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> FactsPayload:
         """A fact for each document. Raises DatabaseAway."""
-        base, about, words = context.base_id, arguments.about, self._wordings[language_of(context.question)]
+        base, about, words = context.base_id, arguments.about, self.wordings[language_of(context.question)]
         named = arguments.name_contains or None
-        cards = await ready_documents(self._catalogue, base, name_contains=named, only=context.only)
+        cards = await ready_documents(self.catalogue, base, name_contains=named, only=context.only)
         if about is not None:
-            called = await self._finder.called(base, about) if self._finder else frozenset()
+            called = await self.finder.called(base, about) if self.finder else frozenset()
             cards = [card for card in cards if card.id in called]
         ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
         count = _count(len(ready), arguments, words)
@@ -164,6 +161,7 @@ class ChosenSections(BaseModel):
     sections: Annotated[tuple[int, ...], Field(max_length=50)] = ()
 
 
+@dataclass(eq=False)
 class ReadDocument(Tool[ReadArguments]):
     """reads one document: as a whole from its beginning (part: 1, 2 …) to retell it; or, with about (a question), the
     sections of a long one (over 10 pages) that its contents show to matter. document.
@@ -172,31 +170,23 @@ class ReadDocument(Tool[ReadArguments]):
     name = READ_ONE
     arguments = ReadArguments
 
-    def __init__(
-        self,
-        catalogue: DocumentCatalogue,
-        passages: DocumentPassages,
-        model: ChatModel | None = None,
-        prompts: Prompts | None = None,
-    ) -> None:
-        """Without a model sections are chosen by their titles' words."""
-        self._catalogue = catalogue
-        self._passages = passages
-        self._model = model
-        self._rules = prompts.contents if prompts else ""
+    catalogue: DocumentCatalogue
+    passages: DocumentPassages
+    model: ChatModel | None = None  # without it sections are chosen by their titles' words
+    prompts: Prompts | None = None
 
     async def run(self, arguments: ReadArguments, context: ToolContext) -> FactsPayload:
         """The document's passages, or those of the sections that matter. Raises DatabaseAway."""
-        named = await documents_named(self._catalogue, context.base_id, [arguments.document])
+        named = await documents_named(self.catalogue, context.base_id, [arguments.document])
         if not named.documents:
             return FactsPayload(remarks=named.remarks)
         document = named.documents[0]
         if arguments.about is None:
             after = (arguments.part - 1) * PASSAGES - 1
-            read = await self._passages.read(context.base_id, document, after=after, limit=PASSAGES)
+            read = await self.passages.read(context.base_id, document, after=after, limit=PASSAGES)
             return _payload(read, named.remarks)
         whole: list[Passage] = []
-        async for page in pages_of(self._passages, context.base_id, document):
+        async for page in pages_of(self.passages, context.base_id, document):
             whole += page
             if len(whole) >= MOST_PASSAGES:
                 break
@@ -214,12 +204,12 @@ class ReadDocument(Tool[ReadArguments]):
         return _payload(_within(whole, chosen, arguments.about), (*named.remarks, remark))
 
     async def _numbers(self, sections: Sequence[Section], about: str, context: ToolContext) -> tuple[int, ...]:
-        if self._model is None:
+        if self.model is None or self.prompts is None:
             return ()
         asked = f"# Contents\n\n{_contents_text(sections)}\n\n# Question\n\n{about}"
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
         try:
-            reply = await ask(self._model, asking(self._rules, asked), ChosenSections, allowance)
+            reply = await ask(self.model, asking(self.prompts.contents, asked), ChosenSections, allowance)
         except ModelError as error:
             log.warning("reading.contents_not_chosen", reason=type(error).__name__)
             return ()
@@ -227,8 +217,7 @@ class ReadDocument(Tool[ReadArguments]):
 
 
 def _within(whole: Sequence[Passage], chosen: Sequence[Section], about: str) -> list[Passage]:
-    """At most PASSAGES passages in reading order: the likeliest section first, of the one that does not fit those with
-    most of the question's words."""
+    """At most PASSAGES, in reading order; of a section that does not fit, those with most of the question's words."""
     wanted, places = stems(about), list[int]()
     for section in chosen:
         own = list(range(section.first, section.last + 1))

@@ -196,8 +196,7 @@ def _pieces(passage: Passage, tokens: int) -> Iterator[Passage]:
 
 
 def _fitting(passage: Passage, tokens: int, *, from_end: bool = False) -> Passage:
-    """The passage, or the beginning or end of its text that fits, at least one character; cut between words if that
-    leaves half of it."""
+    """The passage, or as much of its beginning or end as fits, a character at least; cut between words if possible."""
     text = passage.text[::-1] if from_end else passage.text
     while len(text) > 1 and (size := tokens_of(replace(passage, text=text))) > tokens:
         text = text[: min(max(len(text) * tokens // size, 1), len(text) - 1)]
@@ -290,8 +289,7 @@ def is_by(card: DocumentCard, author: str | None) -> bool:
 
 
 def is_like(name: str, full: str) -> bool:
-    """Whether the name is made of the initials of several words of the full one, or sounds like neighbouring words of
-    it written as one."""
+    """Whether the name is made of the initials of neighbouring words, or sounds like such words written as one."""
     sought, words = "".join(_WORD.findall(folded(name))), _WORD.findall(folded(full))
     if not sought:
         return False

@@ -172,8 +172,7 @@ class StepEngine:
         return replace(self.context, step_id=step.id, materials=tuple(materials), background=background)
 
     async def _hand_over(self) -> None:
-        """Settle the running steps when the work ends early: wait GRACE_S for those that are nearly done, and take the
-        partial results that the others have kept."""
+        """When the work ends early: wait GRACE_S for what is nearly done; take what the other steps have kept."""
         if self._running:
             await asyncio.wait(self._running, timeout=GRACE_S)
         run = self.context.run

@@ -169,8 +169,7 @@ def source_of(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
 
 
 def _lines_saying(quote: str, cells: Sequence[str], passage: Passage) -> int:
-    """How often the passage has the quotation, if it contains the whole row: two equal payments are two rows. Otherwise
-    1."""
+    """How often the passage has the quotation, if that is the whole row: two equal payments are two rows. Else 1."""
     if not all(_is_supported(cell, (quote,)) for cell in cells if cell):
         return 1
     return len(re.findall(rf"(?<!\S){re.escape(plain(quote))}(?!\S)", plain(passage.text)))

@@ -86,12 +86,7 @@ class Executor:
     """Runs plans; one object serves any number of them concurrently."""
 
     def __init__(
-        self,
-        tools: Sequence[AnyTool],
-        *,
-        max_calls: int,
-        step_tokens: int = STEP_TOKENS,
-        is_shortened: bool = False,
+        self, tools: Sequence[AnyTool], *, max_calls: int, step_tokens: int = STEP_TOKENS, is_shortened: bool = False
     ) -> None:
         """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` limits
         the prompt of one step. `is_shortened`: what searches find is for a prompt (`facts.shortlist`)."""
@@ -101,11 +96,7 @@ class Executor:
         self._is_shortened = is_shortened
 
     async def execute(
-        self,
-        plan: QueryPlan,
-        context: ToolContext,
-        early: EarlySearch | None = None,
-        watch: Watch = lambda steps: None,
+        self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None = None, watch: Watch = lambda steps: None
     ) -> Execution:
         """Raises DatabaseAway. An early search that the plan cannot use is cancelled."""
         if plan.steps:

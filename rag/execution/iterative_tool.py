@@ -7,7 +7,7 @@ before every call. When the model fails at one document, only that document is l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -39,7 +39,7 @@ from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, 
 from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
 from rag.planning.tool import ToolArguments
 from rag.ports import ModelError
-from rag.records import ChatMessage, Conflict, DocumentsRead, Passage, asking
+from rag.records import Conflict, DocumentsRead, Passage, asking
 from rag.words import digest, estimate_tokens
 
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
@@ -71,21 +71,6 @@ class RequestBudget:
         task = estimate_tokens(prompts.iterative_task)
         left = max(prompt_tokens - rules - task - QUESTION_TOKENS - FRAME_TOKENS, 0)
         return cls(**{part: int(left * share) for part, share in SHARES.items()})
-
-
-def iteration_messages(
-    prompts: Prompts, budget: RequestBudget, ledger: Ledger, part: Sequence[Passage], *, question: str, dialogue: str
-) -> tuple[ChatMessage, ...]:
-    """The messages for one part of a document."""
-    request = IterationRequest(
-        task=prompts.iterative_task,
-        question=question,
-        document_context=tuple(Chunk(chunk_id=chunk_name(each), chunk_text=each.text) for each in part),
-        previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, budget.facts)),
-        previous_answer=cut(ledger.answer, budget.answer),
-        dialog_history=cut(dialogue, budget.dialogue),
-    )
-    return asking(prompts.iterative, request.model_dump_json())
 
 
 def synthesis_request(
@@ -210,13 +195,18 @@ class _Reading:
         self.ledgers, self.orders = [Ledger() for _ in rest], [[] for _ in rest]
         for groups in (begun, rest):
             await together(*(self._read_group(number, group) for number, group in enumerate(groups)))
-        log.info(
-            "reading.done",
-            documents=self.done,
-            of=len(known),
-            remembered=self.remembered,
+        log.info("reading.done", **asdict(self._documents), dropped=sum(each.dropped for each in self.ledgers))
+
+    @property
+    def _documents(self) -> DocumentsRead:
+        """For the stamp under the answer."""
+        return DocumentsRead(
+            read=self.done,
+            total=len(self.chosen.cards),
+            without_data=self.without_data,
             problems=self.problems,
-            dropped=sum(ledger.dropped for ledger in self.ledgers),
+            remembered=self.remembered,
+            chosen_from=self.chosen.chosen_from,
         )
 
     async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
@@ -248,18 +238,14 @@ class _Reading:
         """The number of model calls; None when the limits ended the reading. Facts of a part stay known even when the
         next part fails. The cache's key is a hash of all that decides the reply; the question is part of the cache's
         own, and the dialogue is left out: the question is complete without it."""
-        tool, budget, asked, order = self.tool, self.tool.budget, 0, self.orders[number]
+        tool, asked, order = self.tool, 0, self.orders[number]
         async for page in pages_of(tool.passages, self.context.base_id, card.id):
-            for part in parts_of(page, tokens=budget.document):
+            for part in parts_of(page, tokens=tool.budget.document):
                 ledger = self.ledgers[number]
-                key = digest(
-                    iteration_messages(tool.prompts, budget, ledger, part, question="", dialogue="")[-1].content
-                )
+                request = self._request(ledger, part)
+                key = digest(request.model_copy(update={"question": "", "dialog_history": ""}).model_dump_json())
+                messages = asking(tool.prompts.iterative, request.model_dump_json())
                 kept = self.cache.get(key, IterationReply)
-                dialogue = self.context.dialogue
-                messages = iteration_messages(
-                    tool.prompts, budget, ledger, part, question=self.question, dialogue=dialogue
-                )
                 reply = kept or await ask(tool.model, messages, IterationReply, self._allowance(spared=1))
                 if reply is None:
                     return None
@@ -270,6 +256,17 @@ class _Reading:
                     await self.cache.keep(key, reply, order)
                 self.ledgers[number] = take(ledger, reply, part, asked=self.question)
         return asked
+
+    def _request(self, ledger: Ledger, part: Sequence[Passage]) -> IterationRequest:
+        budget = self.tool.budget
+        return IterationRequest(
+            task=self.tool.prompts.iterative_task,
+            question=self.question,
+            document_context=tuple(Chunk(chunk_id=chunk_name(each), chunk_text=each.text) for each in part),
+            previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, budget.facts)),
+            previous_answer=cut(ledger.answer, budget.answer),
+            dialog_history=cut(self.context.dialogue, budget.dialogue),
+        )
 
     def _allowance(self, *, spared: int) -> Allowance:
         return Allowance(run=self.context.run, reply_tokens=REPLY_TOKENS, spared_calls=spared)
@@ -344,15 +341,7 @@ class _Reading:
         if known.uncompared:
             told.append(Fact(kind=FactKind.VALUE, text=words.uncompared.format(count=known.uncompared)))
         coverage = 0.0 if not (known.facts or conflicts) else 1.0 if known.can_answer else HALF_COVERED
-        read = DocumentsRead(
-            read=self.done,
-            total=len(self.chosen.cards),
-            without_data=self.without_data,
-            problems=self.problems,
-            remembered=self.remembered,
-            chosen_from=self.chosen.chosen_from,
-            uncompared=known.uncompared,
-        )
+        read = replace(self._documents, uncompared=known.uncompared)
         return FactsPayload(facts=(*told, *statements), coverage=coverage, documents=read, conflicts=conflicts)
 
 

@@ -10,7 +10,7 @@ documents are lost; when it cannot write all rows of several documents at once, 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 
 import structlog
@@ -123,21 +123,12 @@ class _Extraction:
     async def read(self) -> None:
         """Raises DatabaseAway."""
         await together(*(self._work() for _ in range(SIDE_BY_SIDE)))
-        log.info(
-            "rows.read",
-            documents=len(self.rows),
-            of=len(self.cards),
-            remembered=self.remembered,
-            rows=sum(map(len, self.rows.values())),
-            dropped=self.dropped,
-            missing=self.missing,
-            problems=self.problems,
-        )
+        log.info("rows.read", **asdict(self._documents), rows=sum(map(len, self.rows.values())), dropped=self.dropped)
 
-    def payload(self) -> FactsPayload:
-        """Of the rows so far."""
-        asked, language = self.asked, language_of(self.context.question)
-        documents = DocumentsRead(
+    @property
+    def _documents(self) -> DocumentsRead:
+        """For the stamp under the answer."""
+        return DocumentsRead(
             read=len(self.rows),
             total=len(self.cards),
             without_data=sum(not rows for rows in self.rows.values()),
@@ -145,8 +136,17 @@ class _Extraction:
             missing_rows=self.missing,
             remembered=self.remembered,
         )
-        words = self.tool.wordings[language]
-        writer = TableWriter(asked=asked, words=words, language=language, documents=documents, dropped=self.dropped)
+
+    def payload(self) -> FactsPayload:
+        """Of the rows so far."""
+        asked, language = self.asked, language_of(self.context.question)
+        writer = TableWriter(
+            asked=asked,
+            words=self.tool.wordings[language],
+            language=language,
+            documents=self._documents,
+            dropped=self.dropped,
+        )
         came = {card.id: card.created_at for card in self.cards}
         lists = [self.rows.get(card.id, []) for card in self.cards]
         lists = lists if asked.changes else [[row for rows in lists for row in rows]]

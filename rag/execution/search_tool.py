@@ -78,6 +78,7 @@ class SearchArguments(ToolArguments):
     top_k: int | None = Field(None, ge=1, le=MOST)
 
 
+@dataclass(eq=False)
 class SearchBase(Tool[SearchArguments]):
     """the passages that fit best, word for word; the way to any content. query: rare words that the document itself
     would use, names and numbers included, and the rarest also in the documents' other language («обеспечительный платёж
@@ -88,20 +89,19 @@ class SearchBase(Tool[SearchArguments]):
     name = SEARCH
     arguments = SearchArguments
 
-    def __init__(self, retrieval: Retrieval, catalogue: DocumentCatalogue) -> None:
-        self._retrieval = retrieval
-        self._catalogue = catalogue
+    retrieval: Retrieval
+    catalogue: DocumentCatalogue
 
     async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         """Where the query is nothing but the author's or sender's name («Что пишет Анна?»), or finds nothing, titles of
         theirs are searched for. Raises DatabaseAway."""
-        named = await documents_named(self._catalogue, context.base_id, arguments.documents)
+        named = await documents_named(self.catalogue, context.base_id, arguments.documents)
         only = _filter(arguments, named.documents, asker=context.user_id)
         asked, people = stems(arguments.query), stems(f"{arguments.author or ''} {arguments.sender or ''}")
         query = await self._titles(arguments, context) if asked and asked <= people else ""
-        found = await self._retrieval.find(context.base_id, query or arguments.query, only=only)
+        found = await self.retrieval.find(context.base_id, query or arguments.query, only=only)
         if not found and not query and (titles := await self._titles(arguments, context)):
-            found = await self._retrieval.find(context.base_id, titles, only=only)
+            found = await self.retrieval.find(context.base_id, titles, only=only)
         payload = passages_payload(found[: arguments.top_k], asked=query or arguments.query)
         return replace(payload, remarks=named.remarks)
 
@@ -111,7 +111,7 @@ class SearchBase(Tool[SearchArguments]):
         author, sender = arguments.author, arguments.sender
         if not (author or sender):
             return ""
-        cards = await ready_documents(self._catalogue, context.base_id)
+        cards = await ready_documents(self.catalogue, context.base_id)
         theirs = [each for each in cards if is_by(each, author) and is_sent_by(each, sender, asker=context.user_id)]
         return "\n".join(card.title for card in theirs[:TITLES])
 
@@ -229,36 +229,31 @@ class SurveyArguments(ToolArguments):
     query: str = Field(min_length=1)
 
 
+@dataclass(eq=False)
 class SurveyBase(Tool[SurveyArguments]):
-    """Searches the documents of the base one by one, and returns the best place in each.
-
-    - query: what the passage must be about.
-    """
+    """Searches the documents of the base one by one, and returns the best place in each. query: what it is about."""
 
     name = SURVEY
     is_offered = False
     arguments = SurveyArguments
 
-    def __init__(
-        self, catalogue: DocumentCatalogue, finder: Retrieval, wordings: Mapping[str, Wordings], breadth: Breadth
-    ) -> None:
-        self._breadth = breadth
-        self._catalogue = catalogue
-        self._finder = finder
-        self._wordings = wordings
+    catalogue: DocumentCatalogue
+    finder: Retrieval
+    wordings: Mapping[str, Wordings]
+    breadth: Breadth
 
     async def run(self, arguments: SurveyArguments, context: ToolContext) -> FactsPayload:
         """Empty when no document has a `certain` passage. Raises DatabaseAway."""
-        query = self._breadth.subject(arguments.query)
-        cards = await ready_documents(self._catalogue, context.base_id, only=context.only)
-        first = await self._finder.find(context.base_id, query)
+        query = self.breadth.subject(arguments.query)
+        cards = await ready_documents(self.catalogue, context.base_id, only=context.only)
+        first = await self.finder.find(context.base_id, query)
         searched = in_order_of_worth(cards, first)[:MOST_DOCUMENTS]
         places = asyncio.Semaphore(AT_ONCE)
 
         async def best_of(card: DocumentCard) -> RankedPassage | None:
             async with places:
                 only = SearchFilter(documents=(card.id,))
-                found = await self._finder.find(context.base_id, query, only=only)
+                found = await self.finder.find(context.base_id, query, only=only)
             return next((each for each in found if each.certain), None)
 
         bests = await together(*map(best_of, searched))
@@ -273,7 +268,7 @@ class SurveyBase(Tool[SurveyArguments]):
             return FactsPayload()
         asked = stems(query)
         holds = [share(asked, stems(f"{best.passage.title}\n{best.passage.text}")) for _, best in hits]
-        words, most = self._wordings[language_of(query)], max(holds)
+        words, most = self.wordings[language_of(query)], max(holds)
         wording = words.survey if searched == total else words.survey_of
         said = wording.format(found=len(hits), searched=searched, total=total)
         best = sum(held == most for held in holds)

@@ -272,10 +272,7 @@ class TableWriter:
     def _undecided(self, rows: Rows) -> Iterator[Fact]:
         told = [
             ", ".join(
-                (
-                    row.cells[0],
-                    *(f"{self.columns[at]}: {row.cells[at]}" for at in self.places if at and row.cells[at]),
-                )
+                (row.cells[0], *(f"{self.columns[at]}: {row.cells[at]}" for at in self.places if at and row.cells[at]))
             )
             for row in rows
         ]
