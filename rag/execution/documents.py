@@ -9,7 +9,7 @@ letter, or none at all. It asks no model.
 import json
 import re
 from calendar import monthrange
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Annotated
@@ -163,48 +163,18 @@ def parts_of(passages: Sequence[Passage], *, tokens: int, each: int = 0) -> Iter
         yield tuple(part)
 
 
-def overlapping(parts: Iterable[tuple[Passage, ...]], *, tokens: int, each: int = 0) -> Iterator[tuple[Passage, ...]]:
-    """Each part, preceded by up to `tokens` of the end of the part before as far as that is of the same document:
-    whatever the cut goes through is then whole in one of the two. Pieces of one passage are joined again."""
-    before: tuple[Passage, ...] = ()
-    for part in parts:
-        end: list[Passage] = []
-        left = tokens
-        for passage in reversed(before):
-            left -= each
-            if passage.document_id != part[0].document_id or left <= FRAME_TOKENS:
-                break
-            tail = _fitting(passage, left, from_end=True)
-            end = [tail, *end] if tokens_of(tail) <= left else end
-            left -= tokens_of(tail)
-            if tail is not passage:
-                break
-        if end and end[-1].chunk_id == part[0].chunk_id:
-            whole = replace(part[0], text=end[-1].text + part[0].text)
-            yield (*end[:-1], whole, *part[1:])
-        else:
-            yield (*end, *part)
-        before = part
-
-
 def _pieces(passage: Passage, tokens: int) -> Iterator[Passage]:
-    """The passage, or pieces of its text that fit."""
-    while (piece := _fitting(passage, tokens)) is not passage:
-        yield piece
-        passage = replace(passage, text=passage.text[len(piece.text) :])
-    yield passage
-
-
-def _fitting(passage: Passage, tokens: int, *, from_end: bool = False) -> Passage:
-    """The passage, or as much of its beginning or end as fits, a character at least; cut between words if possible."""
-    text = passage.text[::-1] if from_end else passage.text
-    while len(text) > 1 and (size := tokens_of(replace(passage, text=text))) > tokens:
-        text = text[: min(max(len(text) * tokens // size, 1), len(text) - 1)]
-    if len(text) == len(passage.text):
-        return passage
-    between = text.rfind(" ") + 1
-    text = text[:between] if between > len(text) // 2 else text
-    return replace(passage, text=text[::-1] if from_end else text)
+    """The passage, or pieces of its text that fit, at least a character each; cut between words if possible."""
+    text = passage.text
+    while tokens_of(replace(passage, text=text)) > tokens and len(text) > 1:
+        piece = text
+        while len(piece) > 1 and (size := tokens_of(replace(passage, text=piece))) > tokens:
+            piece = piece[: min(max(len(piece) * tokens // size, 1), len(piece) - 1)]
+        between = piece.rfind(" ") + 1
+        piece = piece[:between] if between > len(piece) // 2 else piece
+        yield replace(passage, text=piece)
+        text = text[len(piece) :]
+    yield replace(passage, text=text)
 
 
 SCANNED = 900  # documents with a matching name that one search is limited to

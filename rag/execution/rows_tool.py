@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 
 import structlog
 
@@ -19,8 +18,8 @@ from domain.documents import DocumentCard
 from domain.ending import together
 from domain.ids import DocumentId
 from prompts.wordings import language_of
-from rag.execution.documents import WholeDocumentsTool, choose, overlapping, pages_of, parts_of, tokens_of
-from rag.execution.evidence import Checked, Row, check, chunk_name, source_of, stands_in
+from rag.execution.documents import WholeDocumentsTool, choose, pages_of, parts_of, tokens_of
+from rag.execution.evidence import Checked, Row, check, chunk_name, source_of
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
 from rag.execution.table_facts import RowsArguments, TableWriter
@@ -36,8 +35,6 @@ MOST_TOGETHER = 12  # documents of one call: their rows have to fit into its rep
 COLUMNS_TOKENS = 900  # row and columns at their longest, and the field names
 NAME_CHARS = 80  # of a document's name, given with each passage
 NAME_TOKENS = 40
-OVERLAP_TOKENS = 300  # of a part that the next one repeats: the longest row that survives a cut
-OVERLAP_SHARE = 6  # the overlap is at most one sixth of a small prompt
 LINES_SHOWN = 20
 LINE_CHARS = 200
 _DROPPED = (
@@ -115,9 +112,7 @@ class _Extraction:
     def __post_init__(self) -> None:
         """The room for documents, and all of them waiting."""
         self._allowance = Allowance(run=self.context.run, reply_tokens=REPLY_TOKENS)
-        whole = self.tool.prompt_tokens - estimate_tokens(self.tool.prompts.rows) - COLUMNS_TOKENS
-        self._overlap_tokens = max(min(OVERLAP_TOKENS, whole // OVERLAP_SHARE), 0)
-        self._part_tokens = whole - self._overlap_tokens
+        self._part_tokens = self.tool.prompt_tokens - estimate_tokens(self.tool.prompts.rows) - COLUMNS_TOKENS
         self._waiting = deque(self.cards)
 
     async def read(self) -> None:
@@ -218,18 +213,16 @@ class _Extraction:
     async def _read(self, batch: Batch) -> bool:
         """False when the limits ended it; then none of the batch's documents counts as read."""
         cards, passages = [card for card, _ in batch], [passage for _, own in batch for passage in own]
-        asked, replies = 0, list[tuple[tuple[Passage, ...], Checked]]()
-        parts = parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS)
-        for part in overlapping(parts, tokens=self._overlap_tokens, each=NAME_TOKENS):
+        asked, checked = 0, list[Checked]()
+        for part in parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS):
             request = self._request(part, cards)
             said = self._recalled(request, part)
             asked += said is None
             said = said or await self._ask(request, part, cards)
             if said is None:
                 return False
-            replies.append((part, said))
-        self._add(cards, [checked for _, checked in replies], is_remembered=not asked)
-        self.missing -= sum(recovered(short, after) for short, (_, after) in pairwise(replies))
+            checked.append(said)
+        self._add(cards, checked, is_remembered=not asked)
         return True
 
     async def _ask(
@@ -304,15 +297,6 @@ def _remarks(checked: Checked) -> str:
         _AGAIN,
     )
     return "\n".join(filter(None, said))
-
-
-def recovered(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:
-    """How many of the rows missing in a part are given in the next one, which repeats the end of the part."""
-    part, checked = short
-    texts = {passage.chunk_id: passage.text for passage in part}
-    given = {row.cells for row in checked.rows}
-    late = (row for row in after.rows if row.cells not in given)
-    return min(sum(stands_in(row.cells[0], texts.get(row.passage.chunk_id, "")) for row in late), checked.missing)
 
 
 def _key(request: RowsRequest) -> str:

@@ -129,7 +129,7 @@ def _names_across(respelled: Set[str], held: Set[str]) -> bool:
 
 def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
     """Whether `held` has the other spelling: a word of SHORTEST_TRANSCRIBED letters or more («дочь» sounds like "doc"),
-    or exactly the abbreviation that was spelled out."""
+    or exactly one that it was corrected to."""
     return any(
         (len(term) >= SHORTEST_TRANSCRIBED or spelling == exactly(spelling.term, term))
         and term.startswith(spelling.beginnings)

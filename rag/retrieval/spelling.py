@@ -5,7 +5,7 @@ that it does not hold. Pure; it knows no dictionary and no base.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import groupby
 
@@ -58,14 +58,6 @@ _CYRILLIC_LETTERS, _LATIN_LETTERS = (
 _SILENT, _BEFORE_SILENT = "e?", frozenset("бвгджзклмнпрстфхцчш")
 # «офис» is "office" and "traffic" is «трафик». Doubled Cyrillic letters stay doubled: they are as often a typo.
 _DOUBLED, _OFTEN_DOUBLE = re.compile(r"([^aeiouy])\1"), frozenset("csгксфт")
-# Names of letters, for «юэсби», «ай-пи», «си-шарп». Used only for words that no dictionary knows: «сити» is no "ct".
-_LETTER_NAMES = {
-    "эй": "a", "би": "b", "бэ": "b", "си": "c", "ди": "d", "дэ": "d", "и": "e", "эф": "f", "джи": "g", "эйч": "h",
-    "ай": "i", "джей": "j", "кей": "k", "ка": "k", "эл": "l", "эль": "l", "эм": "m", "эн": "n", "оу": "o", "о": "o",
-    "пи": "p", "пэ": "p", "кью": "q", "ку": "q", "ар": "r", "эр": "r", "эс": "s", "ти": "t", "тэ": "t", "ю": "u",
-    "ви": "v", "вэ": "v", "икс": "x", "уай": "y", "зет": "z", "шарп": "#", "плюс": "+",
-}  # fmt: skip
-_NAMED_LETTERS = re.compile(f"(?:{'|'.join(_LETTER_NAMES)}){{2,}}а?")  # the lemmatiser makes «пэдээфа»
 # Endings that a stem may have lost or a loanword added; True: the other spelling is Latin. The English stem of
 # "kubernetes" is "kubernet"; the lemmatiser does not know these words and makes «джир» of «джира», «ворда» of «ворд»,
 # «хендать» of «хендай».
@@ -84,31 +76,16 @@ def worded(text: str, analyzer: QuestionAnalyzer) -> tuple[tuple[str, ...], tupl
 
 
 def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, ...]:
-    """For words of letters: the other alphabet. For the `unsure` among them also: one typo, names of letters."""
+    """For words of letters: the other alphabet. For the `unsure` among them also: one typo."""
     words = [term for term in dict.fromkeys(terms) if _LETTERS.fullmatch(term) and len(term) <= LONGEST]
     mistyped = [_mistyped(word) for word in words if word in unsure and len(word) >= SHORTEST_MISTYPED]
     transcribed = [spelling for word in words if len(word) >= SHORTEST_TRANSCRIBED for spelling in _transcribed(word)]
-    named = [word for word in words if word in unsure and _NAMED_LETTERS.fullmatch(word)]
-    spelled_out = [
-        exactly(word, abbreviation)
-        for word in named
-        for abbreviation in sorted({*_abbreviations(word), *_abbreviations(word.removesuffix("а"))})
-    ]
-    return (*mistyped, *transcribed, *spelled_out)
+    return (*mistyped, *transcribed)
 
 
 def exactly(term: str, other: str) -> Spelling:
     """Exactly one other term instead of `term`."""
     return Spelling(term=term, beginnings=(other,), pattern=f"^{re.escape(other)}$")
-
-
-def _abbreviations(word: str) -> Iterator[str]:
-    """Those whose letters the word names."""
-    if not word:
-        yield ""
-    for name, letter in _LETTER_NAMES.items():
-        if word.startswith(name):
-            yield from (letter + rest for rest in _abbreviations(word[len(name) :]))
 
 
 def _mistyped(word: str) -> Spelling:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.documents import FEWEST_TOKENS, PAGE, choose, named, overlapping, parts_of, tokens_of
+from rag.execution.documents import FEWEST_TOKENS, PAGE, choose, named, parts_of, tokens_of
 from rag.records import Passage
 from tests.fakes.rag import BASE, make_passage
 from tests.fakes.reading import Shelf
@@ -74,29 +74,3 @@ def test_a_long_passage_is_cut_between_words() -> None:
     parts = list(parts_of(passages_of(["слово " * 100]), tokens=FEWEST_TOKENS))
     assert len(parts) > 1
     assert all(part[0].text.endswith(" ") for part in parts)
-
-
-@given(texts=TEXTS, tokens=st.integers(0, 300), overlap=st.integers(0, 90), each=st.integers(0, 20))
-def test_repeating_the_end_of_a_part_takes_no_more_than_it_may(
-    texts: list[str], tokens: int, overlap: int, each: int
-) -> None:
-    parts = list(parts_of(passages_of(texts), tokens=tokens, each=each))
-    repeated = list(overlapping(parts, tokens=overlap, each=each))
-    allowed = max(tokens, FEWEST_TOKENS + each) + overlap
-    assert all(sum(tokens_of(piece) + each for piece in part) <= allowed for part in repeated)
-    assert len(repeated) == len(parts)
-    own = ["".join(piece.text for piece in part) for part in parts]
-    assert all("".join(piece.text for piece in part).endswith(kept) for part, kept in zip(repeated, own, strict=True))
-
-
-@given(rows=st.lists(st.text(alphabet="абв", min_size=1, max_size=12), min_size=40, max_size=120))
-def test_what_a_cut_goes_through_stands_whole_in_one_of_two_parts(rows: list[str]) -> None:
-    lines = [f"строка {number} {row}" for number, row in enumerate(rows)]
-    parts = overlapping(parts_of([make_passage("; ".join(lines))], tokens=100), tokens=60)
-    texts = [piece.text for part in parts for piece in part]
-    assert all(any(line in text for text in texts) for line in lines)
-
-
-def test_parts_of_two_documents_share_nothing() -> None:
-    parts = [(make_passage("один", document="a"),), (make_passage("два", document="b"),)]
-    assert list(overlapping(parts, tokens=100)) == parts

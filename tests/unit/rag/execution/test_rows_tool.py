@@ -215,7 +215,8 @@ async def test_a_line_left_out_of_a_table_of_rows_is_asked_for() -> None:
 
 async def test_no_row_is_lost_where_a_document_is_cut() -> None:
     lines = [f"Сотрудник {number} получает {1000 + number} рублей в месяц." for number in range(400)]
-    shelf = Shelf({"Ведомость": [" ".join(lines)]})
+    # passages as the chunker cuts them: between sentences, each repeating the last one before it
+    shelf = Shelf({"Ведомость": [" ".join(lines[max(first - 1, 0) : first + 10]) for first in range(0, 400, 10)]})
     pattern = re.compile(r"Сотрудник (\d+) получает (\d+ рублей)")
 
     def reply(request: RowsRequest) -> RowsReply:
@@ -230,7 +231,7 @@ async def test_no_row_is_lost_where_a_document_is_cut() -> None:
     model = ClerkModel(reply=reply)
     wanted = RowsArguments(what="работник", columns=("имя", "ставка"))
     payload = await tool(shelf, model, prompt_tokens=4500).run(wanted, turn())
-    assert len(model.requests) > 3
+    assert len(model.requests) > 2
     assert payload.facts[0].text == "Всего (работник): 400"
 
 
