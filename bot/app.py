@@ -21,18 +21,9 @@ from adapters.kept_files import FolderFiles, SupabaseFiles, open_supabase_files
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.name_finder import NatashaFinder
 from adapters.names import NameForms
-from bot.conversing import build_conversation
+from bot import models
 from bot.enrichment import ModelFactReader
 from bot.measures import Measures, build_measures
-from bot.models import (
-    Fusion,
-    TextEmbedder,
-    open_model,
-    open_pictures,
-    open_search_models,
-    open_transcriber,
-    video_fetcher,
-)
 from bot.reading_costs import MeteredPipeline, Purse, charged
 from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
@@ -45,10 +36,29 @@ from ingestion.ports import TelegramFiles, Transcriber
 from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.reader import FileReader, RecordingReader
 from ingestion.worker import Worker
-from prompts.loader import load_prompts
-from rag.conversation import Conversation
+from prompts.loader import Prompts, load_prompts
+from prompts.wordings import load_breadth, load_intents, load_small_talk, load_wordings
+from rag.answering.answer import AnswerWriter
+from rag.answering.grounding import SupportCheck
+from rag.answering.plain import PlainAnswers
+from rag.answering.prompt import AnswerSettings
+from rag.conversation import Conversation, TurnStages
+from rag.dialogue import DialogueMemory, Summariser
+from rag.entities import RegistryResolver
+from rag.execution.analysis_tool import Analyze
+from rag.execution.document_tools import ListDocuments, ReadDocument
+from rag.execution.executor import Executor
+from rag.execution.graph_tool import GraphQuery
+from rag.execution.iterative_tool import ReadDocuments
+from rag.execution.rows_tool import CollectRows
+from rag.execution.search_tool import SearchBase, SurveyBase
+from rag.execution.tools import AnyTool, RunLimits
+from rag.planning.plain_planner import Breadth
+from rag.planning.plain_requests import PlainRequests
+from rag.planning.planner import Planner, PlannerPrompt
 from rag.ports import ChatModel, QuestionAnalyzer, Reranker
-from rag.retrieval.search import Retrieval
+from rag.retrieval.search import DocumentSearch, Retrieval
+from rag.small_talk import SmallTalkRule
 
 if TYPE_CHECKING:
     from aiogram import Bot
@@ -67,8 +77,8 @@ class Parts:
     mirror: SegmentMirror  # copies of the vector segments of large bases; empty until its first refresh
     analyzer: QuestionAnalyzer
     names: NameForms
-    embedder: TextEmbedder
-    fusion: Fusion
+    embedder: models.TextEmbedder
+    fusion: models.Fusion
     reranker: Reranker | None
     model: ChatModel | None
     planner_model: ChatModel | None
@@ -97,8 +107,63 @@ class Parts:
         )
 
     def conversation(self) -> Conversation:
-        """The conversation that runs turns, with the configured models."""
-        return build_conversation(self)
+        """Runs turns. Without a model each question is one plain search. The planner's also summarises the dialogue; the
+        checker's judges answers; the reading one analyses facts and reads documents."""
+        asked, prompts, breadth = self.settings.answer, load_prompts(), Breadth(load_breadth())
+        stores, retrieval, model, planner_model = self.stores, self.retrieval(), self.model, self.planner_model
+        requests = PlainRequests(load_breadth(), load_wordings())
+        documents = DocumentSearch(stores.search, self.analyzer)
+        tools = _tools(self, retrieval, documents, prompts, breadth)
+        entities = RegistryResolver(stores.entities, self.names)
+        check = SupportCheck(self.checker_model, prompts) if self.checker_model else None
+        writing = AnswerSettings(
+            language=asked.answer_language,
+            general_knowledge=asked.general_knowledge,
+            window_pairs=asked.window_pairs,
+            prompt_tokens=asked.prompt_tokens,
+            rules=asked.answer_check != "off",
+        )
+        stages = TurnStages(
+            memory=DialogueMemory(
+                stores.dialogue,
+                self.analyzer,
+                Summariser(stores.dialogue, planner_model, prompts) if planner_model else None,
+                pairs=asked.window_pairs,
+            ),
+            entities=entities,
+            planner=Planner(
+                planner_model,
+                tools=tools,
+                intents=load_intents(),
+                threshold=asked.plan_threshold,
+                breadth=breadth,
+                requests=requests,
+                small_talk=SmallTalkRule(load_small_talk()),
+                entities=entities,
+                needs_sign=asked.search_policy == "explicit",
+            ),
+            prompt=_planner_prompt(self.settings, tools, prompts),
+            executor=Executor(
+                tools,
+                max_calls=asked.tool_calls,
+                step_tokens=asked.prompt_tokens,
+                is_shortened=model is not None,
+            ),
+            writer=AnswerWriter(model, prompts, writing, check=check) if model else None,
+            plain=PlainAnswers(prompts, "auto", requests),  # facts are in the language of the question
+            documents=documents,
+            catalogue=stores.library,
+            compares_meaning=retrieval.compares_meaning,
+            searches_early=asked.search_policy == "planned",
+        )
+        limits = RunLimits(
+            steps=asked.plan_steps,
+            model_calls=asked.model_calls,
+            tokens=asked.turn_tokens,
+            seconds=asked.turn_s,
+            cost=asked.turn_cost,
+        )
+        return Conversation(stages, limits=limits)
 
     def frugal_conversation(self) -> Conversation:
         """The same for people over their daily bounds (`bot.services`): it calls no chat model and no paid reranker."""
@@ -131,7 +196,9 @@ class Parts:
             allow_hosts=settings.fetch_allow_hosts,
         )
         async with (
-            open_fetchers(limits, files=files, kept=self.kept_files, video=video_fetcher(self.settings)) as fetchers,
+            open_fetchers(
+                limits, files=files, kept=self.kept_files, video=models.video_fetcher(self.settings)
+            ) as fetchers,
             ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
             AsyncExitStack() as stack,
         ):
@@ -140,7 +207,7 @@ class Parts:
                 reader=FileReader(
                     parser=parser,
                     archives=ArchiveReader(unpacker=parser),
-                    pictures=await open_pictures(self.settings, parser, stack, self.measures),
+                    pictures=await models.open_pictures(self.settings, parser, stack, self.measures),
                     recordings=RecordingReader(self.transcriber) if self.transcriber else None,
                     sizes=sizes,
                 ),
@@ -190,15 +257,12 @@ class Parts:
 
 @asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
-    """Open the database and the models that are configured.
-
-    Raises DatabaseAway when the database does not answer, MigrationError when its schema does not fit this version,
-    EmbeddedDatabaseError when the embedded one does not start, LocalModelError when a local model cannot be used.
-    """
+    """Open the database and the configured models. Raises DatabaseAway, MigrationError (the schema does not fit
+    this version), EmbeddedDatabaseError (it does not start), LocalModelError (a local model cannot be used)."""
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
         analyzer, measures = RussianEnglishAnalyzer(), build_measures(settings.metrics)
-        embedder, reranker, fusion = await open_search_models(settings, stack)
+        embedder, reranker, fusion = await models.open_search_models(settings, stack)
         mirror = SegmentMirror(SegmentStore(transport), size=settings.database.segment_mb * MEGABYTE)
         bound, most = settings.bounds.base_passages or None, settings.bounds.person_waiting or None
         yield Parts(
@@ -218,11 +282,11 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             embedder=embedder,
             fusion=fusion,
             reranker=reranker,
-            model=await open_model("answer", settings, stack, measures),
-            planner_model=await open_model("planner", settings, stack, measures),
-            checker_model=await open_model("checker", settings, stack, measures),
-            reading_model=await open_model("reading", settings, stack, measures),
-            transcriber=await open_transcriber(settings, stack),
+            model=await models.open_model("answer", settings, stack, measures),
+            planner_model=await models.open_model("planner", settings, stack, measures),
+            checker_model=await models.open_model("checker", settings, stack, measures),
+            reading_model=await models.open_model("reading", settings, stack, measures),
+            transcriber=await models.open_transcriber(settings, stack),
             measures=measures,
         )
 
@@ -293,3 +357,45 @@ async def open_bot(token: str, api_url: str | None, measures: Measures | None = 
         yield bot
     finally:
         await session.close()
+
+
+def _tools(
+    parts: Parts, retrieval: Retrieval, documents: DocumentSearch, prompts: Prompts, breadth: Breadth
+) -> tuple[AnyTool, ...]:
+    stores, model = parts.stores, parts.reading_model
+    wordings, tokens = load_wordings(), parts.settings.answer.prompt_tokens
+    looking: tuple[AnyTool, ...] = (
+        SearchBase(retrieval, stores.library),
+        SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),
+        GraphQuery(stores.entities),
+        ListDocuments(stores.library, wordings, documents),
+        ReadDocument(stores.library, stores.passages, model, prompts),
+    )
+    if model is None:
+        return looking
+    reading = (
+        reader(
+            stores.library,
+            stores.passages,
+            retrieval,
+            model,
+            prompts,
+            wordings,
+            prompt_tokens=tokens,
+            memory=stores.kept_readings,
+        )
+        for reader in (ReadDocuments, CollectRows)
+    )
+    return (*looking, Analyze(model, prompts, prompt_tokens=tokens), *reading)
+
+
+def _planner_prompt(settings: Settings, tools: tuple[AnyTool, ...], prompts: Prompts) -> PlannerPrompt:
+    asked = settings.answer
+    return PlannerPrompt(
+        prompts,
+        tools=tools,
+        policy=asked.search_policy,
+        max_calls=asked.tool_calls,
+        threshold=asked.plan_threshold,
+        dialogue_tokens=asked.prompt_tokens // 4,
+    )

@@ -59,8 +59,7 @@ class Ticket:
 
 
 class Inbox:
-    """Feeds updates to the dispatcher. Redelivered ones are skipped while the database remembers them; one whose
-    handling was not finished is fed again once its holder's lease has run out."""
+    """Feeds updates to the dispatcher, each once; what was not finished again, once its holder's lease has run out."""
 
     def __init__(
         self,
@@ -83,8 +82,7 @@ class Inbox:
         self._is_stopping = False
 
     async def accept(self, update: Mapping[str, Any]) -> None:
-        """Store the update, then handle it in the background. Raises DatabaseAway; the caller must not acknowledge the
-        update then."""
+        """Store the update, then handle it in the background. Raises DatabaseAway: then it must not be acknowledged."""
         number, chat = int(update["update_id"]), chat_of(update)
         if await self._keeper.receive(
             self._bot.id, number, update, chat_id=chat, holder=self._holder, lease_s=self._lease_s
@@ -250,8 +248,7 @@ async def _receive(bot: Bot, offset: int | None, allowed_updates: Sequence[str])
 
 @asynccontextmanager
 async def webhook_server(inbox: Inbox, *, secret: str, host: str, port: int) -> AsyncIterator[None]:
-    """Serve the webhook. A call without the secret token gets 401. While the database is away a call gets 503, and
-    Telegram sends the update again."""
+    """Serve the webhook: 401 without the secret token, 503 while the database is away; Telegram then sends it again."""
 
     async def receive(request: web.Request) -> web.Response:
         if not hmac.compare_digest(request.headers.get(SECRET_HEADER, "").encode(), secret.encode()):

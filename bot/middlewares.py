@@ -186,8 +186,7 @@ class OnlyAddressed(BaseMiddleware):
 
 
 def is_addressed(message: Message, me: User) -> bool:
-    """Whether a group's message is meant for `me`, or tells that somebody has left, who then may not read its base, or
-    that a topic has another name, which its base then has, too."""
+    """Whether a group's message is meant for `me`, or tells that somebody has left, or of a topic's other name."""
     text = message.text or message.caption or ""
     if command := _COMMAND.match(message.text or "") if message.forward_origin is None else None:
         name, bot = command["name"], command["bot"]

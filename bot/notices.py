@@ -169,8 +169,7 @@ class NoticeLoop:
             await self._note_failure(notice)
 
     async def _note_failure(self, notice: Notice) -> None:
-        """The notice is due again when its lease ends. After the last attempt it counts as shown, until its batch
-        changes again."""
+        """It is due again when its lease ends; after the last attempt it counts as shown, until its batch changes."""
         self._failed[notice.batch_id] += 1
         if self._failed[notice.batch_id] < ATTEMPTS:
             return

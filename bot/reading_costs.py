@@ -28,9 +28,8 @@ class Purse:
     """See `adapters.database.stores.statistics.StatisticsStore`."""
 
     keep: Callable[[BaseId, DocumentId, float], Awaitable[None]]  # `save_reading_cost`
-    spent_until: Callable[[BaseId, DocumentId], Awaitable[datetime | None]] | None = (
-        None  # of the sender; None: no bound
-    )
+    # of the sender; None: no bound
+    spent_until: Callable[[BaseId, DocumentId], Awaitable[datetime | None]] | None = None
 
 
 class MeteredPipeline:
@@ -61,8 +60,11 @@ async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -
     async def keep() -> None:
         nonlocal kept
         due, kept = usage.cost - kept, usage.cost
-        if due > 0:
-            await _share(purse, base, documents, due)
+        try:
+            for document in documents if due > 0 else ():
+                await purse.keep(base, document, due / len(documents))
+        except DatabaseAway as error:
+            log.warning("reading_cost.lost", reason=str(error))
 
     async def leave() -> None:
         if spent_until:
@@ -77,11 +79,3 @@ async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -
             yield
     finally:
         await keep()
-
-
-async def _share(purse: Purse, base: BaseId, documents: Sequence[DocumentId], cost: float) -> None:
-    try:
-        for document in documents:
-            await purse.keep(base, document, cost / len(documents))
-    except DatabaseAway as error:
-        log.warning("reading_cost.lost", reason=str(error))

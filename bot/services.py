@@ -8,22 +8,20 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Set
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 from aiogram import Bot
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from adapters.database.stores import Stores
-from adapters.database.stores.library import LibraryStore
 from bot.inbox import Ticket
 from bot.measures import Measures
-from bot.replies.sending import Keyboard, Place, acknowledge, edit, place_at, send
+from bot.replies.sending import Keyboard, Place, acknowledge, edit, send
 from bot.settings import Settings
 from bot.texts import Texts, Value, Words
 from domain.ids import BaseId, ChatId, DocumentId, MessageId, ThreadId, UserId
 from domain.people import PendingQuestion, UserState
-from domain.statistics import Spending
 from ingestion.ports import KeptFiles
 from rag.conversation import Conversation
 from rag.reservations import DayBounds
@@ -97,7 +95,8 @@ class Talk:
 
     async def reply(self, html: str, keyboard: Keyboard | None = None, *, to: Message | None = None) -> MessageId:
         """The same in reply to the person's message (or `to` another), in private chats, too."""
-        return await send(self.bot, place_at(self.place, MessageId((to or self.message).message_id)), html, keyboard)
+        answered = MessageId((to or self.message).message_id)
+        return await send(self.bot, replace(self.place, reply_to=answered), html, keyboard)
 
     async def redraw(self, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
         """Make the message of the pressed button show `html`."""
@@ -109,8 +108,7 @@ class Talk:
         await (self.redraw if isinstance(self.event, CallbackQuery) else self.say)(html, keyboard)
 
     async def acknowledge(self, key: str | None = None, *, alert: bool = False, **values: Value) -> None:
-        """Answer the press, with a text of the locale that is shown for a moment; with `alert` until it is closed. One
-        that needs no text is answered after its handler (`bot.dispatcher`)."""
+        """Answer the press, with a text of the locale that is shown for a moment; with `alert` until it is closed."""
         self.answered.set()
         if isinstance(self.event, CallbackQuery):
             await acknowledge(self.event, self.words.plain(key, **values) if key else None, alert=alert)
@@ -149,8 +147,7 @@ class Turns:
 
     @asynccontextmanager
     async def at_rest(self, room: Room) -> AsyncIterator[None]:
-        """No turn runs there while the context is open. A running one is stopped first; a plan of several steps
-        needs two stops: one for the steps, one for the answer."""
+        """No turn runs there while the context is open; a plan needs two stops: of its steps, of the answer."""
         order = self.order(room)
         while order.locked():
             self.stop(room)
@@ -187,22 +184,11 @@ class Bounds:
             return DayBounds()
         return DayBounds(questions=self.questions or None, cost=self.cost or None)
 
-    async def spending(self, person: UserId, library: LibraryStore) -> Spending | None:
-        """The person's spending; None, without a database call, for a person without bounds. Raises DatabaseAway."""
-        if not self.of_people or person in self.exempt:
-            return None
-        return await library.spent_in_a_day(person, questions=self.questions or None, cost=self.cost or None)
-
 
 def bounds_of(settings: Settings) -> Bounds:
     """The bounds that the host has set."""
-    bounds = settings.bounds
-    return Bounds(
-        questions=bounds.person_questions,
-        cost=bounds.person_cost,
-        passages=bounds.base_passages,
-        exempt=settings.telegram.admin_users,
-    )
+    set_, exempt = settings.bounds, settings.telegram.admin_users
+    return Bounds(questions=set_.person_questions, cost=set_.person_cost, passages=set_.base_passages, exempt=exempt)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -212,8 +212,7 @@ async def _watched(settings: Settings) -> AsyncIterator[asyncio.Event]:
 
 @asynccontextmanager
 async def _api(parts: Parts, port: int, wake: Callable[[], None]) -> AsyncIterator[None]:
-    """Serves the HTTP API, and tells the engineer where. FastAPI takes a while to import, and most installations do
-    without it."""
+    """Serves the HTTP API, and tells the engineer where. FastAPI is slow to import, and most do without it."""
     from bot.http_api import served_api
 
     async with AsyncExitStack() as stack:

@@ -85,8 +85,7 @@ async def open_server(settings: Settings, measures: Measures, *, serves_chat: bo
 async def talk(
     parts: Parts, texts: Texts, server: BotServer, stop: asyncio.Event, *, wake_worker: Callable[[], None]
 ) -> None:
-    """Receive updates and show notices until `stop`, then await the running handlers. Raises CommandError when
-    Telegram rejects the token or the request for updates."""
+    """Receive updates and show notices until `stop`. Raises CommandError when Telegram rejects the token or that."""
     settings, bot = parts.settings, server.bot
     notices = NoticeLoop(bot, parts.stores.notices, texts, changes=partial(_compare_versions, parts.stores))
 

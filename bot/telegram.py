@@ -121,8 +121,7 @@ class BotFiles:
             raise _too_large(limit_bytes)
 
     async def _fetch(self, path: str, target: Path) -> None:
-        """A self-hosted server (`telegram-bot-api --local`) returns a path on its disk; on the same machine the file is
-        copied, not downloaded."""
+        """A self-hosted server (`telegram-bot-api --local`) returns a path on its disk: there the file is copied."""
         if self._bot.session.api is not PRODUCTION and Path(path).is_absolute():
             with suppress(FileNotFoundError):  # the server runs on another machine
                 await asyncio.to_thread(shutil.copyfile, path, target)
@@ -153,8 +152,7 @@ def _failure(error: Exception, limit_bytes: int) -> SourceError | ServiceError:
 
 
 async def announce_commands(bot: Bot, texts: Texts) -> None:
-    """Tell Telegram the texts of each language; all other languages get the first one's. A failure is only logged: it
-    must not stop the start."""
+    """Tell Telegram the texts of each language, the first one's for all others. A failure must not stop the start."""
     try:
         for code in (None, *LANGUAGES):
             words = texts.for_language(code or LANGUAGES[0])

@@ -81,8 +81,7 @@ def build_router() -> Router:
 
 
 async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | None = None) -> None:
-    """Answer a question with its sources, after the turns of the dialogue that came before it; where the person has
-    `chosen` a document, from that alone."""
+    """Answer a question, after the turns of the dialogue before it; from the document alone that was `chosen`."""
     talk.release()
     services, turns = talk.services, talk.services.turns
     only = None if chosen else await _only(talk)
@@ -294,8 +293,7 @@ async def ask_of_everything(talk: Talk) -> None:
 
 
 async def stop_turn(talk: Talk) -> None:
-    """«Остановить» on a live list or a growing answer: the turn ends with the facts found so far. In a group whoever
-    asked, and administrators, may stop it."""
+    """«Остановить»: the turn ends with the facts found so far. In a group whoever asked, and administrators, may."""
     turns = talk.services.turns
     if turns.asker(talk.room) not in (None, talk.person) and not await may_tidy(talk):
         raise Refusal("only-asker-or-administrators")
@@ -303,8 +301,7 @@ async def stop_turn(talk: Talk) -> None:
 
 
 async def stop_draft(event: MessageGenerationStopped, services: Services) -> None:
-    """Telegram's own stop button on a draft. Drafts exist only in private chats, whose id is the person's, so it can
-    only stop that person's own turn."""
+    """Telegram's own stop button on a draft: drafts exist only in private chats, whose id is the person's."""
     thread = event.message_thread_id
     services.turns.stop((UserId(event.chat.id), ThreadId(thread) if thread else None))
 

@@ -56,8 +56,7 @@ def names_mode(modes: Mapping[str, Mode]) -> Callable[[Message | CallbackQuery],
 
 
 def own_words(message: Message) -> bool:
-    """Whether the text is the person's own words to the bot: a caption or a forwarded message is never a command or a
-    button label, whatever it says."""
+    """Whether it is said to the bot: a caption or a forwarded message is never a command or a button's label."""
     return message.text is not None and message.forward_origin is None
 
 

@@ -49,7 +49,7 @@ def build_router(texts: Texts) -> Router:
     router.message.register(show_list, Command("docs"))
     labels = texts.in_every_language("button-library")
     router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
-    router.message.register(show_found, answers(SEARCH))
+    router.message.register(show_list, answers(SEARCH))
     router.callback_query.register(ask_what_to_find, press.SearchDocuments.filter())
     router.callback_query.register(turn_page, press.ListPage.filter(), has_message)
     router.callback_query.register(open_document, press.OpenDocument.filter(), has_message)
@@ -72,19 +72,15 @@ def build_router(texts: Texts) -> Router:
     return router
 
 
-async def show_list(talk: Talk, command: CommandObject | None = None) -> None:
-    """Show the first page; `/docs договор` lists the documents with that word in their names."""
-    await _show_page(talk, 0, name=_wanted(command.args if command else None))
+async def show_list(talk: Talk, command: CommandObject | None = None, subject: str | None = None) -> None:
+    """The first page; `/docs договор` and an answer to 🔍 list the documents with that word in their names."""
+    said = talk.message.text if subject is not None else command.args if command else None
+    await _show_page(talk, 0, name=_wanted(said))
 
 
 async def ask_what_to_find(talk: Talk) -> None:
     """🔍: ask for a part of a name."""
     await ask(talk, talk.words("library-search"), about=SEARCH)
-
-
-async def show_found(talk: Talk) -> None:
-    """List what the answer to 🔍 searches for."""
-    await _show_page(talk, 0, name=_wanted(talk.message.text))
 
 
 async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
@@ -148,8 +144,7 @@ async def _show_page(talk: Talk, page: int, *, name: str | None) -> None:
 
 
 async def send_original(talk: Talk, callback_data: press.ShowOriginal) -> None:
-    """Copy the message that brought the document, or send the file that Baza keeps; without either the document's text,
-    which exists as long as it does."""
+    """The message that brought the document, else the file that Baza keeps, else the document's text as a file."""
     card, chat, thread = await document_of(talk, callback_data.document), talk.place.chat, talk.place.thread
     await talk.acknowledge()
     if card.message_id and card.chat_id == chat:

@@ -104,8 +104,7 @@ async def switch_mode(talk: Talk, mode: Mode) -> None:
 
 
 def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
-    """What shows the current mode and the open base: the keyboard in a private chat, buttons under the message in a
-    group. `words`: of a language that was chosen just now."""
+    """What shows the mode and the open base: the keyboard in a private chat, in a group buttons under the message."""
     show = mode_keyboard if talk.place.is_private else mode_choice
     return show(words or talk.words, mode, base=open_name(talk.state))
 

@@ -103,8 +103,7 @@ async def keep_original(talk: Talk) -> None:
 
 
 async def _enqueue(talk: Talk, batch: Batch, *, may_go_on: bool) -> None:
-    """Enqueue the batch. A note that fills its message may continue in the next one, so it is held for a moment; a
-    note that continues an earlier one is joined to it."""
+    """A note that fills its message is held for a moment, since the next may continue it; it is joined to its start."""
     hold_s, is_note = 0, len(batch.sources) == 1 and batch.sources[0].type is SourceType.NOTE
     if is_note and may_go_on and batch.ttl_s is None:  # temporary and permanent notes are never joined
         hold_s = HOLD_S if utf16_length(batch.sources[0].text or "") >= NEARLY_FULL_UNITS else 0

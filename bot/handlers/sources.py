@@ -6,6 +6,7 @@ upload it comes from; a row of `answer_feedback` and a tick on the thumb.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from aiogram import Router
 from aiogram.exceptions import TelegramBadRequest
@@ -17,7 +18,7 @@ from bot.keyboards import BUTTON_CHARACTERS, EVERYTHING, EVERYWHERE, MORE, butto
 from bot.replies.citations import passage_quote, source_label
 from bot.replies.names import shortened
 from bot.replies.rich import split_rich, to_html
-from bot.replies.sending import place_at, send
+from bot.replies.sending import send
 from bot.services import Refusal, Talk
 from bot.texts import Words
 from domain.ids import ChatId, ChunkId, MessageId
@@ -93,7 +94,7 @@ async def show_source(talk: Talk, callback_data: press.ShowSource) -> None:
         raise Refusal("source-gone")
     place, card = talk.place, await talk.stores.library.card(talk.base_id, passage.document_id)
     if card and card.message_id and card.chat_id == place.chat:
-        place = place_at(place, card.message_id)
+        place = replace(place, reply_to=card.message_id)
     for piece in split_rich(passage_quote(passage, talk.words, bold=callback_data.bold)):
         await send(talk.bot, place, to_html(piece))
 

@@ -68,10 +68,11 @@ async def _send_photo(talk: Talk, picture: bytes, caption: str) -> None:
 
 
 async def _bounds_html(talk: Talk, held: BaseStatistics) -> str:
-    """How much of each bound is used, a line per bound that is set. A group sees only the bound of its base: what a
-    member has spent is private."""
-    bounds, words, lines = talk.services.bounds, talk.words, []
-    spending = await bounds.spending(talk.person, talk.stores.library) if talk.place.is_private else None
+    """How much of each bound is used. A group sees only that of its base: what a member has spent is private."""
+    bounds, words, lines, spending = talk.services.bounds, talk.words, [], None
+    day = bounds.of_day(talk.person) if talk.place.is_private else None
+    if day:
+        spending = await talk.stores.library.spent_in_a_day(talk.person, questions=day.questions, cost=day.cost)
     if bounds.passages:
         lines.append(words("stats-bound-passages", held=held.passages, most=bounds.passages))
     if spending and bounds.questions:

@@ -27,8 +27,7 @@ Range = tuple[int, int]
 
 
 def places(locators: Iterable[Locator], words: Words, *, title: str) -> str:
-    """The most exact place known for these locators. A section with the document's own name (`title`) says nothing new
-    and is left out."""
+    """The most exact place known for these locators; a section with the document's own name (`title`) is none."""
     known = list(locators)
     place, sections = exact_place(known, words), {section(each, title) for each in known}
     if not place and len(sections) == 1 and (name := sections.pop()):

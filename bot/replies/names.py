@@ -55,8 +55,7 @@ NAME_CHARACTERS = 80
 
 
 def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = False) -> str:
-    """The sentence for the document's error, or the one for INTERNAL when this version does not know the code; as HTML,
-    or `plain` for a terminal."""
+    """Why it was not read, as HTML, or `plain` for a terminal; of a code that is unknown here that of INTERNAL."""
     key = f"error-{document.error_code}"
     key = key if key in words.keys else f"error-{FailureCode.INTERNAL.value}"
     fill = words.plain if plain else words

@@ -145,8 +145,7 @@ def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False)
 
 
 def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
-    """Questions first; then buttons to cancel unfinished documents, one by one or all at once; once all are read, to
-    keep temporary ones and to take back each."""
+    """Questions first, then what cancels unfinished documents; once all are read, to keep or to take them back."""
     asking = [document for document in documents if document.status is DocumentStatus.CHOOSING]
     if asking:
         return rows(*(line for document in asking[:QUESTIONS] for line in choice_buttons(document, words, named=True)))

@@ -4,7 +4,7 @@ In: HTML and a place. Out: message ids. `bot.telegram` does the retries.
 """
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from aiogram import Bot
 from aiogram.enums import ParseMode
@@ -76,11 +76,6 @@ async def edit(
     return True
 
 
-def place_at(place: Place, message: MessageId) -> Place:
-    """The same place, in reply to `message`."""
-    return replace(place, reply_to=message)
-
-
 async def take_away(shown: Message) -> bool:
     """Delete a message; False when it was deleted already, for instance by a first press of its button."""
     try:
@@ -91,7 +86,6 @@ async def take_away(shown: Message) -> bool:
 
 
 async def acknowledge(query: CallbackQuery, text: str | None = None, *, alert: bool = False) -> None:
-    """Answer a button press, so that the button stops spinning. Telegram rejects the answer to an old press (replayed
-    after a restart); nobody waits for it, so the error is ignored."""
+    """Answer a press, so that its button stops spinning; for an old one Telegram rejects it, and nobody waits."""
     with contextlib.suppress(TelegramBadRequest):
         await query.answer(text[:POPUP_CHARACTERS] if text else None, show_alert=alert)

@@ -68,8 +68,7 @@ class StreamedAnswer:
         self._draft_id = secrets.randbelow(2**31 - 1) + 1
 
     def grow(self, text: Callable[[], RichText]) -> None:
-        """Set the answer so far; it is shown as soon as Telegram allows. `text` is called only then: most of the small
-        pieces that a model adds are never shown by themselves."""
+        """Set the answer so far, which is rendered when Telegram allows to show it."""
         self._newest = text
         self._changed.set()
 
