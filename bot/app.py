@@ -107,7 +107,7 @@ class Parts:
         )
 
     def conversation(self) -> Conversation:
-        """Runs turns. Without a model each question is one plain search. The planner's also summarises the dialogue; the
+        """Runs turns. Without a model each question is one plain search. The planner's also sums up the dialogue; the
         checker's judges answers; the reading one analyses facts and reads documents."""
         asked, prompts, breadth = self.settings.answer, load_prompts(), Breadth(load_breadth())
         stores, retrieval, model, planner_model = self.stores, self.retrieval(), self.model, self.planner_model
