@@ -19,7 +19,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from typing import TypeVar
 
@@ -59,52 +58,42 @@ Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
 
 
-class Fate(StrEnum):
-    """What can be done about a fault."""
+class Away(ModelAway):
+    """Try again later; not before `retry_after_s`, if the service says so."""
 
-    AWAY = "away"  # try again later
-    REFUSED = "refused"  # the key or the balance: somebody has to mend it
-    TOO_LONG = "too long"  # ask for less
-    REJECTED = "rejected"  # the request itself is wrong, or the model's name
-    NONSENSE = "nonsense"  # an answer that is not what was asked for
-
-
-_FAILURE_CODES = {Fate.REFUSED: FailureCode.SERVICE_REFUSED, Fate.REJECTED: FailureCode.INTERNAL}
-_MODEL_ERRORS: dict[Fate, type[ModelError]] = {Fate.AWAY: ModelAway, Fate.NONSENSE: ModelNonsense}
-
-
-class JinaFault(Exception):
-    """Jina did not do what it was asked."""
-
-    def __init__(self, fate: Fate, detail: str, *, retry_after_s: float | None = None) -> None:
-        super().__init__(f"{fate}: {detail}")
-        self.fate = fate
-        self.detail = detail
+    def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(detail)
         self.retry_after_s = retry_after_s
 
-    def of_documents(self) -> Exception:
-        """WindowTooLarge, or a ServiceError: the document is kept and tried again."""
-        if self.fate is Fate.TOO_LONG:
-            return WindowTooLarge(self.detail)
-        code = _FAILURE_CODES.get(self.fate, FailureCode.SERVICE_AWAY)
-        return ServiceError(code, retry_after_s=self.retry_after_s, detail=self.detail, service=SERVICE)
 
-    def of_turn(self) -> ModelError:
-        """A turn goes on without the model. A request that is wrong stays wrong until somebody mends it."""
-        return _MODEL_ERRORS.get(self.fate, ModelRefused)(f"{SERVICE}: {self.detail}")
+class Rejected(ModelRefused):
+    """The request itself is wrong, or the model's name: until somebody mends it."""
 
 
-def fault_of(response: httpx.Response) -> JinaFault:
+class TooLong(Rejected):
+    """Ask for less."""
+
+
+def fault_of(response: httpx.Response) -> ModelError:
     """The fault that a response other than 2xx tells of."""
     status, said = response.status_code, explain(response.content)
+    detail = f"{SERVICE}: HTTP {status} {said}".strip()
     if status in _REFUSALS:
-        fate = Fate.REFUSED
-    elif status in _AWAY or status >= 500:
-        fate = Fate.AWAY
-    else:
-        fate = Fate.TOO_LONG if status in _LENGTH_REFUSALS and _TOO_LONG.search(said) else Fate.REJECTED
-    wait_s = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
-    return JinaFault(fate, f"HTTP {status} {said}".strip(), retry_after_s=wait_s)
+        return ModelRefused(detail)
+    if status in _AWAY or status >= 500:
+        wait_s = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
+        return Away(detail, retry_after_s=wait_s)
+    return TooLong(detail) if status in _LENGTH_REFUSALS and _TOO_LONG.search(said) else Rejected(detail)
+
+
+def as_ingestion_error(fault: ModelError) -> Exception:
+    """WindowTooLarge, or a ServiceError: the document is kept and tried again."""
+    if isinstance(fault, TooLong):
+        return WindowTooLarge(str(fault))
+    code, wait_s = FailureCode.SERVICE_AWAY, fault.retry_after_s if isinstance(fault, Away) else None
+    if isinstance(fault, ModelRefused):
+        code = FailureCode.INTERNAL if isinstance(fault, Rejected) else FailureCode.SERVICE_REFUSED
+    return ServiceError(code, retry_after_s=wait_s, detail=str(fault), service=SERVICE)
 
 
 def explain(body: bytes) -> str:
@@ -215,21 +204,20 @@ class JinaClient:
         self, path: str, body: Body, read: Callable[[bytes], Read], *, patience: Patience, tokens: int
     ) -> Read:
         """POST and read. `read` raises ValueError (pydantic's is one) for a reply that makes no sense. `tokens`: what
-        the request costs, see `estimate_cost`. Raises JinaFault."""
+        the request costs, see `estimate_cost`. Raises ModelError."""
         tried, paused_s = 0, 0.0
         while True:
             tried += 1
             try:
                 return read(await self._answer(path, body, patience, tokens))
-            except JinaFault as error:
-                fault = error
+            except ModelError as error:
+                fault, tries = error, patience.tries if isinstance(error, ModelAway) else 1
             except ValueError as error:
-                fault = JinaFault(Fate.NONSENSE, f"a reply from {path} that cannot be used ({type(error).__name__})")
-            tries = {Fate.AWAY: patience.tries, Fate.NONSENSE: ASKS}.get(fault.fate, 1)
+                fault, tries = ModelNonsense(f"{SERVICE}: nonsense from {path} ({type(error).__name__})"), ASKS
             pause_s = _pause_s(fault, tried)
             if tried >= tries or paused_s + pause_s > patience.pauses_s:
                 raise fault
-            structlog.get_logger().info("jina.retry", path=path, tried=tried, pause_s=pause_s, why=fault.detail)
+            structlog.get_logger().info("jina.retry", path=path, tried=tried, pause_s=pause_s, why=str(fault))
             await asyncio.sleep(pause_s)
             paused_s += pause_s
 
@@ -237,10 +225,10 @@ class JinaClient:
         async with AsyncExitStack() as stack:
             if not patience.queues:
                 if (silence_s := self._silent_until.get(path, 0.0) - time.monotonic()) > 0:
-                    raise JinaFault(Fate.AWAY, "did not answer a question just now", retry_after_s=silence_s)
+                    raise Away(f"{SERVICE}: no answer to a question just now", retry_after_s=silence_s)
                 self._pace.count(tokens)
             elif self._pace.rest_s > patience.pauses_s:  # the server has told another request to wait that long
-                raise JinaFault(Fate.AWAY, "asked to be left alone", retry_after_s=self._pace.rest_s)
+                raise Away(f"{SERVICE}: asked to be left alone", retry_after_s=self._pace.rest_s)
             else:
                 await stack.enter_async_context(self._places)
                 await self._pace.wait(tokens)
@@ -248,7 +236,8 @@ class JinaClient:
         if response.is_success:
             return response.content
         fault = fault_of(response)
-        self._pace.rest(fault.retry_after_s or 0.0)
+        if isinstance(fault, Away):
+            self._pace.rest(fault.retry_after_s or 0.0)
         raise fault
 
     async def _post(self, path: str, body: Body, patience: Patience) -> httpx.Response:
@@ -260,18 +249,18 @@ class JinaClient:
         except (TimeoutError, httpx.TimeoutException) as error:
             if not patience.queues:
                 self._silent_until[path] = time.monotonic() + SILENCE_S
-            raise JinaFault(Fate.AWAY, f"no answer in {limit_s:g} s") from error
+            raise Away(f"{SERVICE}: no answer in {limit_s:g} s") from error
         except httpx.HTTPError as error:
-            raise JinaFault(Fate.AWAY, type(error).__name__) from error
+            raise Away(f"{SERVICE}: {type(error).__name__}") from error
         self._silent_until.pop(path, None)
         seconds = round(time.monotonic() - started, 3)
         structlog.get_logger().debug("jina.answered", path=path, status=response.status_code, seconds=seconds)
         return response
 
 
-def _pause_s(fault: JinaFault, tried: int) -> float:
+def _pause_s(fault: ModelError, tried: int) -> float:
     """What the server asks for, else 0.5, 1, 2 s ... give or take a quarter, so that callers do not come in step."""
-    if fault.retry_after_s is not None:
+    if isinstance(fault, Away) and fault.retry_after_s is not None:
         return fault.retry_after_s
     return FIRST_PAUSE_S * 2.0 ** (tried - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - spreads load, guards nothing
 
@@ -366,8 +355,8 @@ class JinaEmbedder:
         tasks = [asyncio.create_task(self._embed_window(window)) for window in windows]
         try:
             return list(await asyncio.gather(*tasks))
-        except JinaFault as fault:
-            raise fault.of_documents() from fault
+        except ModelError as fault:
+            raise as_ingestion_error(fault) from fault
         finally:  # the first fault decides; what the others would still bring is thrown away anyway
             for task in tasks:
                 task.cancel()
@@ -381,10 +370,7 @@ class JinaEmbedder:
 
     async def embed_query(self, text: str) -> Vector:
         """The question's vector. Raises ModelError."""
-        try:
-            vectors = await self._embed([text], "retrieval.query", late_chunking=False, patience=QUESTION_PATIENCE)
-        except JinaFault as fault:
-            raise fault.of_turn() from fault
+        vectors = await self._embed([text], "retrieval.query", late_chunking=False, patience=QUESTION_PATIENCE)
         question: Vector = vectors[0].tolist()
         return question
 
@@ -426,7 +412,4 @@ class JinaReranker:
         }
         read = partial(read_relevances, count=len(passages))
         tokens = estimate_cost([f"{query}{text}" for text in texts])  # the question is read with each
-        try:
-            return (await self._client.ask("rerank", body, read, patience=QUESTION_PATIENCE, tokens=tokens))[:top_n]
-        except JinaFault as fault:
-            raise fault.of_turn() from fault
+        return (await self._client.ask("rerank", body, read, patience=QUESTION_PATIENCE, tokens=tokens))[:top_n]

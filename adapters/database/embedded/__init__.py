@@ -97,18 +97,14 @@ async def _turn(folder: Path) -> AsyncIterator[None]:
 
 
 async def _in_turn(folder: Path, work: Callable[[], T]) -> T:
+    """Run blocking `work`; a cancellation waits for its end, or a stop would overtake the start it belongs to."""
     async with _turn(folder):
-        return await _to_the_end(work)
-
-
-async def _to_the_end(work: Callable[[], T]) -> T:
-    """Run blocking `work`; a cancellation waits for it, or a stop would overtake the start it belongs to."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+        task = asyncio.ensure_future(asyncio.to_thread(work))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait([task])
+            raise
 
 
 @contextmanager

@@ -124,11 +124,7 @@ def answers(folder: Path, port: int) -> bool:
     """Whether something accepts connections on the server's socket in `folder`."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(_ANSWER_S)
-        try:
-            client.connect(os.fsencode(folder / f".s.PGSQL.{port}"))
-        except OSError:
-            return False
-    return True
+        return client.connect_ex(os.fsencode(folder / f".s.PGSQL.{port}")) == 0
 
 
 def ensure_started(seat: Seat, *, tcp_port: int | None) -> Postmaster:

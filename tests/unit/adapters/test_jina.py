@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from adapters.jina import (
     MINUTE_S,
     TIERS,
-    Fate,
-    JinaFault,
+    Away,
     Pace,
+    Rejected,
     Tier,
+    TooLong,
+    as_ingestion_error,
     estimate_cost,
     explain,
     fault_of,
@@ -24,7 +26,7 @@ from adapters.jina import (
     read_relevances,
 )
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
-from rag.ports import ModelAway, ModelNonsense, ModelRefused
+from rag.ports import ModelError, ModelNonsense, ModelRefused
 
 TOO_LONG = "Single text cannot exceed 8192 tokens. 9237 tokens given."
 TIER = Tier(requests_a_minute=3, tokens_a_minute=100, concurrency=2)
@@ -57,58 +59,44 @@ def test_quoted_texts_are_left_out(quoted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "detail", "fate"),
+    ("status", "detail", "kind"),
     [
-        (401, "", Fate.REFUSED),
-        (402, "", Fate.REFUSED),
-        (403, "", Fate.REFUSED),
-        (408, "", Fate.AWAY),
-        (429, "", Fate.AWAY),
-        (500, "", Fate.AWAY),
-        (504, "", Fate.AWAY),
-        (400, TOO_LONG, Fate.TOO_LONG),
-        (400, "input length is larger than the largest allowed size 2048", Fate.TOO_LONG),
-        (422, "Input is too long", Fate.TOO_LONG),
-        (400, "no such task", Fate.REJECTED),
-        (404, "no such model", Fate.REJECTED),
-        (307, "", Fate.REJECTED),
+        (401, "", ModelRefused),
+        (402, "", ModelRefused),
+        (403, "", ModelRefused),
+        (408, "", Away),
+        (429, "", Away),
+        (500, "", Away),
+        (504, "", Away),
+        (400, TOO_LONG, TooLong),
+        (400, "input length is larger than the largest allowed size 2048", TooLong),
+        (422, "Input is too long", TooLong),
+        (400, "no such task", Rejected),
+        (404, "no such model", Rejected),
+        (307, "", Rejected),
     ],
 )
-def test_statuses_have_their_fates(status: int, detail: str, fate: Fate) -> None:
-    assert fault_of(httpx.Response(status, json={"detail": detail})).fate is fate
+def test_statuses_say_what_can_be_done(status: int, detail: str, kind: type[ModelError]) -> None:
+    assert type(fault_of(httpx.Response(status, json={"detail": detail}))) is kind
 
 
 @pytest.mark.parametrize(
-    ("fate", "code"),
+    ("fault", "code", "wait_s"),
     [
-        (Fate.AWAY, FailureCode.SERVICE_AWAY),
-        (Fate.NONSENSE, FailureCode.SERVICE_AWAY),
-        (Fate.REFUSED, FailureCode.SERVICE_REFUSED),
-        (Fate.REJECTED, FailureCode.INTERNAL),
+        (Away("why", retry_after_s=7), FailureCode.SERVICE_AWAY, 7),
+        (ModelNonsense("why"), FailureCode.SERVICE_AWAY, None),
+        (ModelRefused("why"), FailureCode.SERVICE_REFUSED, None),
+        (Rejected("why"), FailureCode.INTERNAL, None),
     ],
 )
-def test_ingestion_hears_of_a_service(fate: Fate, code: FailureCode) -> None:
-    error = JinaFault(fate, "why", retry_after_s=7).of_documents()
+def test_ingestion_hears_of_a_service(fault: ModelError, code: FailureCode, wait_s: float | None) -> None:
+    error = as_ingestion_error(fault)
     assert isinstance(error, ServiceError)
-    assert (error.code, error.retry_after_s, error.params["service"]) == (code, 7, "Jina")
+    assert (error.code, error.retry_after_s, error.params["service"]) == (code, wait_s, "Jina")
 
 
 def test_ingestion_hears_of_a_window_that_is_too_long() -> None:
-    assert isinstance(JinaFault(Fate.TOO_LONG, TOO_LONG).of_documents(), WindowTooLarge)
-
-
-@pytest.mark.parametrize(
-    ("fate", "kind"),
-    [
-        (Fate.AWAY, ModelAway),
-        (Fate.NONSENSE, ModelNonsense),
-        (Fate.REFUSED, ModelRefused),
-        (Fate.REJECTED, ModelRefused),
-        (Fate.TOO_LONG, ModelRefused),
-    ],
-)
-def test_a_turn_hears_of_a_model(fate: Fate, kind: type[Exception]) -> None:
-    assert type(JinaFault(fate, "why").of_turn()) is kind
+    assert isinstance(as_ingestion_error(TooLong(TOO_LONG)), WindowTooLarge)
 
 
 class Clock:
