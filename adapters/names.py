@@ -7,6 +7,7 @@ In: a name as a document writes it, or a question. Out: `NameWord`s. The same re
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import islice
 
 from adapters.morphology import dictionary
 from domain.names import LEGAL_FORMS, NameWord
@@ -114,10 +115,8 @@ class NameForms:
         words = _WORD.findall(name)
         if not 2 <= len(words) <= MOST_PERSON_WORDS or not all(word[0].isupper() and word.isalpha() for word in words):
             return False
-        return any(self._is_first_name(word.lower()) for word in words)
-
-    def _is_first_name(self, word: str) -> bool:
-        return any("Name" in parse.tag.grammemes for parse in dictionary().parse(word)[:2])
+        readings = (parse for word in words for parse in dictionary().parse(word.lower())[:2])
+        return any("Name" in parse.tag.grammemes for parse in readings)
 
     def _word(self, text: str, match: re.Match[str], *, is_russian: bool) -> NameWord | None:
         form = match.group()
@@ -139,34 +138,24 @@ class NameForms:
         known = dictionary().word_is_known(word)
         parses = dictionary().parse(word)
         forms = dict.fromkeys(parse.normal_form for parse in parses)
-        stem = () if known else _stems(word)
+        # Of a name that no dictionary has also what it shares with its other cases: the word without its ending.
+        endings = (ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM)
+        stem = [word.removesuffix(ending) for ending in islice(endings, 0 if known else 1)]
         keys = dict.fromkeys(fold(form) for form in (*list(forms)[: MOST_KEYS - 1], *stem, word))
         is_name = any(parse.tag.grammemes & _NAME_SIGNS for parse in parses) and len(word) > 1
         serves = any(parse.tag.grammemes & _FUNCTION_WORDS for parse in parses)  # «про» may be an abbreviation, too
         return tuple(keys)[: MOST_KEYS + 1], known and (serves or not is_name)
 
 
-def _stems(word: str) -> tuple[str, ...]:
-    """The word without its longest case ending: what it shares with other cases of a name that no dictionary has."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
-            return (word.removesuffix(ending),)
-    return ()
-
-
 def _is_written_as_name(text: str, match: re.Match[str], *, is_russian: bool) -> bool:
-    form, before = match.group(), _sign_before(text, match.start())
+    form, position = match.group(), match.start()
     if is_russian and _LATIN.search(form):
         return True
+    while position > 0 and text[position - 1].isspace():
+        position -= 1
+    before = text[max(position - 1, 0) : position]
     if before in _OPENING:
         return True
     if sum(letter.isupper() for letter in form) > 1 or any(letter.isdigit() for letter in form):
         return True
     return form[0].isupper() and bool(before) and before not in _ENDS_SENTENCE
-
-
-def _sign_before(text: str, position: int) -> str:
-    """The last character before it that is no blank; empty at the beginning. Does not copy the text for each word."""
-    while position > 0 and text[position - 1].isspace():
-        position -= 1
-    return text[max(position - 1, 0) : position]

@@ -104,24 +104,16 @@ class TokenRow:
     types: list[int]  # 0, and 1 for the second text of a pair
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tokens:
-    """A text without special tokens."""
-
-    ids: list[int]
-    offsets: Offsets
-
-
 class Vocabulary:
     """Splits texts as they were split when the model was trained."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def split(self, text: str) -> Tokens:
-        """The tokens of `text` and where they stand in it."""
+    def split(self, text: str) -> tuple[list[int], Offsets]:
+        """The tokens of `text`, without special ones, and where they stand in it."""
         encoding = self._encode(text)
-        return Tokens(ids=encoding.ids, offsets=np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
+        return encoding.ids, np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
 
     def frame(self, prefix: str) -> tuple[list[int], list[int]]:
         """What goes before and after a text's tokens: special ones, and those of `prefix`."""

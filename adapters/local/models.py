@@ -212,18 +212,16 @@ class LocalEncoder:
     def _read(self, text: str) -> TokenizedText:
         """The rows for a passage: one, or overlapping stretches when it is longer than the context."""
         before, after = self._vocabulary.frame(self._layout.passage)
-        tokens = self._vocabulary.split(text)
+        ids, offsets = self._vocabulary.split(text)
         size = self._context_tokens - len(before) - len(after)
-        stretches = plan_stretches(len(tokens.ids), size=size, overlap=int(size * OVERLAP_SHARE))
-        rows = [_plain_row([*before, *tokens.ids[part.start : part.end], *after]) for part in stretches]
-        return TokenizedText(
-            rows=rows, stretches=stretches, offsets=tokens.offsets, before=len(before), after=len(after)
-        )
+        stretches = plan_stretches(len(ids), size=size, overlap=int(size * OVERLAP_SHARE))
+        rows = [_plain_row([*before, *ids[part.start : part.end], *after]) for part in stretches]
+        return TokenizedText(rows=rows, stretches=stretches, offsets=offsets, before=len(before), after=len(after))
 
     def _question_row(self, text: str) -> TokenRow:
         before, after = self._vocabulary.frame(self._layout.question)
         room = self._layout.files.context_tokens - len(before) - len(after)
-        return _plain_row([*before, *self._vocabulary.split(text).ids[:room], *after])
+        return _plain_row([*before, *self._vocabulary.split(text)[0][:room], *after])
 
 
 class LocalReranker:

@@ -154,35 +154,28 @@ def _open(file: IO[bytes]) -> InputContainer:
 
 def _decode(container: InputContainer, stream: AudioStream) -> Iterator[Samples]:
     """Mono at RATE. Packets that cannot be decoded are skipped, as players do."""
-    resampler = _resampler()
-    for packet in _packets(container, stream):
-        frames: list[av.AudioFrame] = []
-        with suppress(av.error.FFmpegError):
-            frames = stream.decode(packet)
-        for frame in frames:
-            frame.pts = None  # broken clocks of recorders would make the resampler refuse the frame
-            try:
-                resampled = resampler.resample(frame)
-            except ValueError:  # the stream changes its format half-way
-                yield from _samples(resampler.resample(None))
-                resampler = _resampler()
-                resampled = resampler.resample(frame)
-            yield from _samples(resampled)
-    yield from _samples(resampler.resample(None))
+
+    def resampled(frame: av.AudioFrame | None) -> Iterator[Samples]:
+        for each in resampler.resample(frame):
+            yield each.to_ndarray().reshape(-1).astype(np.int16, copy=False)
+
+    resampler = AudioResampler(format="s16", layout="mono", rate=RATE)
+    for frame in _frames(container, stream):
+        frame.pts = None  # broken clocks of recorders would make the resampler refuse the frame
+        try:
+            yield from resampled(frame)
+        except ValueError:  # the stream changes its format half-way
+            yield from resampled(None)
+            resampler = AudioResampler(format="s16", layout="mono", rate=RATE)
+            yield from resampled(frame)
+    yield from resampled(None)
 
 
-def _packets(container: InputContainer, stream: AudioStream) -> Iterator["av.Packet[AudioStream]"]:
+def _frames(container: InputContainer, stream: AudioStream) -> Iterator[av.AudioFrame]:
     with suppress(av.error.FFmpegError):  # a file that was cut off just ends earlier
-        yield from container.demux(stream)
-
-
-def _resampler() -> AudioResampler:
-    return AudioResampler(format="s16", layout="mono", rate=RATE)
-
-
-def _samples(frames: list[av.AudioFrame]) -> Iterator[Samples]:
-    for frame in frames:
-        yield frame.to_ndarray().reshape(-1).astype(np.int16, copy=False)
+        for packet in container.demux(stream):
+            with suppress(av.error.FFmpegError):
+                yield from stream.decode(packet)
 
 
 def _quietest(samples: Samples, earliest: int) -> int:

@@ -192,7 +192,6 @@ class SourceFetcher(Protocol):
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Write the bytes to `folder`, reporting progress. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
