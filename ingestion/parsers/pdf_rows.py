@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 from ingestion.parsers.pdf_lines import PageLine, Segment
 
@@ -17,7 +16,6 @@ FEWEST_ROWS = 2
 MOST_ROWS = 2_000  # of a page; a printed one has some 100
 MOST_WORDS_BEFORE = 3  # columns before the values: the number of the row, its label, one more
 LONGEST_MEASURE = 6  # characters: «шт.», «кг», «pcs»
-BRIEF_CHARS = 30  # of a name in a head; lines of columns of prose are longer
 SAME_HEIGHT = 0.35  # of the font size: a smaller difference of baselines is none
 MARK_HEIGHT, LONGEST_MARK = 0.6, 4  # of a footnote's mark beside its label: of the font size, and characters
 JOINED_GAP = 0.5  # of the font size: a mark stands closer to its label than one cell to the next
@@ -109,8 +107,8 @@ def _ends_in_values(line: str) -> bool:
 
 
 def read_rows(lines: Sequence[PageLine]) -> list[Row]:
-    """The placed lines; a brief one joins the line of its height, since programs also draw cell by cell. They come from
-    the top down unless the page has columns of prose. None of a page without segments, or with too many lines."""
+    """The placed lines from the top down; those of one height are one, since programs also draw cell by cell. None of a
+    page without segments, or with too many lines."""
     if len(lines) > MOST_ROWS or not any(line.segments for line in lines):
         return []
     rows: list[Row] = []
@@ -129,21 +127,12 @@ def read_rows(lines: Sequence[PageLine]) -> list[Row]:
             rows.append(row)
         else:
             rows[level] = _beside(rows[level], row)
-    pairs = (pair for near in heights.values() for pair in pairwise(near))
-    has_columns = any(_are_of_columns(rows[one], rows[other]) for one, other in pairs)
-    return rows if has_columns else sorted(rows, key=lambda row: -row.baseline)
-
-
-def _are_of_columns(one: Row, other: Row) -> bool:
-    """Whether two lines of one height are of columns of prose, or of a list, rather than cells of a row."""
-    return all(len(each.text) > BRIEF_CHARS and len(each.values) < len(each.segments) for each in (one, other))
+    return sorted(rows, key=lambda row: -row.baseline)
 
 
 def _fits_beside(one: Row, other: Row) -> bool:
     is_mark = min(len(one.text), len(other.text)) <= LONGEST_MARK
     if abs(one.baseline - other.baseline) > (MARK_HEIGHT if is_mark else SAME_HEIGHT) * max(one.size, other.size):
-        return False
-    if _are_of_columns(one, other):
         return False
     return all(a.right <= b.left or b.right <= a.left for a in one.segments for b in other.segments)
 

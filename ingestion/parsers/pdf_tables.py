@@ -32,7 +32,6 @@ LONGEST_HEAD_TEXT = 160  # of the names of all columns, if those that span colum
 BRIEF_NAME_CHARS = 40
 BRIEF_SLACK, LONG_SLACK = 0.8, 0.15  # of its width: how far a name may stand out beside its columns
 BESIDE_SHARE, SAME_EDGE_SHARE, CENTRED_SHARE = 0.75, 0.1, 0.35  # of the distance between two columns
-TIGHT_STEP = 0.88  # of the usual distance of rows: the lines of one label are closer
 
 UNIT = re.compile(
     r"\b(?:million|thousand|billion)s?\b|\bunaudited\b|\bper[- ]share\b"
@@ -296,18 +295,15 @@ def _is_centred(segment: Segment, bands: Sequence[Band]) -> bool:
 
 def _body_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Iterator[Cells]:
     """For each row its label, then a cell for each column. The lines of a label are joined."""
-    steps = [one.baseline - other.baseline for one, other in pairwise(rows)]
-    tight = median(steps) * TIGHT_STEP if steps else 0
     whole: list[Cells] = []
-    for row, step in zip(rows, (float("inf"), *steps), strict=True):
+    for row in rows:
         texts: list[list[str]] = [[] for _ in range(len(bands) + 1)]
         for segment in row.segments:
             is_first = segment is row.segments[0] and segment.left < bands[0].left
             is_label = segment.right <= bands[0].left or (is_first and not VALUE.fullmatch(segment.text))
             texts[0 if is_label else _column(segment, bands) + 1].append(segment.text)
         cells = tuple(" ".join(text) for text in texts)
-        is_continued = bool(whole) and _is_one_label(whole[-1], cells, is_tight=step < tight)
-        whole.append(_one_row(whole.pop(), cells) if is_continued else cells)
+        whole.append(_one_row(whole.pop(), cells) if whole and _is_one_label(whole[-1], cells) else cells)
     return iter(whole)
 
 
@@ -316,15 +312,15 @@ def _one_row(above: Cells, below: Cells) -> Cells:
     return tuple(" ".join(filter(None, pair)) for pair in zip(above, below, strict=True))
 
 
-def _is_one_label(above: Cells, cells: Cells, *, is_tight: bool) -> bool:
+def _is_one_label(above: Cells, cells: Cells) -> bool:
     """Whether a line continues the label of the line above; only one of the two can have the values."""
     if any(above[1:]) and any(cells[1:]):
         return False
     label, goes_on = above[0], cells[0]
     if not label or not goes_on:
-        return bool(label) and is_tight
+        return bool(label)
     is_open = label.endswith(OPEN_SIGNS) or label.rsplit(" ", 1)[-1] in OPEN_ENDS
-    return is_tight or goes_on[0].islower() or (not any(above[1:]) and is_open)
+    return goes_on[0].islower() or (not any(above[1:]) and is_open)
 
 
 def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before: PdfTable | None) -> list[PdfTable]:
@@ -374,7 +370,7 @@ def begin_with_label(
         return []
     *above, label = _label_rows(labels, first)
     row, *rest = first.rows
-    if _is_one_label(label, row, is_tight=not row[0]):
+    if _is_one_label(label, row):
         return [replace(first, rows=(*above, _one_row(label, row), *rest)), *others]
     return [replace(first, rows=(*above, label, row, *rest)), *others]
 
