@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 
 import pypdfium2 as pdfium
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import Picture
@@ -22,25 +22,21 @@ MOST_PIXELS = 250_000_000  # of a photo before it is reduced; phones reach 200 m
 MOST_PAGES = 1_000  # of a TIFF
 FORMATS = ("JPEG", "PNG", "GIF", "TIFF", "BMP", "WEBP", "AVIF", "HEIF")  # one of the others runs Ghostscript
 
-DAMAGE = (UnidentifiedImageError, OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError)
-"""What Pillow raises on damaged pictures."""
 
-
-def draw_page(path: Path, page: int, *, name: str) -> Picture:
-    """Page `page` of a PDF, from 0, in grey at 300 dpi or less. Raises SourceError FILE_DAMAGED."""
-    try:
-        document = pdfium.PdfDocument(path)
-        sheet = document[page]
-        longest = max(sheet.get_size())
-        scale = min(PAGE_DPI / 72, LARGEST_SIDE / longest) if longest > 0 else 1
-        picture = sheet.render(scale=scale, grayscale=True).to_pil()
-    except pdfium.PdfiumError as error:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=str(error)) from error
-    return Picture(content=_to_jpeg(picture.convert("L")), pages=len(document))
+def draw_page(path: Path, page: int) -> Picture:
+    """Page `page` of a PDF, from 0, in grey at 300 dpi or less. Raises PdfiumError."""
+    document = pdfium.PdfDocument(path)
+    sheet = document[page]
+    longest = max(sheet.get_size())
+    scale = min(PAGE_DPI / 72, LARGEST_SIDE / longest) if longest > 0 else 1
+    return Picture(
+        content=_to_jpeg(sheet.render(scale=scale, grayscale=True).to_pil().convert("L")), pages=len(document)
+    )
 
 
 def open_picture(path: Path, page: int, *, name: str) -> Picture:
-    """Page `page` of a TIFF, from 0, or the only picture. Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY."""
+    """Page `page` of a TIFF, from 0, or the only picture. Raises SourceError FILE_TOO_HEAVY, and anything on a damaged
+    file, as parsers do."""
     with path.open("rb") as stream:
         is_heif = stream.read(12)[4:8] == b"ftyp"
     if is_heif:
@@ -48,23 +44,19 @@ def open_picture(path: Path, page: int, *, name: str) -> Picture:
 
         register_heif_opener()
     Image.MAX_IMAGE_PIXELS = None  # we check the size ourselves: Pillow only warns at first
-    try:
-        with Image.open(path, formats=FORMATS) as picture:
-            pages = _count_pages(picture) if picture.format == "TIFF" else 1  # several frames else are an animation
-            if pages > MOST_PAGES:
-                raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"more than {MOST_PAGES} pages")
-            picture.seek(page)
-            if math.prod(picture.size) > MOST_PIXELS:
-                raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
-            picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # decode a JPEG no larger than needed
-            flat = _flat(ImageOps.exif_transpose(picture))
-            if max(flat.size) <= SMALL_SIDE:
-                flat = flat.resize((2 * flat.width, 2 * flat.height), Image.Resampling.LANCZOS)
-            flat.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)  # never larger
-            return Picture(content=_to_jpeg(flat), pages=pages)
-    except DAMAGE as error:
-        detail = f"{type(error).__name__}: {error}"
-        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=detail) from error
+    with Image.open(path, formats=FORMATS) as picture:
+        pages = _count_pages(picture) if picture.format == "TIFF" else 1  # several frames else are an animation
+        if pages > MOST_PAGES:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"more than {MOST_PAGES} pages")
+        picture.seek(page)
+        if math.prod(picture.size) > MOST_PIXELS:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
+        picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # decode a JPEG no larger than needed
+        flat = _flat(ImageOps.exif_transpose(picture))
+    if max(flat.size) <= SMALL_SIDE:
+        flat = flat.resize((2 * flat.width, 2 * flat.height), Image.Resampling.LANCZOS)
+    flat.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)  # never larger
+    return Picture(content=_to_jpeg(flat), pages=pages)
 
 
 def _count_pages(picture: Image.Image) -> int:

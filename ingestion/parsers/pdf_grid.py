@@ -13,8 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from ingestion.parsers.pdf_lines import Band, Cell, PageLine, Segment
-from ingestion.parsers.pdf_rows import VALUE
-from ingestion.parsers.pdf_tables import PdfTable
+from ingestion.parsers.pdf_tables import VALUE, PdfTable
 
 TOUCH = 3.0  # points: rules that come as close meet
 FEWEST_EDGES = 3  # of rows and of columns: two of each

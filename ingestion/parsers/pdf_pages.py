@@ -18,7 +18,7 @@ import pypdfium2.raw as raw
 
 from ingestion.parsers.pdf_grid import MOST_RULES, Rule, find_grids, in_cells
 from ingestion.parsers.pdf_lines import PageLine, Segment
-from ingestion.parsers.pdf_rows import may_have_tables
+from ingestion.parsers.pdf_tables import may_have_tables
 
 FORCED_BOLD = 1 << 18  # flag of a font descriptor (PDF 32000-1, table 123)
 BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)

@@ -1,19 +1,48 @@
 """Finds tables of numbers among the lines of a page, by the alignment of their values.
 
-In: the lines of a page with their segments. Out: for each table its place among the lines, its unit, the names of its
-columns and its rows. Printed tables mostly have no vertical rules, so a column is where values of several rows stand
-above each other. One that goes on after a page break has the head of the table before. Pure.
+In: the lines of a page with their segments, read as rows of a label and values. Out: for each table its place among the
+lines, its unit, the names of its columns and its rows. Printed tables mostly have no vertical rules, so a column is
+where values of several rows stand above each other. One that goes on after a page break has the head of the table
+before. Pure.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise, repeat
 from statistics import median
 
 from ingestion.parsers.outline import render_table
 from ingestion.parsers.pdf_lines import Band, PageLine, Segment
-from ingestion.parsers.pdf_rows import FEWEST_ROWS, VALUE, Row, read_rows
+
+# Rows
+FEWEST_ROWS = 2
+MOST_ROWS = 2_000  # of a page; a printed one has some 100
+MOST_WORDS_BEFORE = 3  # columns before the values: the number of the row, its label, one more
+LONGEST_MEASURE = 6  # characters: «шт.», «кг», «pcs»
+SAME_HEIGHT = 0.35  # of the font size: a smaller difference of baselines is none
+MARK_HEIGHT, LONGEST_MARK = 0.6, 4  # of a footnote's mark beside its label: of the font size, and characters
+JOINED_GAP = 0.5  # of the font size: a mark stands closer to its label than one cell to the next
+NEAR_POINTS = 8  # of height: enough for the largest font of a table
+NEAR_ROWS = 50  # rows of one height that are looked at
+LAST_WORDS = 6  # of a line, for the quick look
+
+_SIGN = r"[-+−–—~<>≈±(\[$€£¥₽\s]*+"
+_AFTER = r"(?:\s?(?:%|[$€£¥₽]|руб\.?|bps|pts?|x|[)\]*†‡]))*+(?:\s?\((?:\d|[a-z])\))*+"
+VALUE = re.compile(
+    rf"{_SIGN}\d(?:[.,'’\s]{{0,2}}\d)*+(?:/\d+)?{_AFTER}"
+    rf"|[$€£¥₽(\s]*+[-–—]++{_AFTER}"  # nothing
+    r"|\(?(?:n/?[am]|n\.m\.)\)?|\*+",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\d")
+FORMATTED = re.compile(r"\d[.,]\d|\d\s\d{3}\b|[$€£¥₽%]|руб")  # no number of a page or a year
+ROW_NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,3})*[.)]?")
+YEAR = re.compile(r"(?:\d{1,2}\.\d{1,2}\.)?(?:19|20)\d\d(?:\s?\([a-z\d]\))*")  # or the last day of one
+BEFORE_VALUE = re.compile(r"[-+−–—($€£¥₽\s]*[($€£¥₽]")
+AFTER_VALUE = re.compile(r"(?:[)%\]*†‡\s]|pts?|bps)+")
 
 # How far a table reaches; distances and widths in font sizes
 FARTHEST_ROW = 3.4  # from one baseline to the next
@@ -49,6 +78,59 @@ Cells = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A line, or lines of one height."""
+
+    places: tuple[int, ...]  # indexes of its lines
+    segments: tuple[Segment, ...]
+    baseline: float
+    size: float
+    text: str
+
+    @cached_property
+    def values(self) -> tuple[Segment, ...]:
+        """Numbers and the signs that stand for none; the number of the row is part of its label."""
+        is_numbered = len(self.segments) > 1 and ROW_NUMBER.fullmatch(self.segments[0].text) is not None
+        first = 1 if is_numbered and not VALUE.fullmatch(self.segments[1].text) else 0
+        return tuple(each for each in self.segments[first:] if VALUE.fullmatch(each.text))
+
+    @property
+    def left(self) -> float:
+        """Where its first segment begins."""
+        return self.segments[0].left
+
+    @property
+    def right(self) -> float:
+        """Where its last segment ends."""
+        return self.segments[-1].right
+
+    @property
+    def has_label(self) -> bool:
+        """Whether it begins with words, or with a number before them."""
+        return self.values[:1] != self.segments[:1]
+
+    @cached_property
+    def is_strong(self) -> bool:
+        """It has several values side by side, or behind a label one that is no mere number. Words may stand before the
+        values in three columns, behind them in one, and a measure («шт.») between them."""
+        if not self.values:
+            return False
+        before, last = self.segments.index(self.values[0]), self.segments.index(self.values[-1])
+        behind = len(self.segments) - 1 - last
+        if len(self.values) == 1:
+            return before == 1 and not behind and FORMATTED.search(self.values[0].text) is not None
+        between = [each.text for each in self.segments[before:last] if each not in self.values]
+        is_close = len(between) <= 1 and all(len(text) <= LONGEST_MEASURE for text in between)
+        has_digits = any(NUMBER.search(value.text) for value in self.values)
+        return is_close and before <= MOST_WORDS_BEFORE and behind <= 1 and has_digits
+
+    @cached_property
+    def is_years(self) -> bool:
+        """All its values are years: the head of a table."""
+        return bool(self.values) and all(YEAR.fullmatch(value.text) for value in self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PdfTable:
     """A table of one page; `head` is empty for one that goes on from the page before."""
 
@@ -69,9 +151,81 @@ class PdfTable:
         return "\n".join((*self.unit, body))
 
 
+def may_have_tables(lines: Sequence[str]) -> bool:
+    """A quick look at the texts of a page's lines, before anybody asks where their words stand."""
+    return sum(map(_ends_in_values, lines)) >= FEWEST_ROWS
+
+
+def _ends_in_values(line: str) -> bool:
+    if not line[-1:].isdigit() and line[-1:].isalpha():
+        return False
+    words = [each for each in line.split()[-LAST_WORDS:] if not BEFORE_VALUE.fullmatch(each)]
+    words = [each for each in words if not AFTER_VALUE.fullmatch(each)]
+    values = [VALUE.fullmatch(word) is not None for word in words[-2:]]
+    return bool(values) and values[-1] and (all(values) or FORMATTED.search(words[-1]) is not None)
+
+
+def _read_rows(lines: Sequence[PageLine]) -> list[_Row]:
+    """The placed lines from the top down; those of one height are one, since programs also draw cell by cell. None of a
+    page without segments, or with too many lines."""
+    if len(lines) > MOST_ROWS or not any(line.segments for line in lines):
+        return []
+    rows: list[_Row] = []
+    heights: defaultdict[int, list[int]] = defaultdict(list)  # indexes of rows by their baselines
+    for place, line in enumerate(lines):
+        if not line.text or not line.is_placed or line.cell:
+            continue
+        segments = line.segments or (Segment(line.text, line.left, line.right),)
+        row = _Row(places=(place,), segments=_joined(segments), baseline=line.baseline, size=line.size, text=line.text)
+        height = round(line.baseline)
+        around = range(height - NEAR_POINTS, height + NEAR_POINTS + 1)
+        near = [index for each in around for index in heights[each][-NEAR_ROWS:]]
+        level = next((index for index in reversed(near) if _fits_beside(rows[index], row)), None)
+        if level is None:
+            heights[height].append(len(rows))
+            rows.append(row)
+        else:
+            rows[level] = _beside(rows[level], row)
+    return sorted(rows, key=lambda row: -row.baseline)
+
+
+def _fits_beside(one: _Row, other: _Row) -> bool:
+    is_mark = min(len(one.text), len(other.text)) <= LONGEST_MARK
+    if abs(one.baseline - other.baseline) > (MARK_HEIGHT if is_mark else SAME_HEIGHT) * max(one.size, other.size):
+        return False
+    return all(a.right <= b.left or b.right <= a.left for a in one.segments for b in other.segments)
+
+
+def _beside(one: _Row, other: _Row) -> _Row:
+    segments = sorted((*one.segments, *other.segments), key=lambda each: each.left)
+    text = " ".join(each.text for each in segments)
+    row = max(one, other, key=lambda each: each.size)
+    whole = _joined(segments, gap=row.size * JOINED_GAP)
+    return replace(row, places=(*one.places, *other.places), segments=whole, text=text)
+
+
+def _joined(segments: Sequence[Segment], *, gap: float = float("-inf")) -> tuple[Segment, ...]:
+    """A currency sign, a bracket or a per cent sign in a column of its own belongs to the number beside it, and what
+    stands no farther than `gap` to what is before it."""
+    whole: list[Segment] = []
+    for segment in segments:
+        before = whole[-1] if whole else None
+        if before is None:
+            whole.append(segment)
+        elif segment.left - before.right <= gap or (
+            BEFORE_VALUE.fullmatch(before.text) and VALUE.fullmatch(segment.text)
+        ):
+            whole[-1] = Segment(f"{before.text} {segment.text}", before.left, segment.right)
+        elif AFTER_VALUE.fullmatch(segment.text) and VALUE.fullmatch(before.text):
+            whole[-1] = Segment(f"{before.text}{segment.text}", before.left, segment.right)
+        else:
+            whole.append(segment)
+    return tuple(whole)
+
+
 def find_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
     """The tables of a page, in order."""
-    rows = read_rows(lines)
+    rows = _read_rows(lines)
     tables: list[PdfTable] = []
     begin = 0
     for start, end in _runs(rows):
@@ -81,7 +235,7 @@ def find_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
     return tables
 
 
-def _runs(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
+def _runs(rows: Sequence[_Row]) -> Iterator[tuple[int, int]]:
     """Stretches [start, end) from one row with values to the last that belongs to it."""
     start: int | None = None
     last = 0
@@ -101,7 +255,7 @@ def _runs(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
         yield start, last + 1
 
 
-def _leaves(rows: Sequence[Row], last: int, index: int, edge: float) -> bool:
+def _leaves(rows: Sequence[_Row], last: int, index: int, edge: float) -> bool:
     """Whether row `index` is no part of the table whose last row with values is `last`."""
     row, above = rows[index], rows[index - 1]
     if not 0 < above.baseline - row.baseline <= FARTHEST_ROW * max(row.size, above.size):
@@ -117,12 +271,12 @@ def _leaves(rows: Sequence[Row], last: int, index: int, edge: float) -> bool:
     return len(row.segments) > 1 or row.text.endswith(ENDS) or row.left > rows[last].left + row.size * INDENT
 
 
-def _goes_along(row: Row, edge: float) -> bool:
+def _goes_along(row: _Row, edge: float) -> bool:
     """Whether a row without strong values has some in the columns of the table; a page number has no label."""
     return row.has_label and bool(row.values) and row.values[0].left >= edge
 
 
-def _table(rows: Sequence[Row], begin: int, start: int, end: int) -> PdfTable | None:
+def _table(rows: Sequence[_Row], begin: int, start: int, end: int) -> PdfTable | None:
     """The table whose rows with values are [start, end), and whose head is searched upwards to `begin`. None for a form
     (one row of values below many names), and for telephone numbers beside sentences."""
     bands = _bands(rows[start:end])
@@ -150,7 +304,7 @@ def _table(rows: Sequence[Row], begin: int, start: int, end: int) -> PdfTable | 
     )
 
 
-def _bands(rows: Sequence[Row]) -> tuple[Band, ...]:
+def _bands(rows: Sequence[_Row]) -> tuple[Band, ...]:
     """The columns: values that stand above each other, if only in part, are of one; words behind them of one more."""
     bands: list[Band] = []
     strong = [row for row in rows if row.is_strong]
@@ -167,7 +321,7 @@ def _bands(rows: Sequence[Row]) -> tuple[Band, ...]:
     return tuple(whole)
 
 
-def _without_slivers(bands: list[Band], rows: Sequence[Row]) -> list[Band]:
+def _without_slivers(bands: list[Band], rows: Sequence[_Row]) -> list[Band]:
     """Joins neighbours that never have values in one row: a dash or a bracket hangs beside its column."""
     used = [{_column(value, bands) for value in row.values} for row in rows]
     whole: list[Band] = []
@@ -189,7 +343,7 @@ def _column(segment: Segment, bands: Sequence[Band]) -> int:
     return overlaps.index(max(overlaps))
 
 
-def _above(rows: Sequence[Row], begin: int, start: int, bands: Sequence[Band]) -> tuple[list[int], ...]:
+def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Band]) -> tuple[list[int], ...]:
     """Upwards from the values, line by line, as far as lines name columns or a unit: the indexes of the unit's rows, of
     the head's, and of those between the head and the values («Assets»), each from the top."""
     units: list[int] = []
@@ -227,7 +381,7 @@ def _above(rows: Sequence[Row], begin: int, start: int, bands: Sequence[Band]) -
     return units[::-1], heads[::-1], labels[::-1]
 
 
-def _is_no_head(row: Row) -> bool:
+def _is_no_head(row: _Row) -> bool:
     """Prose, or the last row of another table."""
     if len(row.segments) > 1:
         is_row = row.is_strong and not row.is_years
@@ -235,7 +389,7 @@ def _is_no_head(row: Row) -> bool:
     return len(row.text) > LONGEST_HEAD_CHARS or (SENTENCE.search(row.text) is not None and len(row.text.split()) > 4)
 
 
-def _names(row: Row, bands: Sequence[Band]) -> tuple[Segment, ...]:
+def _names(row: _Row, bands: Sequence[Band]) -> tuple[Segment, ...]:
     """The segments of a line that stand over columns: all that are as many as the columns, though heads and values may
     be aligned differently, else those right above."""
     over = tuple(segment for segment in row.segments if _stands_over(segment, bands))
@@ -258,7 +412,7 @@ def _stands_over(segment: Segment, bands: Sequence[Band]) -> bool:
     return is_inside and segment.right > bands[0].left
 
 
-def _head_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Cells:
+def _head_cells(rows: Sequence[_Row], bands: Sequence[Band]) -> Cells:
     """The names of all columns, that of the labels first. A name that spans columns is given to each of them, or to the
     first where the head would become too long to be repeated above every passage."""
     if not rows:
@@ -271,7 +425,7 @@ def _head_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Cells:
     return (labels, *names)
 
 
-def _spanned(row: Row, bands: Sequence[Band]) -> Iterator[tuple[str, Sequence[int]]]:
+def _spanned(row: _Row, bands: Sequence[Band]) -> Iterator[tuple[str, Sequence[int]]]:
     """Each name in a line of the head with its columns: several where it stands in their middle, and ends with no
     other."""
     segments = _names(row, bands)
@@ -293,7 +447,7 @@ def _is_centred(segment: Segment, bands: Sequence[Band]) -> bool:
     return abs((bands[0].left + bands[-1].right) / 2 - segment.middle) < _pitch(bands) * CENTRED_SHARE
 
 
-def _body_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Iterator[Cells]:
+def _body_cells(rows: Sequence[_Row], bands: Sequence[Band]) -> Iterator[Cells]:
     """For each row its label, then a cell for each column. The lines of a label are joined."""
     whole: list[Cells] = []
     for row in rows:

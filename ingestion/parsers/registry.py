@@ -149,7 +149,7 @@ def _parse_file(request: Request, _: BufferedReader) -> Iterator[bytes]:
 
 
 def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
-    return codec.encode_picture(draw_page(Path(request.path), request.page, name=request.name))
+    return codec.encode_picture(draw_page(Path(request.path), request.page))
 
 
 def _open_picture(request: Request, _: BufferedReader) -> Iterable[bytes]:

@@ -6,8 +6,7 @@ import pytest
 
 from ingestion.parsers.pdf_layout import build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, Segment
-from ingestion.parsers.pdf_rows import VALUE
-from ingestion.parsers.pdf_tables import PdfTable, find_tables, inherit_heads
+from ingestion.parsers.pdf_tables import VALUE, PdfTable, find_tables, inherit_heads
 
 SIZE = 10.0
 LETTER = 5.0  # its width, points
