@@ -34,7 +34,7 @@ from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import TelegramFiles, Transcriber
 from ingestion.reading.archives import ArchiveReader
-from ingestion.reading.reader import FileReader, RecordingReader
+from ingestion.reading.reader import FileReader
 from ingestion.worker import Worker
 from prompts.loader import Prompts, load_prompts
 from prompts.wordings import load_breadth, load_intents, load_small_talk, load_wordings
@@ -208,7 +208,7 @@ class Parts:
                     parser=parser,
                     archives=ArchiveReader(unpacker=parser),
                     pictures=await models.open_pictures(self.settings, parser, stack, self.measures),
-                    recordings=RecordingReader(self.transcriber) if self.transcriber else None,
+                    recordings=self.transcriber,
                     sizes=sizes,
                 ),
                 cutter=parser,

@@ -21,8 +21,7 @@ from sandbox.kernel import works
 NOBODY = 65_534  # the user that owns nothing, by convention on every Linux
 ROOM_TO_REPORT_BYTES = 64 * 1024 * 1024  # address space above the limit, for saying that it was reached
 
-OWN_PACKAGES = ("adapters", "domain", "ingestion", "sandbox")
-"""Of the folder that our packages lie in; beside them there may be a `.env`."""
+OWN_PACKAGES = ("adapters", "domain", "ingestion", "sandbox")  # beside them there may be a `.env`
 
 SYSTEM_FILES = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),

@@ -28,8 +28,7 @@ NAMESPACES = True  # False: for tests of what the other layers hold
 START_S = 60  # it imports every parser; this is slow on a machine that swaps
 LONGEST_LINE_BYTES = 4 * 1024 * 1024  # when our buffer holds twice this, the process has to wait
 
-KEPT_VARIABLES: tuple[str, ...] = ("PATH", "LANG", "LC_ALL", "TMPDIR")
-"""Environment variables that the processes keep: tokens and keys stay out of them."""
+KEPT_VARIABLES: tuple[str, ...] = ("PATH", "LANG", "LC_ALL", "TMPDIR")  # tokens and keys stay out
 
 START = "import sys; sys.path.append({folder!r}); from sandbox.forkserver import main; main()"
 """The folder of our own packages comes last, so that nothing in it can shadow the standard library."""

@@ -37,7 +37,7 @@ OPENING_CHARS = 1_000  # a heading after more text than this names a part, not t
 LONGEST_NAME_WORDS = 5
 
 SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]\s")  # «1. Предмет договора» names no contract
-MEANINGLESS_TITLES = re.compile(
+MEANINGLESS_TITLES = re.compile(  # that no person wrote; matched against the whole title
     r"(untitled|без (имени|названия))( document|\d| )*"
     r"|(document|документ|presentation|презентация|book|книга|лист|sheet)\s*\d*"
     r"|(powerpoint presentation|презентация powerpoint|word document|документ (microsoft )?word)"
@@ -49,15 +49,13 @@ MEANINGLESS_TITLES = re.compile(
     r"|.*\ufffd.*",
     re.IGNORECASE,
 )
-"""Titles that no person wrote; matched against the whole title."""
 
-NOBODY = re.compile(
+NOBODY = re.compile(  # what programs write into files when the user has never set a name
     r"(?:(?:microsoft |ms )?office )?user|windows user|user name|users|(?:администратор|пользователь)(?: windows)?"
     r"|admin(?:istrator)?|author|автор|unknown|неизвестн\w+|anonymous|un-?named|python-docx|openpyxl|apache poi|root"
     r"|owner|pc|пк",
     re.IGNORECASE,
 )
-"""What programs write into files when the user has never set a name."""
 
 NAME_WORD = re.compile(r"(?:[^\W\d_]|[.'’-])+")
 BETWEEN_NAMES = re.compile(r"[,;/&\n]|\s(?:and|и)\s")

@@ -42,8 +42,7 @@ HYPHENS = ("-", "\u2010")
 LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
 FIRST_HALF = re.compile(r"[^\W\d_]+(?=[-\u2010]$)")
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-HYPHENATED_ENDS = frozenset({"то", "либо", "нибудь", "таки", "ка", "де", "based", "like"})
-"""Second halves before which the hyphen belongs to the word."""
+HYPHENATED_ENDS = frozenset({"то", "либо", "нибудь", "таки", "ка", "де", "based", "like"})  # keep their hyphen
 
 Page = Sequence[PageLine]
 RunningKey = str | int

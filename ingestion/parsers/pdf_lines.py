@@ -36,10 +36,9 @@ FEWEST_WORDS, MOST_WORDS = 30, 400  # that are looked at
 FEWEST_KNOWN = 5  # different ones
 KNOWN_SHARE = 0.06  # of words; running text has 0.1 to 0.5
 MOST_COMMON = 6  # characters of a page, among which its e, a or o is
-KNOWN_WORDS = frozenset(
+KNOWN_WORDS = frozenset(  # without words of one letter: a moved letter is one easily
     word for scripts in FREQUENT_WORDS.values() for words in scripts.values() for word in words if len(word) > 1
 )
-"""Words of one letter are left out: a moved letter is one easily."""
 PUNCTUATION = punctuation + "«»“”„…—–"
 
 LATIN1_SHARE = 0.6  # of the letters; European languages have far fewer: French 0.05, Icelandic 0.1

@@ -43,8 +43,7 @@ THIN = 2.5  # points: what is drawn no wider is a line
 
 CURRENCIES = frozenset("$€£¥₽")  # often in a column of their own, close to the one before
 WORD = re.compile(r"\S+")
-DIVIDED = re.compile("[\ufffe\x02]")
-"""PDFium's mark for a word divided at a line end; PDFium has joined the lines already."""
+DIVIDED = re.compile("[\ufffe\x02]")  # PDFium's mark for a word divided at a line end; it has joined the lines
 
 
 class PdfPages:

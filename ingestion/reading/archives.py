@@ -29,8 +29,7 @@ RATIO_FREE_BYTES = 32 * 1024 * 1024  # below this size the ratio is not checked
 MOST_MEMBERS = 1_000
 DEEPEST = 2  # an archive inside an archive is read; a third level is only listed
 MOST_UNREAD_INSIDE = 1_000  # listed unread parts of the files inside: a thousand archives may have as many each
-READING_S = 1_800.0
-"""After this time no further file of an archive is begun: a thousand of them could take a day."""
+READING_S = 1_800.0  # after this time no further file of an archive is begun: a thousand could take a day
 
 
 @dataclass(kw_only=True)

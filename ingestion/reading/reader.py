@@ -31,30 +31,24 @@ READING_S = 600.0  # after this time no further document of a section is begun: 
 _NOTHING_TO_MISS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT, FailureCode.FILE_WITHOUT_WORDS})
 
 
-class RecordingReader:
-    """Reads voice notes, audio and video."""
+async def read_recording(file: FetchedFile, progress: Progress, transcriber: Transcriber) -> Document:
+    """What is said in it. Raises SourceError (FILE_WITHOUT_SPEECH, and the transcriber's), ServiceError, LeaseLost."""
 
-    def __init__(self, transcriber: Transcriber) -> None:
-        self._transcriber = transcriber
+    async def heard(done_s: float, total_s: float) -> None:
+        await progress.report(DocumentStatus.LISTENING, done=round(done_s), total=round(total_s))
 
-    async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
-        """The transcript. Raises SourceError (FILE_WITHOUT_SPEECH, and the transcriber's), ServiceError, LeaseLost."""
-
-        async def heard(done_s: float, total_s: float) -> None:
-            await progress.report(DocumentStatus.LISTENING, done=round(done_s), total=round(total_s))
-
-        await progress.report(DocumentStatus.LISTENING)
-        transcript = await self._transcriber.transcribe(file.path, name=file.name, heard=heard)
-        blocks = to_paragraphs(transcript.utterances)
-        if not blocks:
-            raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=file.name)
-        return Document(
-            title=choose_title(transcript.title, (), name=file.name),
-            blocks=blocks,
-            language=transcript.language,
-            medium=Medium.VIDEO if transcript.has_picture else Medium.AUDIO,
-            duration_s=transcript.duration_s,
-        )
+    await progress.report(DocumentStatus.LISTENING)
+    transcript = await transcriber.transcribe(file.path, name=file.name, heard=heard)
+    blocks = to_paragraphs(transcript.utterances)
+    if not blocks:
+        raise SourceError(FailureCode.FILE_WITHOUT_SPEECH, name=file.name)
+    return Document(
+        title=choose_title(transcript.title, (), name=file.name),
+        blocks=blocks,
+        language=transcript.language,
+        medium=Medium.VIDEO if transcript.has_picture else Medium.AUDIO,
+        duration_s=transcript.duration_s,
+    )
 
 
 async def read_section(file: FetchedFile, progress: Progress, *, read_pages: ReadFile, read: ReadFile) -> Document:
@@ -109,7 +103,7 @@ class FileReader:
         *,
         parser: FileParser,
         pictures: PictureReader | None,
-        recordings: RecordingReader | None,
+        recordings: Transcriber | None,
         archives: ArchiveReader | None = None,
         sizes: PassageSizes | None = None,
     ) -> None:
@@ -139,7 +133,7 @@ class FileReader:
             case FileKind.IMAGE:
                 raise SourceError(FailureCode.FILE_NEEDS_RECOGNITION, name=file.name)
             case FileKind.MEDIA if self._recordings is not None:
-                return await self._recordings.read_recording(file, progress)
+                return await read_recording(file, progress, self._recordings)
             case FileKind.MEDIA:
                 raise SourceError(FailureCode.FILE_NEEDS_HEARING, name=file.name)
             case _:

@@ -26,7 +26,7 @@ from ingestion.ports import Transcript
 from ingestion.progress import Progress
 from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.pictures import PictureReader
-from ingestion.reading.reader import FileReader, RecordingReader
+from ingestion.reading.reader import FileReader
 from ingestion.records import (
     ClaimedDocument,
     Document,
@@ -150,7 +150,7 @@ async def _reader(parser: ParseProcess, fault: Fault, stack: AsyncExitStack) -> 
         parser=HangingParser(parser, fault),
         archives=ArchiveReader(unpacker=parser),
         pictures=PictureReader(parser, recognizer, pages=10, concurrency=1) if recognizer else None,
-        recordings=RecordingReader(FakeTranscriber(heard)),
+        recordings=FakeTranscriber(heard),
         sizes=SIZES,
     )
 

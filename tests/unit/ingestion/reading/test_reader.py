@@ -1,6 +1,6 @@
 """Each file is read in the way that its content asks for, or refused with what is missing."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from ingestion.ports import Transcript
 from ingestion.progress import Progress
 from ingestion.reading import reader
 from ingestion.reading.pictures import PictureReader
-from ingestion.reading.reader import FileReader, RecordingReader, read_section
+from ingestion.reading.reader import FileReader, read_recording, read_section
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.fakes.speech import FakeTranscriber, said
@@ -40,8 +40,8 @@ REASONS = {
 }
 
 
-class Ways(ParseProcess, PictureReader, RecordingReader):
-    """A parser, pictures and recordings in one: each answers with its name as the title."""
+class Ways(ParseProcess, PictureReader, FakeTranscriber):
+    """A parser, pictures and a transcriber in one: each answers with its name as the title."""
 
     def __init__(self, parsed: Document, *, filled: Document | None = None) -> None:
         self._parsed = parsed
@@ -59,9 +59,11 @@ class Ways(ParseProcess, PictureReader, RecordingReader):
         """A picture."""
         return Document(title="picture", blocks=WORDS, medium=Medium.IMAGE)
 
-    async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
+    async def transcribe(
+        self, path: Path, *, name: str, heard: Callable[[float, float], Awaitable[None]]
+    ) -> Transcript:
         """A recording."""
-        return Document(title="recording", blocks=WORDS, medium=Medium.AUDIO)
+        return replace(HEARD, title="recording")
 
 
 PARSED = Document(title="parsed", blocks=WORDS)
@@ -110,7 +112,7 @@ async def test_a_scan_without_words_is_told_so(tmp_path: Path) -> None:
 
 
 async def test_what_is_said_becomes_paragraphs_with_their_seconds() -> None:
-    document = await RecordingReader(FakeTranscriber(HEARD)).read_recording(VOICE, progress_of(FakeQueue()))
+    document = await read_recording(VOICE, progress_of(FakeQueue()), FakeTranscriber(HEARD))
     places = [(block.text, block.locator.start_s, block.locator.end_s) for block in document.blocks]
     assert places == [("Купить молоко.", 0.5, 3.0), ("И хлеб.", 8.0, 9.5)]
     assert (document.title, document.language, document.duration_s) == ("Голосовое", "ru", 10.0)
@@ -119,13 +121,13 @@ async def test_what_is_said_becomes_paragraphs_with_their_seconds() -> None:
 
 async def test_a_film_is_video_and_keeps_its_title() -> None:
     film = replace(HEARD, has_picture=True, title="Лекция о базах")
-    document = await RecordingReader(FakeTranscriber(film)).read_recording(VOICE, progress_of(FakeQueue()))
+    document = await read_recording(VOICE, progress_of(FakeQueue()), FakeTranscriber(film))
     assert (document.medium, document.title) == (Medium.VIDEO, "Лекция о базах")
 
 
 async def test_progress_is_told_in_seconds() -> None:
     queue = FakeQueue()
-    await RecordingReader(FakeTranscriber(HEARD)).read_recording(VOICE, progress_of(queue))
+    await read_recording(VOICE, progress_of(queue), FakeTranscriber(HEARD))
     assert queue.reported[0] == (DocumentStatus.LISTENING, 0, 0)
     assert queue.reported[1:] == [(DocumentStatus.LISTENING, 3, 10), (DocumentStatus.LISTENING, 10, 10)]
 
@@ -133,7 +135,7 @@ async def test_progress_is_told_in_seconds() -> None:
 async def test_silence_is_named() -> None:
     silence = replace(HEARD, utterances=())
     with pytest.raises(SourceError) as caught:
-        await RecordingReader(FakeTranscriber(silence)).read_recording(VOICE, progress_of(FakeQueue()))
+        await read_recording(VOICE, progress_of(FakeQueue()), FakeTranscriber(silence))
     assert (caught.value.code, caught.value.params) == (FailureCode.FILE_WITHOUT_SPEECH, {"name": "Голосовое.ogg"})
 
 
