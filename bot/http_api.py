@@ -21,7 +21,6 @@ from domain.people import Caller
 from ingestion.fetch.guard import AddressGuard
 from rag.addresses import defanged
 from rag.records import Answer
-from rag.reservations import DayBounds
 
 
 @asynccontextmanager
@@ -37,14 +36,12 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
     bounds, conversation = bounds_of(settings), parts.conversation()
     guard = AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts)
 
-    def bounds_of_caller(caller: Caller) -> DayBounds:
-        return replace(bounds.of_day(caller.payer), token_cost=settings.api.daily_cost or None)
+    token_cost = settings.api.daily_cost or None
 
     async def token_spent_until(caller: Caller) -> datetime | None:
-        most = settings.api.daily_cost
-        if not most:
+        if token_cost is None:
             return None
-        return (await stores.library.spent_in_a_day(caller.payer, cost=most, token=caller.token)).until
+        return (await stores.library.spent_in_a_day(caller.payer, cost=token_cost, token=caller.token)).until
 
     def worded(answer: Answer, language: str) -> str:
         words = texts.for_language(language)
@@ -67,7 +64,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
         passages=parts.retrieval(),
         conversation=conversation,
         frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
-        bounds_of=bounds_of_caller,
+        bounds_of=lambda caller: replace(bounds.of_day(caller.payer), token_cost=token_cost),
         token_spent_until=token_spent_until,
         turn_ended=parts.measures.turn_ended,
         worded=worded,

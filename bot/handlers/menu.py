@@ -98,25 +98,21 @@ async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
 async def switch_mode(talk: Talk, mode: Mode) -> None:
     """Store the mode and say what it means."""
     await talk.stores.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
-    hint = await _hint(talk, mode)
-    promised = {"hears": talk.services.hears} if hint == "documents-hint" else {}
-    await talk.tell(hint, mode_sign(talk, mode), **promised)
+    suffix = "" if talk.place.is_private else "-group"
+    if mode is Mode.DOCUMENTS:
+        promised = {} if suffix else {"hears": talk.services.hears}
+        await talk.tell(f"documents-hint{suffix}", mode_sign(talk, mode), **promised)
+        return
+    lack = await lack_of(talk)
+    hint = f"chat-hint-{lack}" if lack else f"chat-hint{suffix}"
+    is_strict = lack == "empty" and not talk.services.answers_generally
+    await talk.tell("chat-hint-empty-strict" if is_strict else hint, mode_sign(talk, mode))
 
 
 def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
     """What shows the mode and the open base: the keyboard in a private chat, in a group buttons under the message."""
     show = mode_keyboard if talk.place.is_private else mode_choice
     return show(words or talk.words, mode, base=open_name(talk.state))
-
-
-async def _hint(talk: Talk, mode: Mode) -> str:
-    suffix = "" if talk.place.is_private else "-group"
-    if mode is Mode.DOCUMENTS:
-        return f"documents-hint{suffix}"
-    lack = await lack_of(talk)
-    if lack == "empty" and not talk.services.answers_generally:
-        return "chat-hint-empty-strict"
-    return f"chat-hint-{lack}" if lack else f"chat-hint{suffix}"
 
 
 async def lack_of(talk: Talk) -> Lack | None:

@@ -127,12 +127,9 @@ def refusal_of(talk: Talk, received: Received) -> str | None:
     return None
 
 
-async def ask(talk: Talk) -> None:
+async def ask(talk: Talk, received: Received | None = None) -> None:
     """Answer a question, written or spoken; ask back when the message is nothing but links or a file."""
-    await _ask(talk, receive(talk.message, talk.words))
-
-
-async def _ask(talk: Talk, received: Received) -> None:
+    received = received or receive(talk.message, talk.words)
     message, sources = received.message, received.sources
     if spoken := message.voice or message.video_note:
         await _ask_spoken(talk, message, spoken.file_id)
@@ -201,7 +198,7 @@ async def keep_or_answer(talk: Talk) -> None:
     asks = received.own_text and any(source.type is SourceType.NOTE for source in received.sources)
     is_spoken = (message.voice or message.video_note) and talk.services.hear and not message.forward_origin
     mode, other = (Mode.CHAT, Mode.DOCUMENTS) if asks or is_spoken else (Mode.DOCUMENTS, Mode.CHAT)
-    await (_ask if mode is Mode.CHAT else take)(talk, received)
+    await (ask if mode is Mode.CHAT else take)(talk, received)
     if talk.services.turns.may_tell(f"no-mode-{mode.value}", talk.state.user_id):
         has_panel = mode is Mode.DOCUMENTS and talk.place.is_private  # a kept file need not be handled in Чат as well
         offer = rows([button(mode_label(words, other, None), ModeFor(mode=other))])
@@ -217,4 +214,4 @@ async def choose_mode_for(talk: Talk, callback_data: ModeFor) -> None:
         await talk.tell("original-gone")
         return
     received = receive(original, talk.words)
-    await (take if callback_data.mode is Mode.DOCUMENTS else _ask)(talk, received)
+    await (take if callback_data.mode is Mode.DOCUMENTS else ask)(talk, received)

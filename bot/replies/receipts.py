@@ -85,21 +85,18 @@ def live_message(
         return LiveMessage(html="\n".join(filter(None, said)), keyboard=keyboard, is_final=is_final)
     told = ((describe_in_line(each, words), (changes or {}).get(each.id, "")) for each in documents)
     lines = ["\n".join(filter(None, parts)) for parts in told]
-    total = "\n".join(filter(None, [_total(documents, words), too]))
+    done = sum(document.status.is_final for document in documents)
+    ready = sum(document.status in (DocumentStatus.READY, DocumentStatus.DUPLICATE) for document in documents)
+    total = words("receipt-total", total=len(documents), ready=ready)
+    if not is_final:
+        total = words("receipt-total-working", done=done, total=len(documents))
+    total = "\n".join(filter(None, [total, too]))
     shown, html = len(lines), "\n".join(lines) + f"\n\n{total}"
     while shown and utf16_length(html) > MESSAGE_LIMIT:
         shown -= 1
         hidden = words("receipt-hidden", count=len(lines) - shown)
         html = "\n".join([*lines[:shown], hidden]) + f"\n\n{total}"
     return LiveMessage(html=html, keyboard=_batch_buttons(documents, words), is_final=is_final)
-
-
-def _total(documents: Sequence[DocumentCard], words: Words) -> str:
-    done = sum(document.status.is_final for document in documents)
-    if done < len(documents):
-        return words("receipt-total-working", done=done, total=len(documents))
-    ready = sum(document.status in (DocumentStatus.READY, DocumentStatus.DUPLICATE) for document in documents)
-    return words("receipt-total", total=len(documents), ready=ready)
 
 
 def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardButton]]:
