@@ -1,12 +1,9 @@
 """Files on disk: a folder for each document in work, bytes that are hashed while they are written, pages of a site.
 
-In: the folder that all processes of an installation share; a path and pieces of bytes; pages as the crawler got them.
-Out: a private folder, removed at the end, however the work ends; the file, its size and SHA-256; for the site parser a
-file of JSON lines, `{"url", "html"}` for each page and one `{"unread": [{"name": url, "code": …}, …]}` at the end. The
-owner of a folder holds the lock on the file beside it, and the lock ends with the owner's process. When the next
-document starts, it removes the folders that killed processes left, so also that of an earlier attempt at the same
-document. Raises `Oversize` beyond the limit; the caller says whose limit it was. Writing is plain blocking I/O on a
-local disk, in pieces too small to hold up the event loop.
+In: the folder that all processes of an installation share; pieces of bytes; pages as the crawler got them. Out: a
+private folder, removed at the end, however the work ends; the file, its size and SHA-256; for the site parser a file of
+JSON lines. The owner of a folder holds the lock on the file beside it, which ends with the owner's process; the next
+document removes the folders that killed processes left. Writing is plain blocking I/O in small pieces.
 """
 
 import fcntl
@@ -107,7 +104,7 @@ def _remove(folder: Path) -> None:
 
 
 class Oversize(Exception):
-    """More bytes than the limit."""
+    """More bytes than the limit; the caller says whose limit it was."""
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"more than {limit_bytes} bytes")

@@ -67,12 +67,15 @@ SCRIPT_DEFAULT: Mapping[str, str] = {"cyrillic": "ru"}
 
 def detect_language(text: str) -> str | None:
     """ISO 639-1 code of most of `text`; None when there are too few letters or nothing is recognised."""
-    words = list(map(str.lower, WORD.findall(_sample(text))))
+    if len(text) > 3 * SAMPLE_CHARS:
+        middle = len(text) // 2
+        text = " ".join((text[:SAMPLE_CHARS], text[middle : middle + SAMPLE_CHARS], text[-SAMPLE_CHARS:]))
+    words = list(map(str.lower, WORD.findall(text)))
     letters = Counter("".join(words))
     scripts: Counter[str] = Counter()
-    for letter, times in letters.items():  # counted once per distinct letter: there are only 33 or 26
-        if script := _script_of(letter):
-            scripts[script] += times
+    for script, ranges in SCRIPT_RANGES.items():
+        of_it = (letter for letter in letters if any(start <= ord(letter) <= end for start, end in ranges))
+        scripts[script] = sum(letters[letter] for letter in of_it)
     if scripts.total() < FEWEST_LETTERS:
         return None
     script = scripts.most_common(1)[0][0]
@@ -105,22 +108,6 @@ def _enough(blocks: Sequence[Block], ordinals: Iterable[int]) -> Iterator[Block]
 
 def _joined(blocks: Iterable[Block]) -> str:
     return "\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
-
-
-def _sample(text: str) -> str:
-    if len(text) <= 3 * SAMPLE_CHARS:
-        return text
-    middle = len(text) // 2
-    return " ".join((text[:SAMPLE_CHARS], text[middle : middle + SAMPLE_CHARS], text[-SAMPLE_CHARS:]))
-
-
-def _script_of(letter: str) -> str | None:
-    code = ord(letter)
-    for script, ranges in SCRIPT_RANGES.items():
-        for start, end in ranges:
-            if start <= code <= end:
-                return script
-    return None
 
 
 def _by_words(words: list[str], letters: Counter[str], script: str) -> str | None:

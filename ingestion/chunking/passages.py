@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -104,28 +103,22 @@ class PassageLines:
             places = [WindowPlace(start=a, own=b, end=c, reach=d) for a, b, c, d in json.loads(line)["windows"]]
         except (KeyError, TypeError, RecursionError) as error:
             raise ValueError("not passages of ours") from error
-        if not _is_whole(places, self._count):
+        own = 0
+        for place in places:  # each passage is some window's own, once, in order
+            if not 0 <= place.start <= place.own == own < place.end <= place.reach <= self._count:
+                raise ValueError("not windows of ours")
+            own = place.end
+        if own != self._count:
             raise ValueError("not windows of ours")
         return Passages(chunks=self._spool.finish(), windows=tuple(places))
 
     def _add(self, chunks: Sequence[Chunk], line: bytes) -> None:
         for chunk in chunks:
-            if type(chunk.text) is not str or chunk.ordinal != self._count:
-                raise ValueError("not a passage of ours")
-            if type(chunk.span.start) is not int or type(chunk.span.end) is not int:
+            types = type(chunk.text), type(chunk.span.start), type(chunk.span.end)
+            if types != (str, int, int) or chunk.ordinal != self._count:
                 raise ValueError("not a passage of ours")
             self._count += 1
         self._spool.add(chunks, size=sum(len(chunk.text) for chunk in chunks), written=line)
-
-
-def _is_whole(places: Sequence[WindowPlace], count: int) -> bool:
-    """Whether each passage is some window's own, once, in order."""
-    own = 0
-    for place in places:
-        if not 0 <= place.start <= place.own == own < place.end <= place.reach <= count:
-            return False
-        own = place.end
-    return own == count
 
 
 def _write(chunks: Sequence[Chunk]) -> bytes:
@@ -137,17 +130,14 @@ def _write(chunks: Sequence[Chunk]) -> bytes:
 
 
 def _read(written: bytes) -> list[Chunk]:
+    try:
+        rows = orjson.loads(written)
+    except ValueError:  # a lone surrogate
+        rows = json.loads(written.decode(errors="surrogatepass"))
     return [
         Chunk(ordinal=ordinal, text=text, span=Span(start=start, end=end), locator=Locator.from_json(locator))
-        for ordinal, text, start, end, locator in _rows(written)
+        for ordinal, text, start, end, locator in rows
     ]
-
-
-def _rows(written: bytes) -> Any:
-    try:
-        return orjson.loads(written)
-    except ValueError:
-        return json.loads(written.decode(errors="surrogatepass"))
 
 
 WRITING = Writing(write=_write, read=_read)

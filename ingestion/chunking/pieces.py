@@ -62,7 +62,8 @@ def _cut_characters(text: str, span: Offsets, limit: int) -> Iterator[Offsets]:
     start, end = span
     weight, last_border = 0, start
     for position in range(start, end):
-        if not _clings(text, position):
+        joins = unicodedata.combining(text[position]) or text[position] in _JOINERS
+        if not joins and text[position - 1 : position] != "\u200d":
             last_border = position
         character_weight = weigh_text(text[position])
         if weight + character_weight > limit and position > start:
@@ -72,12 +73,6 @@ def _cut_characters(text: str, span: Offsets, limit: int) -> Iterator[Offsets]:
             weight, start, last_border = weigh_text(text[cut:position]), cut, position
         weight += character_weight
     yield start, end
-
-
-def _clings(text: str, position: int) -> bool:
-    character = text[position]
-    before = text[position - 1] if position else ""
-    return unicodedata.combining(character) != 0 or character in _JOINERS or before == "\u200d"
 
 
 def _before(pattern: str, *, behind: bool = False) -> Splitter:
@@ -186,9 +181,11 @@ def _cut_block(block: Block, limit: int) -> Iterator[_Cut]:
         yield from _cut_table(block, limit)
         return
     first, *finer = SPLITTERS[block.kind]
-    locator = _locator_of(block)
+    locator = block.locator
     last = len(block.text.rstrip())
     is_heading = block.kind is BlockKind.HEADING
+    if is_heading and locator.headings[-1:] != (block.text,):  # the passage that it opens is found by its name
+        locator = replace(locator, headings=(*locator.headings, block.text))
     for span in first(block.text):
         for start, end, weight in cut_to_fit(block.text, span, finer, limit):
             announces = is_heading or (end == last and block.text[end - 1] == ":")
@@ -235,11 +232,3 @@ def _lead(block: Block, header: Offsets | None, limit: int) -> Lead | None:
         if weight <= limit * LARGEST_LEAD:
             return Lead(start=start, end=header[1], weight=weight)
     return None
-
-
-def _locator_of(block: Block) -> Locator:
-    """A heading's own locator includes the heading: the passage that it opens is found by its name."""
-    path = block.locator.headings
-    if block.kind is not BlockKind.HEADING or (path and path[-1] == block.text):
-        return block.locator
-    return replace(block.locator, headings=(*path, block.text))

@@ -84,18 +84,11 @@ JOINTS = (
 def split_sentences(text: str) -> list[Offsets]:
     """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end a sentence."""
     if len(text) <= STRETCH_CHARS and MAY_END.search(text) is None:
-        return _whole(text)
+        return [_without_space(text, 0, len(text))] if text.strip() else []
     sentences = _raw_sentences(text)
     if YEAR_SIGN in text:
         sentences = (span for sentence in sentences for span in _part(text, sentence))
     return list(_join(text, sentences))
-
-
-def _whole(text: str) -> list[Offsets]:
-    """The span of a text that is a single sentence."""
-    words = text.strip()
-    begin = text.find(words)
-    return [(begin, begin + len(words))] if words else []
 
 
 def _raw_sentences(text: str) -> Iterator[Offsets]:
