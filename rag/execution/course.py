@@ -1,10 +1,9 @@
 """The state of a plan of several steps, and the rules that change it on the way (seed 3, "Execution Engine"); what each
-step sees of those before it ("Context Manager", "Динамический бюджет", "Hierarchical Summarization").
+step sees of those before it ("Context Manager").
 
 In: the steps, and the result of each when it ended. Out: which steps may begin next, which are not needed any more,
-which were added; for each its materials and a summary of the rest, within a budget; in the end, what was looked for in
-vain or not at all. Every rule that ends the work is here: the plan cannot loop, and cannot grow without bound. Pure;
-the engine handles time, money and tools.
+which were added; the materials of each and a summary of the rest; in the end, what was looked for in vain or not at
+all. Every rule that ends the work is here: the plan cannot loop, and cannot grow without bound. Pure.
 """
 
 import json
@@ -83,10 +82,8 @@ def context_for(step: Step, finished: Sequence[Finished], *, tokens: int) -> tup
 
 
 def summary(finished: Sequence[Finished], *, tokens: int) -> str:
-    """The latest WINDOW steps with all their facts, each cut to SAMPLE_CHARS; older steps with up to SAMPLES facts.
-
-    A step whose facts do not fit is given by their number. A fact of several steps is given with the latest.
-    """
+    """The latest WINDOW steps with all their facts, each cut to SAMPLE_CHARS; older steps with up to SAMPLES facts. A
+    step whose facts do not fit is given by their number. A fact of several steps is given with the latest."""
     lines: list[str] = []
     left = tokens - (NOTE_TOKENS if len(finished) > WINDOW else 0)
     told: set[str] = set()

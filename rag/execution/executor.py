@@ -1,9 +1,7 @@
-"""Runs a plan: its calls concurrently, or its steps as their dependencies allow, then the fallback when they find
-nothing or too little.
+"""Runs a plan: its calls concurrently, or its steps as their dependencies allow, then the fallback.
 
 In: a `QueryPlan`, the turn's context, and perhaps an early search that began before the plan was made. Out:
-`Execution`: the facts and the result of each call. The base is searched with the planner's words and with the person's
-own, and both results are fused. It asks no model itself and writes nothing.
+`Execution`: the facts and the result of each call. It asks no model itself and writes nothing.
 """
 
 import asyncio

@@ -158,11 +158,8 @@ def _item(fact: Fact) -> JsonValue:
 
 
 def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
-    """All facts, each once, in round-robin order: the first of every payload before the second of any.
-
-    The coverage is the minimum: each call stands for a part of the question, and an unanswered part leaves the whole
-    question unanswered. `left_out` is summed.
-    """
+    """All facts, each once, in round-robin order: the first of every payload before the second of any. The coverage is
+    the minimum: each call stands for a part of the question, and an unanswered part leaves the whole unanswered."""
     if not payloads:
         return FactsPayload()
     facts, seen = list[Fact](), set[Hashable]()
@@ -194,10 +191,7 @@ def fact_keys(fact: Fact) -> set[Hashable]:
 def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
     """Results of searches for one thing in different words, or for its parts: the best of each search, since it need
     not fit the others; then by the sum of their scores, each search's scores relative to its best. A passage keeps the
-    higher of its relative scores (`RankedPassage.score`), for `shortlist`.
-
-    Of 24 questions the person's words found 21, the planner's 21, both together 23 (issue 18).
-    """
+    higher of its relative scores (`RankedPassage.score`), for `shortlist`."""
     if len(payloads) == 1:
         return payloads[0]
     found: list[tuple[Fact, list[float]]] = []  # each with its score in every search that found it
@@ -342,11 +336,9 @@ ROWS = frozenset({FactKind.DOCUMENT, FactKind.VALUE})
 
 
 def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozenset[FactKind] = LISTED) -> FactsPayload:
-    """`items` of the `counted` kinds after the first `skip`; later ones are counted in `left_out`.
-
-    Facts of one item count once and go together. A remark on the others («12 documents fit») is not an item and always
-    stays: it has no title, or is a number or a disagreement (`Fact.is_item`).
-    """
+    """`items` of the `counted` kinds after the first `skip`; later ones are counted in `left_out`. Facts of one item
+    count once and go together. A remark on the others («12 documents fit») is no item and always stays: it has no
+    title, or is a number or a disagreement (`Fact.is_item`)."""
     listed = (
         each for each in enumerate(payload.facts) if each[1].kind in counted and each[1].title and each[1].is_item
     )

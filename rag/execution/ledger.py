@@ -1,10 +1,9 @@
 """The facts known so far, and how a model's reply changes them (seed 0, "Обновление глобального списка").
 
 In: a ledger, a reply, the passages that were read for it; the ledgers of several groups of documents. Out: the next
-ledger, with counts of what was rejected; all facts once, with all their sources. A fact that no passage supports is
-dropped. A contradicted fact is removed; if another document stated it, the conflict is kept: which document says what,
-the newest first, by the document's own date, else the day in its name, else its arrival date. No fact is lost in
-merging, and the order of the groups does not matter. Pure.
+ledger; all facts once, with all their sources. A fact that no passage supports is dropped. A contradicted fact is
+removed; if another document stated it, the conflict is kept: which document says what, the newest first. No fact is
+lost in merging, and the order of the groups does not matter. Pure.
 """
 
 import re

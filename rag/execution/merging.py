@@ -1,11 +1,9 @@
 """Merges the rows of many documents: what several documents state of a thing becomes one row.
 
 In: rows of documents, the columns that tell things apart, the arrival date of each document. Out: each thing once,
-every value with the passage that says it, what an amendment or a newer version has replaced, and what documents that
-disagree say instead. Two documents are compared row by row here as well. Nothing is filtered or counted here. Pure.
-
-Whose value counts: an amendment's before that of the thing's own document, that before a mere mention, that before a
-draft's; of the same standing, the newest.
+every value with the passage that says it, what was replaced, and what documents that disagree say instead. An
+amendment's value counts before that of the thing's own document, that before a mere mention, that before a draft's; of
+the same standing, the newest. Two documents are compared row by row here as well. Pure.
 """
 
 import re

@@ -221,23 +221,18 @@ class TableWriter:
         yield self._number(self.words.count.format(what=self.asked.what, count=len(rows)) + partial)
         totals, unread = self._totals(rows)
         for each in totals:
-            text, row = self._total_text(each), each.row
-            yield (
-                said_by(row.sources[self.of or 0], FactKind.VALUE, f"{text}; {self.columns[0]}: {row.cells[0]}")
-                if row
-                else self._number(text)
-            )
+            text = self._total_text(each)
+            if each.row is None:
+                yield self._number(text)
+            else:
+                named = f"{text}; {self.columns[0]}: {each.row.cells[0]}"
+                yield said_by(each.row.sources[self.of or 0], FactKind.VALUE, named)
         if unread:
             yield self._number(self.words.unread.format(column=self.columns[self.of or 0], count=unread))
 
     def _total_text(self, total: Total) -> str:
-        wordings = {
-            Aggregate.SUM: self.words.sum,
-            Aggregate.MIN: self.words.min,
-            Aggregate.MAX: self.words.max,
-            Aggregate.AVG: self.words.avg,
-        }
-        return wordings[self.asked.aggregate].format(column=self.columns[self.of or 0], value=total.shown)
+        worded: str = getattr(self.words, self.asked.aggregate.value)
+        return worded.format(column=self.columns[self.of or 0], value=total.shown)
 
     def _otherwise(self, rows: Rows, things: Rows) -> Iterator[Fact]:
         """What the same comes to with the values of the documents that disagree, where that is something else."""
@@ -270,12 +265,12 @@ class TableWriter:
             yield self._number(self.words.replaced.format(values=_listed(former)))
 
     def _undecided(self, rows: Rows) -> Iterator[Fact]:
-        told = [
-            ", ".join(
-                (row.cells[0], *(f"{self.columns[at]}: {row.cells[at]}" for at in self.places if at and row.cells[at]))
-            )
-            for row in rows
-        ]
+        told = []
+        for row in rows:
+            known = [
+                f"{self.columns[place]}: {row.cells[place]}" for place in self.places if place and row.cells[place]
+            ]
+            told.append(", ".join((row.cells[0], *known)))
         if told:
             yield self._number(self.words.undecided.format(count=len(rows), names=_listed(told)))
 

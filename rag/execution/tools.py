@@ -69,15 +69,14 @@ class Run:
     def spent(self) -> Spent | None:
         """The limit that forbids another model call; None while there is none."""
         usage, limits = self.usage, self.limits
-        if self.stop.is_set():
-            return Spent.STOPPED
-        if usage.calls >= limits.model_calls:
-            return Spent.MODEL_CALLS
-        if usage.prompt_tokens + usage.answer_tokens >= limits.tokens:
-            return Spent.TOKENS
-        if time.monotonic() - self.started >= limits.seconds:
-            return Spent.SECONDS
-        return Spent.COST if usage.cost >= limits.cost else None
+        reached = {
+            Spent.STOPPED: self.stop.is_set(),
+            Spent.MODEL_CALLS: usage.calls >= limits.model_calls,
+            Spent.TOKENS: usage.prompt_tokens + usage.answer_tokens >= limits.tokens,
+            Spent.SECONDS: time.monotonic() - self.started >= limits.seconds,
+            Spent.COST: usage.cost >= limits.cost,
+        }
+        return next((spent for spent, is_reached in reached.items() if is_reached), None)
 
 
 class StepFailed(Exception):

@@ -87,20 +87,16 @@ def equally_fitting(
     if len(ranked) < 2:
         return ()
     first, asked = ranked[0], stems(question)
-    words, said, met = (
-        stems(first.passage.text),
-        held(asked, first.passage.with_names),
-        first.asked.met(first.passage.with_names),
-    )
-    others = (
-        each.passage
-        for each in ranked[1:]
-        if each.score >= share * first.score
-        and held(asked, each.passage.with_names) == said
-        and each.asked.met(each.passage.with_names) == met  # «Анны» is «Анна», which no stem tells
-        and are_alike(words, stems(each.passage.text))
-    )
-    fitting = (first.passage, *others)
+
+    def said(each: RankedPassage) -> tuple[frozenset[str], frozenset[str]]:
+        text = each.passage.with_names
+        return held(asked, text), each.asked.met(text)  # «Анны» is «Анна», which no stem tells
+
+    words, fitting = stems(first.passage.text), [first.passage]
+    for each in ranked[1:]:
+        is_near = each.score >= share * first.score and said(each) == said(first)
+        if is_near and are_alike(words, stems(each.passage.text)):
+            fitting.append(each.passage)
     told = [(each.document_id, each.name, opening_of(each)) for each in fitting]
     return _choices(told) if len(told) > 1 else ()
 

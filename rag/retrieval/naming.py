@@ -2,9 +2,8 @@
 namesake.
 
 In: ranked passages, the weights of the question's terms, and how far passages have them from their documents. Out: the
-same passages; those lose whose document has a word of the question only in a longer name. Or: which other words of the
-question belong to such a name («ООО»); whether a document is of a kind. The index counts words; that a name is
-another's part stands in how the document begins and what it is called. Pure.
+same passages; those lose whose document has a word of the question only in a longer name. The index counts words; that
+a name is another's part stands in how the document begins and what it is called. Pure.
 """
 
 import re

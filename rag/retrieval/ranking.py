@@ -40,13 +40,11 @@ LONGEST_RUN = 3  # passages; longer runs would leave no room for other documents
 
 
 def fuse(candidates: Sequence[Candidate], *, lexical_weight: float, vector_weight: float) -> list[RankedPassage]:
-    """Weighted sum of both legs' scores, each scaled to 0..1 within this result.
-
-    BM25 is scaled from zero, where a passage without a query word stands. Similarity is scaled from the lowest one
-    found: a passage that the vector leg did not return is at most as similar as that. Scores, unlike ranks, keep how
-    far the best is ahead (Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"). A vector tells
-    what a passage says, hardly whose it is: to it is added what the words tell of that.
-    """
+    """Weighted sum of both legs' scores, each scaled to 0..1 within this result. BM25 is scaled from zero, where a
+    passage without a query word stands; similarity from the lowest one found: a passage that the vector leg did not
+    return is at most as similar as that. Scores, unlike ranks, keep how far the best is ahead (Bruch et al. 2023, "An
+    Analysis of Fusion Functions for Hybrid Retrieval"). A vector tells what a passage says, hardly whose it is: to it
+    is added what the words tell of that."""
     bm25 = _scale([c.bm25 for c in candidates], low=0.0)
     similarity = _scale([c.similarity for c in candidates], low=None)
     given = _given(candidates)
@@ -139,10 +137,8 @@ def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
 
 
 def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Keep a passage unless a better one holds all its words, in nearly the same order.
-
-    This covers the same text in two documents and a passage that lies inside its overlapping neighbour.
-    """
+    """Keep a passage unless a better one holds all its words, in nearly the same order: the same text in two documents,
+    a passage that lies inside its overlapping neighbour."""
     kept: list[RankedPassage] = []
     seen: list[tuple[frozenset[str], list[str]]] = []
     texts: set[str] = set()

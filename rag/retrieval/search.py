@@ -2,8 +2,7 @@
 
 In: a base, a question, perhaps a filter. Out: the best passages, in one call of the database. A model that fails costs
 quality, never the search: without the embedder there is only the lexical leg, without the reranker the fused order
-stays. Documents are found by words alone: a name, a number, a day or what they say. The question's words never reach
-the log.
+stays. Documents are found by words alone. The question's words never reach the log.
 """
 
 import time
