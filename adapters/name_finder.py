@@ -162,11 +162,11 @@ def mentions_of(text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
     found: dict[EntityName, list[tuple[int, float]]] = {}
     for start, name, kind in named:
         is_sure = _speaks_for(name, kind)
-        if not is_sure and " " not in name and not name.isupper() and not any(_alike(name, word) for word in full):
-            kind = EntityType.THING
-        found.setdefault(EntityName(type=kind, name=nominative(name, kind)), []).append(
-            (start, CERTAINTY if is_sure else DOUBT)
-        )
+        is_word = " " not in name and not name.isupper()  # «ЕС» is mostly what it is taken for
+        is_open = is_word and not is_sure and not any(_alike(name, word) for word in full)
+        told = EntityType.THING if is_open else kind
+        places = found.setdefault(EntityName(type=told, name=nominative(name, told)), [])
+        places.append((start, CERTAINTY if is_sure else DOUBT))
     return [
         Mention(of=named, at=places[0][0], count=len(places), confidence=max(sure for _, sure in places))
         for named, places in found.items()

@@ -29,8 +29,9 @@ from sandbox.records import to_line
 ENTRY = "adapters.whisper.listener:serve"
 LOADING_S = 600.0
 KEPT_VARIABLES = ("HOME", "OMP_NUM_THREADS")
-SIZES = dict.fromkeys(("turbo", "large-v3-turbo"), "mobiuslabsgmbh/faster-whisper-large-v3-turbo")
-"""Names of models by their sizes; the others are Systran's."""
+TURBO = "mobiuslabsgmbh/faster-whisper-large-v3-turbo"
+SIZES = {"turbo": TURBO, "large-v3-turbo": TURBO, "large": "Systran/faster-whisper-large-v3"}
+"""Names of models by their sizes, where it is not Systran's with the size at its end."""
 log = structlog.get_logger()
 SERVICE = "Whisper"  # as people are told
 SILENCE_S = 600.0  # the slowest model takes minutes for its 30 seconds, when it has to try again; never this long
