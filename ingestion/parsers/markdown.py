@@ -157,7 +157,7 @@ def _portions(lines: Iterable[str]) -> Iterator[str]:
     chars, closing = 0, ""  # of the open code or comment
     for line in lines:
         is_gap = not held or held[-1].isspace()
-        begins = not closing and (_HEADING.match(line) or (is_gap and line[0].isalnum()))
+        begins = not closing and (_HEADING.match(line) or (is_gap and line[:1].isalnum()))
         is_line = bool(held) and held[-1].endswith("\n")  # a very long line comes in pieces
         if is_line and (chars > LONGEST_PORTION_CHARS or (begins and chars > PORTION_CHARS)):
             yield "".join(held)
