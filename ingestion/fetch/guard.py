@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 import httpcore
 import httpx
 
+from domain.visible import readable_host
 from ingestion.errors import FailureCode, ServiceError, SourceError
 
 _NETWORKS = (
@@ -114,11 +115,11 @@ class AddressGuard:
             answers = list(dict.fromkeys(await self._resolve(host, port)))
         except socket.gaierror as error:
             fate = ServiceError if error.errno == socket.EAI_AGAIN else SourceError
-            raise fate(FailureCode.PAGE_NOT_FOUND_HOST, host=_as_written(host), detail=str(error)) from error
+            raise fate(FailureCode.PAGE_NOT_FOUND_HOST, host=readable_host(host), detail=str(error)) from error
         except UnicodeError as error:  # getaddrinfo's codec refuses over-long labels
             raise SourceError(FailureCode.PAGE_ADDRESS_INVALID, url=host, detail=str(error)) from error
         if not answers:
-            raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=_as_written(host), detail="no addresses")
+            raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=readable_host(host), detail="no addresses")
         return answers
 
 
@@ -179,18 +180,7 @@ def _invalid(url: str, detail: str) -> SourceError:
 
 
 def _forbidden(host: str, detail: str) -> SourceError:
-    return SourceError(FailureCode.PAGE_ADDRESS_FORBIDDEN, host=_as_written(host), detail=detail)
-
-
-def _as_written(host: str) -> str:
-    """`xn--e1afmkfd.xn--p1ai` -> `пример.рф`: people know a host by its readable name.
-
-    httpx translates a name only if its first label is punycode, so each label is translated by itself.
-    """
-    try:
-        return ".".join(httpx.URL(scheme="http", host=part).host for part in host.split("."))
-    except (httpx.InvalidURL, ValueError):
-        return host
+    return SourceError(FailureCode.PAGE_ADDRESS_FORBIDDEN, host=readable_host(host), detail=detail)
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
