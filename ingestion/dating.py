@@ -194,14 +194,11 @@ def own_day(name: str, blocks: Iterable[Block], *, today: date) -> date | None:
 
 def _top_lines(blocks: Iterable[Block]) -> list[str]:
     lines: list[str] = []
-    left = TOP_CHARACTERS
     for block in islice(blocks, TOP_LINES):
-        for line in _lines(block):
-            lines.append(line[:LINE_CHARACTERS])
-            left -= len(line) + 1
-        if left <= 0 or len(lines) >= TOP_LINES:
+        if sum(len(line) + 1 for line in lines) >= TOP_CHARACTERS:
             break
-    return lines[:TOP_LINES]
+        lines += _lines(block)
+    return [line[:LINE_CHARACTERS] for line in lines[:TOP_LINES]]
 
 
 def _lines(block: Block) -> Iterator[str]:

@@ -222,7 +222,7 @@ class VectorStore(Protocol):
         ...
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
-        """Ready documents with passages without a vector of `model`, at most a few hundred; empty when none is left."""
+        """Ready documents with passages without a vector of `model`, at most a few hundred."""
         ...
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:

@@ -8,6 +8,7 @@ them, such as a file that is damaged, slow, a scan or not small after all, is do
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -217,18 +218,16 @@ class IngestionPipeline:
     async def _fetch_all(
         self, documents: Sequence[ClaimedDocument], folder: Path
     ) -> list[tuple[ClaimedDocument, FetchedFile]]:
-        files = [each for each in documents if each.source.type in _FILES]
-        folders = [folder / each.id for each in files]
-        for own in folders:
+        async def fetch(document: ClaimedDocument) -> FetchedFile | None:
+            own = folder / document.id
             own.mkdir(mode=0o700)
-        fetched = await asyncio.gather(*map(self._fetch_small, files, folders))
-        return [(each, file) for each, file in zip(files, fetched, strict=True) if file is not None]
-
-    async def _fetch_small(self, document: ClaimedDocument, folder: Path) -> FetchedFile | None:
-        try:
-            return await self.fetchers.fetch(document, folder, self._no_progress(document))
-        except (SourceError, ServiceError, HoldsLink, Unchanged):
+            with suppress(SourceError, ServiceError, HoldsLink, Unchanged):
+                return await self.fetchers.fetch(document, own, self._no_progress(document))
             return None
+
+        files = [each for each in documents if each.source.type in _FILES]
+        fetched = await asyncio.gather(*map(fetch, files))
+        return [(each, file) for each, file in zip(files, fetched, strict=True) if file is not None]
 
     async def _read_all(
         self, documents: Sequence[tuple[ClaimedDocument, FetchedFile | None]], parser: FileParser

@@ -113,8 +113,7 @@ class BlockKind(StrEnum):
 
 
 LARGEST_BLOCK_CHARS = 50_000
-"""Of the text of a block that a parser yields: what touches one block at a time then needs little memory, and a
-thousand of them are read from the database at once. A book's chapter has 30,000 characters, in many paragraphs."""
+"""Of the text of a block that a parser yields: what touches one block at a time then needs little memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,11 +185,8 @@ class Chunk:
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Neighbouring chunks of one document that are embedded together (late chunking).
-
-    `chunks[own_start:own_end]` get their vectors from this window. The chunks around them are context, and get their
-    vectors from the neighbouring windows. `line` is how the document begins: whose clause it is stands nowhere else.
-    """
+    """Neighbouring chunks of one document that are embedded together (late chunking): `chunks[own_start:own_end]` get
+    their vectors, the others are context. `line` is how the document begins: whose clause it is stands nowhere else."""
 
     chunks: tuple[Chunk, ...]
     own_start: int

@@ -186,7 +186,7 @@ class Worker:
             Lane.QUICK: self.concurrency,
             Lane.LONG: self.long_concurrency,
         }
-        # How many places one person, or base, may hold: where there are several, one is left for the others.
+        # One person, or base, leaves one of several places for the others.
         lanes = {lane: max(1, most - 1) for lane, most in places.items() if busy[lane] < most}
         if not lanes:
             return False

@@ -109,11 +109,9 @@ class SegmentMirror:
     async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
         """Candidates for the nearest `limit`; None where there is no complete copy for this model."""
         copy = self._complete_copy(base, model)
-        if copy is None:
-            return None
-        if len(copy.quantised) <= AT_ONCE:
-            return copy.near(vector, limit)
-        return await asyncio.to_thread(copy.near, vector, limit)
+        if copy is not None and len(copy.quantised) > AT_ONCE:
+            return await asyncio.to_thread(copy.near, vector, limit)
+        return copy.near(vector, limit) if copy else None
 
     async def refresh(self) -> None:
         """Copy new segments and new rows. Raises DatabaseAway, DatabaseError."""
@@ -159,17 +157,16 @@ class SegmentMirror:
         return _Copy(segment=segment, quantised=quantised.QuantisedVectors(size=size))
 
     async def _complete(self, copy: _Copy) -> None:
-        if copy.last_row == copy.segment.last_row:
-            return
-        while copy.last_row < copy.segment.last_row:
-            segment, after = copy.segment, copy.last_row
-            rows = await self._segments.rows(segment.base_id, segment.name, after=after, limit=ROWS_A_STEP)
+        segment, known = copy.segment, copy.last_row
+        while copy.last_row < segment.last_row:
+            rows = await self._segments.rows(segment.base_id, segment.name, after=copy.last_row, limit=ROWS_A_STEP)
             if rows is None:  # the segment was dropped, or its last rows were removed
-                copy.last_row = copy.segment.last_row
+                copy.last_row = segment.last_row
                 break
             await asyncio.to_thread(copy.quantised.add, rows.passages, b64decode(rows.bits))
             copy.last_row = rows.last
-        log.info("segment_copied", base=copy.segment.base_id, passages=len(copy.quantised))
+        if copy.last_row > known:
+            log.info("segment_copied", base=copy.segment.base_id, passages=len(copy.quantised))
 
 
 def effort(held: int, limit: int) -> tuple[int, int]:
