@@ -41,38 +41,6 @@ FEWEST_TOKENS = 50  # minimum budget of a part: smaller pieces cannot be underst
 FRAME_TOKENS = 12  # for a chunk's id (up to ten digits) and punctuation
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chosen:
-    """Documents in the order in which they are read."""
-
-    cards: tuple[DocumentCard, ...]
-    chosen_from: int = 0  # number of documents in the base, where a search has left some out
-
-
-async def choose(
-    catalogue: DocumentCatalogue,
-    finder: Retrieval,
-    base: BaseId,
-    question: str,
-    *,
-    names: Sequence[str] | None,
-    exhaustive: bool,
-    one_each: bool = False,
-) -> Chosen:
-    """With `names` only those documents (`one_each`: one document per name). Without: all of the base if
-    `exhaustive`, else those that a search finds. Raises DatabaseAway, and StepFailed when no document has such a
-    name."""
-    cards = await ready_documents(catalogue, base)
-    if names:
-        if known := named(names, cards, one_each=one_each):
-            return Chosen(cards=known)
-        raise StepFailed("no document goes by these names")
-    found = await finder.find(base, question)
-    named_by_search = {each.passage.document_id for each in found}
-    wanted = in_order_of_worth([card for card in cards if exhaustive or card.id in named_by_search], found)
-    return Chosen(cards=wanted, chosen_from=len(cards) if len(wanted) < len(cards) else 0)
-
-
 @dataclass(eq=False)
 class WholeDocumentsTool(Tool[Arguments]):
     """A tool that reads whole documents with a model."""
@@ -87,6 +55,23 @@ class WholeDocumentsTool(Tool[Arguments]):
     wordings: Mapping[str, Wordings]
     prompt_tokens: int = field(kw_only=True)  # limit for the prompt of one call
     memory: ReadingMemory | None = field(default=None, kw_only=True)  # replies for the same request at another time
+
+    async def choose(
+        self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool, one_each: bool = False
+    ) -> tuple[tuple[DocumentCard, ...], int]:
+        """The documents in the order in which they are read; and of how many in the base, where a search has left some
+        out, else 0. With `names` only those (`one_each`: one document per name). Without: all of the base if
+        `exhaustive`, else those that a search finds. Raises DatabaseAway, and StepFailed when no document is named so.
+        """
+        cards = await ready_documents(self.catalogue, base)
+        if names:
+            if known := named(names, cards, one_each=one_each):
+                return known, 0
+            raise StepFailed("no document goes by these names")
+        found = await self.finder.find(base, question)
+        named_by_search = {each.passage.document_id for each in found}
+        wanted = in_order_of_worth([card for card in cards if exhaustive or card.id in named_by_search], found)
+        return wanted, len(cards) if len(wanted) < len(cards) else 0
 
 
 def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:

@@ -19,7 +19,7 @@ from domain.ending import together
 from domain.ids import DocumentId
 from prompts.loader import Prompts
 from prompts.wordings import language_of
-from rag.execution.documents import MAX_NAMED, Chosen, DocumentName, WholeDocumentsTool, choose, pages_of, parts_of
+from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, pages_of, parts_of
 from rag.execution.evidence import chunk_name
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact, said_by
 from rag.execution.ledger import (
@@ -145,17 +145,18 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
         """Raises DatabaseAway, and StepFailed when the model failed at every document."""
         names, exhaustive = arguments.documents, arguments.exhaustive
         base, question = context.base_id, arguments.question
-        chosen = await choose(self.catalogue, self.finder, base, question, names=names, exhaustive=exhaustive)
+        cards, chosen_from = await self.choose(base, question, names=names, exhaustive=exhaustive)
         reading = _Reading(
             tool=self,
             context=context,
             question=question,
-            chosen=chosen,
+            cards=cards,
+            chosen_from=chosen_from,
             exhaustive=exhaustive or names is not None,
             cache=await self.open_cache(IterationReply, context, question),
         )
         await reading.read()
-        if reading.problems and reading.problems == len(chosen.cards):
+        if reading.problems and reading.problems == len(cards):
             raise StepFailed("the model failed at every document")
         return reading.payload(await reading.conclusion())
 
@@ -174,7 +175,8 @@ class _Reading:
     tool: ReadDocuments
     context: ToolContext
     question: str
-    chosen: Chosen
+    cards: tuple[DocumentCard, ...]
+    chosen_from: int  # documents of the base, where a search has chosen these
     exhaustive: bool  # read on even when the question can be answered
     cache: ReplyCache
     done: int = 0  # documents that were read whole
@@ -188,10 +190,10 @@ class _Reading:
     async def read(self) -> None:
         """Reads first the documents that are cached for the same question, in the same order as then, so that the cache
         hits; then the rest. Raises DatabaseAway."""
-        known = {card.id: card for card in self.chosen.cards}
+        known = {card.id: card for card in self.cards}
         begun = [[known[each] for each in one] for one in self.cache.read_together(tuple(known), most=GROUPS)]
         cached = {card.id for group in begun for card in group}
-        rest = _dealt([card for card in self.chosen.cards if card.id not in cached], fewest=len(begun))
+        rest = _dealt([card for card in self.cards if card.id not in cached], fewest=len(begun))
         self.ledgers, self.orders = [Ledger() for _ in rest], [[] for _ in rest]
         for groups in (begun, rest):
             await together(*(self._read_group(number, group) for number, group in enumerate(groups)))
@@ -202,11 +204,11 @@ class _Reading:
         """For the stamp under the answer."""
         return DocumentsRead(
             read=self.done,
-            total=len(self.chosen.cards),
+            total=len(self.cards),
             without_data=self.without_data,
             problems=self.problems,
             remembered=self.remembered,
-            chosen_from=self.chosen.chosen_from,
+            chosen_from=self.chosen_from,
         )
 
     async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
@@ -274,12 +276,12 @@ class _Reading:
     def _tell(self) -> None:
         """Reports progress to the person, and keeps the partial result in case the step is cut short."""
         run, step = self.context.run, self.context.step_id
-        run.report(step, self.done + self.problems, len(self.chosen.cards))
+        run.report(step, self.done + self.problems, len(self.cards))
         run.kept[step] = self.payload(replace(self._merged(), answer=""))
 
     def _merged(self) -> Ledger:
         """What all groups know: each fact once, with a new id, and every conflict."""
-        rank = {card.id: place for place, card in enumerate(self.chosen.cards)}  # of a document for the question
+        rank = {card.id: place for place, card in enumerate(self.cards)}  # of a document for the question
         facts, answers = merge_facts(self.ledgers, rank), self._answers()
         return Ledger(
             facts=facts,
@@ -329,7 +331,7 @@ class _Reading:
         the model that writes the answer, which is held against the facts' passages. It has no source of its own, so
         that it cannot be cited, and no title, so that it is never shown as it is."""
         words = self.tool.wordings[language_of(self.context.question)]
-        came = {card.id: card.created_at for card in self.chosen.cards}
+        came = {card.id: card.created_at for card in self.cards}
         conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
         disagreements = [fact for each in conflicts for fact in conflict_facts(each, words)]
         statements = [statement for fact in known.facts for statement in _statements(fact)]

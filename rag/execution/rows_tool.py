@@ -18,7 +18,7 @@ from domain.documents import DocumentCard
 from domain.ending import together
 from domain.ids import DocumentId
 from prompts.wordings import language_of
-from rag.execution.documents import WholeDocumentsTool, choose, pages_of, parts_of, tokens_of
+from rag.execution.documents import WholeDocumentsTool, pages_of, parts_of, tokens_of
 from rag.execution.evidence import Checked, Row, check, chunk_name, source_of
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
@@ -66,24 +66,18 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
 
     async def run(self, arguments: RowsArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
-        chosen = await choose(
-            self.catalogue,
-            self.finder,
-            context.base_id,
-            " ".join((arguments.what, *arguments.all_columns)),
-            names=arguments.documents,
-            exhaustive=True,
-            one_each=arguments.changes,
-        )
-        if arguments.changes and len(chosen.cards) != 2:
-            raise StepFailed(f"changes are told of two documents, and {len(chosen.cards)} go by these names")
+        about, names = " ".join((arguments.what, *arguments.all_columns)), arguments.documents
+        base, is_pair = context.base_id, arguments.changes
+        cards, _ = await self.choose(base, about, names=names, exhaustive=True, one_each=is_pair)
+        if is_pair and len(cards) != 2:
+            raise StepFailed(f"changes are told of two documents, and {len(cards)} go by these names")
         # Conditions are no part of the cache's key, so that a count of what was listed before finds the same rows.
         asked = map(wording, (arguments.what, *arguments.all_columns))
         reader = (RowsReply.__name__, self.model.name, digest(self.prompts.rows))
-        cache = await ReplyCache.open(self.memory, context.base_id, *reader, *asked)
-        extraction = _Extraction(tool=self, asked=arguments, context=context, cards=chosen.cards, cache=cache)
+        cache = await ReplyCache.open(self.memory, base, *reader, *asked)
+        extraction = _Extraction(tool=self, asked=arguments, context=context, cards=cards, cache=cache)
         await extraction.read()
-        if chosen.cards and extraction.problems == len(chosen.cards):
+        if cards and extraction.problems == len(cards):
             raise StepFailed("the model failed at every document")
         return extraction.payload()
 

@@ -4,17 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.documents import FEWEST_TOKENS, PAGE, choose, named, parts_of, tokens_of
+from rag.execution.documents import FEWEST_TOKENS, PAGE, named, parts_of, tokens_of
+from rag.execution.iterative_tool import ReadDocuments
 from rag.records import Passage
 from tests.fakes.rag import BASE, make_passage
-from tests.fakes.reading import Shelf
+from tests.fakes.reading import PROMPTS, WORDINGS, ReadingModel, Shelf
+from tests.unit.rag.execution.test_iterative_tool import copies
 
 SHELF = Shelf({"Смета.xlsx": ["a"], "Договор 12.pdf": ["b"], "Договор 7.pdf": ["c"]}, found=("Договор 12.pdf",))
 
 
 async def names(shelf: Shelf, *, wanted: list[str] | None = None, exhaustive: bool = False) -> list[str]:
-    chosen = await choose(shelf, shelf, BASE, "цена", names=wanted, exhaustive=exhaustive)
-    return [card.title for card in chosen.cards]
+    nobody = ReadingModel(copies)  # is not asked
+    tool = ReadDocuments(shelf, shelf, shelf, nobody, PROMPTS, WORDINGS, prompt_tokens=6000)
+    cards, _ = await tool.choose(BASE, "цена", names=wanted, exhaustive=exhaustive)
+    return [card.title for card in cards]
 
 
 async def test_only_what_the_search_names_is_read() -> None:
