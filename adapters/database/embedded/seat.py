@@ -64,7 +64,19 @@ def choose_account(home: Path) -> Account | None:
     owner = home.stat()
     if owner.st_uid != 0:
         return Account(uid=owner.st_uid, gid=owner.st_gid)
-    return _find() or _add()
+    if account := _find():
+        return account
+    try:
+        reason = run_as(None, *_ADD_ACCOUNT, ACCOUNT).stdout.strip()
+    except EmbeddedDatabaseError as exc:
+        reason = str(exc)
+    # Another process may have made it at the same moment, so what counts is whether it is there.
+    if account := _find():
+        return account
+    raise EmbeddedDatabaseError(
+        f"The embedded PostgreSQL does not run as root, and the account {ACCOUNT} could not be made ({reason}). "
+        "Run Baza as an ordinary user, or set DATABASE_URL."
+    )
 
 
 def run_as(
@@ -116,20 +128,6 @@ def _find() -> Account | None:
     except KeyError:
         return None
     return Account(uid=entry.pw_uid, gid=entry.pw_gid)
-
-
-def _add() -> Account:
-    try:
-        reason = run_as(None, *_ADD_ACCOUNT, ACCOUNT).stdout.strip()
-    except EmbeddedDatabaseError as exc:
-        reason = str(exc)
-    # Another process may have made it at the same moment, so what counts is whether it is there.
-    if account := _find():
-        return account
-    raise EmbeddedDatabaseError(
-        f"The embedded PostgreSQL does not run as root, and the account {ACCOUNT} could not be made ({reason}). "
-        "Run Baza as an ordinary user, or set DATABASE_URL."
-    )
 
 
 def find_programs(account: Account | None) -> Path:

@@ -115,20 +115,18 @@ class InboxStore(rows.Store):
     ) -> bool:
         """Store the update; whether this holder is to handle it. False when it is stored already (redelivered), or when
         others hold earlier updates of its chat: `hold` gives it out later."""
-        return (
-            await self._value(
-                bool,
-                "receive_update",
-                "is_ours",
-                bot=bot_id,
-                update=update_id,
-                chat=chat_id,
-                payload=payload,
-                holder=holder,
-                lease_s=lease_s,
-            )
-            or False
+        (is_ours,) = await self._values(
+            bool,
+            "receive_update",
+            "is_ours",
+            bot=bot_id,
+            update=update_id,
+            chat=chat_id,
+            payload=payload,
+            holder=holder,
+            lease_s=lease_s,
         )
+        return is_ours
 
     async def hold(
         self, bot_id: int, holder: str, held: Collection[int], *, lease_s: float, takes_more: bool
