@@ -129,8 +129,10 @@ _TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
 
 def read_body(body: HtmlElement) -> tuple[Block, ...]:
     """Blocks in reading order, without notices; `body` is changed."""
-    for element in [*body.iter("table", "quote")]:
-        _name_by_caption(element) if element.tag == "table" else _keep_lines(element)
+    for table in body.iter("table"):
+        _name_by_caption(table)
+    for quote in body.iter("quote"):
+        _keep_lines(quote)
     for element in body.iter(*HTML_NAMES):
         element.tag = _html_name(element)
     marked = Outline()
@@ -139,7 +141,10 @@ def read_body(body: HtmlElement) -> tuple[Block, ...]:
     for block in marked.finish():
         text = block.text.replace("\u00ad", "")
         for part in _BREAKS.split(text) if block.kind is BlockKind.PARAGRAPH else (text,):
-            _add(outline, block, part)
+            if block.kind is BlockKind.HEADING:
+                outline.add_heading(part, block.level or UNSTATED_LEVEL)
+            elif len(part) >= NOTICE_CHARACTERS or not any(notice.match(part.strip()) for notice in NOTICES):
+                outline.add(block.kind, part)
     return tuple(outline.finish())
 
 
@@ -156,7 +161,7 @@ def _html_name(element: HtmlElement) -> str:
 
 def _name_by_caption(table: HtmlElement) -> None:
     """Of a table whose first row is a caption, as trafilatura writes one."""
-    first, *others = table.iter("row")
+    first, *others = [*table.iter("row")] or [()]
     if others and len(first) > 1 and not any("".join(cell.itertext()).strip() for cell in first[1:]):
         first.tag = "caption"
 
@@ -169,20 +174,16 @@ def _keep_lines(quote: HtmlElement) -> None:
         SubElement(quote, "lb").tail = line
 
 
-def _add(outline: Outline, block: Block, text: str) -> None:
-    if block.kind is BlockKind.HEADING:
-        outline.add_heading(text, block.level or UNSTATED_LEVEL)
-    elif len(text) >= NOTICE_CHARACTERS or not any(pattern.match(text.strip()) for pattern in NOTICES):
-        outline.add(block.kind, text)
-
-
 def load_page(text: str) -> HtmlElement | None:
     """The tree without hidden elements; None when the text has no markup."""
     tree = load_html(text)
     if tree is None:
         return None
     _prune_hidden(tree)
-    _limit_spans(tree)
+    for attribute in ("colspan", "rowspan"):
+        for cell in tree.xpath(f"//*[@{attribute}]"):  # one that claims a million places would be filled in, each
+            if len(cell.get(attribute).strip()) > WIDEST_SPAN_DIGITS:
+                del cell.attrib[attribute]
     return tree
 
 
@@ -195,59 +196,32 @@ def words_of(element: HtmlElement) -> str:
 def noscript_pages(text: str) -> str:
     """The page's <noscript> content as a page of its own, or an empty text."""
     tree = load_html(text)
-    if tree is None:
-        return ""
-    inside = "".join(_markup(noscript) for noscript in tree.iter("noscript"))
-    return f"<html><body>{inside}</body></html>" if inside else ""
-
-
-def _markup(element: HtmlElement) -> str:
-    return (element.text or "") + "".join(tostring(child, encoding="unicode") for child in element)
-
-
-def _limit_spans(tree: HtmlElement) -> None:
-    """Drop absurd spans: a cell that claims a thousand columns and rows would be filled in place by place."""
-    for attribute in ("colspan", "rowspan"):
-        for cell in tree.xpath(f"//*[@{attribute}]"):
-            if len(cell.get(attribute).strip()) > WIDEST_SPAN_DIGITS:
-                del cell.attrib[attribute]
+    pieces: list[str] = []
+    for noscript in tree.iter("noscript") if tree is not None else ():
+        pieces += [noscript.text or "", *(tostring(child, encoding="unicode") for child in noscript)]
+    return f"<html><body>{''.join(pieces)}</body></html>" if any(pieces) else ""
 
 
 def _prune_hidden(tree: HtmlElement) -> None:
-    hidden = [element for element in tree.xpath("//*[@hidden or @style]") if _is_hidden(element)]
-    if not hidden:
-        return
-    alike = Counter(map(_likeness, hidden))
-    most = len(words_of(tree)) * HIDDEN_SHARE
-    for element in hidden:
-        is_fold = alike[_likeness(element)] >= FOLDS
-        if is_fold or element.getparent() is None or len(words_of(element)) > most:
-            _show(element)
+    hidden = [
+        (element, (element.tag, element.get("class", "")))
+        for element in tree.xpath("//*[@hidden or @style]")
+        if element.tag not in _NEVER_PRUNED and (element.get("hidden") is not None or _hides(element.get("style", "")))
+    ]
+    alike = Counter(likeness for _, likeness in hidden)
+    most = len(words_of(tree)) * HIDDEN_SHARE if hidden else 0
+    for element, likeness in hidden:
+        if alike[likeness] >= FOLDS or element.getparent() is None or len(words_of(element)) > most:
+            for attribute in ("style", "hidden"):  # trafilatura has rules of its own for hidden elements
+                element.attrib.pop(attribute, None)
         else:
             element.drop_tree()
 
 
-def _show(element: HtmlElement) -> None:
-    """Unhide the element, so that trafilatura's own rules for hidden elements do not drop it."""
-    element.attrib.pop("style", None)
-    element.attrib.pop("hidden", None)
-
-
-def _likeness(element: HtmlElement) -> tuple[str, str]:
-    return str(element.tag), element.get("class", "")
-
-
-def _is_hidden(element: HtmlElement) -> bool:
-    if element.tag in _NEVER_PRUNED:
-        return False
-    style = element.get("style", "")
-    return element.get("hidden") is not None or bool(_HIDDEN_STYLE.search(style)) or _is_unreadable(style)
-
-
-def _is_unreadable(style: str) -> bool:
-    """White on white: text and background have the same colour."""
+def _hides(style: str) -> bool:
+    """Also white on white: text and background of the same colour."""
     colours = {name.lower().removesuffix("-color"): value.strip().lower() for name, value in _COLOURS.findall(style)}
-    return "color" in colours and colours["color"] == colours.get("background")
+    return bool(_HIDDEN_STYLE.search(style)) or ("color" in colours and colours["color"] == colours.get("background"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,27 +278,12 @@ def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | Non
     """`text` is the main text that was found, `remark` everything that the page shows, including its `<noscript>`."""
     if len(text) >= REMARK_CHARACTERS:
         return None
-    if _SCRIPT_REMARK.search(remark) or (len(text) < SHELL_CHARACTERS and _is_shell(tree, text)):
+    roots = tree.xpath(_ROOTS)  # a script builds the page: its root has hardly any words, or it has only a script
+    is_empty = all(len(words_of(root).split()) < FEWEST_WORDS for root in roots) if roots else not text
+    is_shell = len(text) < SHELL_CHARACTERS and is_empty and bool(tree.xpath("//script"))
+    if is_shell or _SCRIPT_REMARK.search(remark):
         return FailureCode.FILE_NEEDS_SCRIPT
-    if _CLOSED_REMARK.search(remark) or tree.xpath(_LOGIN_FIELD):
-        return FailureCode.FILE_NEEDS_LOGIN
-    return None
-
-
-def _is_shell(tree: HtmlElement, text: str) -> bool:
-    """Whether a script builds the page: its root has hardly any words, or it has only a script."""
-    if not tree.xpath("//script"):
-        return False
-    roots = tree.xpath(_ROOTS)
-    return all(len(words_of(root).split()) < FEWEST_WORDS for root in roots) if roots else not text
-
-
-def remove_furniture(tree: HtmlElement) -> None:
-    """Remove the furniture in place."""
-    for rule in FURNITURE:
-        for element in tree.xpath(rule):
-            if element.getparent() is not None:
-                element.drop_tree()
+    return FailureCode.FILE_NEEDS_LOGIN if _CLOSED_REMARK.search(remark) or tree.xpath(_LOGIN_FIELD) else None
 
 
 def read_posts(tree: HtmlElement, facts: PageFacts) -> tuple[Block, ...]:
@@ -339,20 +298,12 @@ def read_posts(tree: HtmlElement, facts: PageFacts) -> tuple[Block, ...]:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT, FILE_NEEDS_SCRIPT, FILE_NEEDS_LOGIN."""
-    text, size_bytes = _decode(path)
-    return (_read_whole if size_bytes > LONGEST_ARTICLE_BYTES else read_page)(text, name=info.name)
-
-
-def _decode(path: Path) -> tuple[str, int]:
-    """The page without embedded pictures, and its size."""
     body = _PICTURE.sub(b"data:,", path.read_bytes())
-    return decode_page(body), len(body)
-
-
-def _read_whole(text: str, *, name: str) -> Document:
-    """Read without extraction; the menus are negligible in so much text."""
-    stated = _TITLE.search(text[:TITLE_WITHIN_CHARS])
-    return _outline_of(text).document(name, unescape(stated.group(1)) if stated else None)
+    text = decode_page(body)
+    if len(body) <= LONGEST_ARTICLE_BYTES:
+        return read_page(text, name=info.name)
+    stated = _TITLE.search(text[:TITLE_WITHIN_CHARS])  # read whole: the menus are negligible in so much text
+    return _outline_of(text).document(info.name, unescape(stated.group(1)) if stated else None)
 
 
 def read_page(text: str, *, name: str) -> Document:
@@ -360,7 +311,9 @@ def read_page(text: str, *, name: str) -> Document:
     tree = load_page(text)
     if tree is None:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail="no markup")
-    remove_furniture(tree)
+    for furniture in (each for rule in FURNITURE for each in tree.xpath(rule)):
+        if furniture.getparent() is not None:
+            furniture.drop_tree()
     facts = read_facts(tree)
     blocks = read_posts(tree, facts) or _main_text(tree, text, facts)
     return Document(
@@ -373,7 +326,9 @@ def read_page(text: str, *, name: str) -> Document:
 
 
 def _main_text(tree: HtmlElement, text: str, facts: PageFacts) -> tuple[Block, ...]:
-    whole = () if _has_surroundings(tree) else _outline_of(tostring(tree, encoding="unicode")).finish()
+    linked = sum(len(words_of(link)) for link in tree.iter("a"))
+    is_alone = not tree.xpath(SURROUNDINGS) and linked < LINKED_SHARE * len(words_of(tree))
+    whole = _outline_of(tostring(tree, encoding="unicode")).finish() if is_alone else ()
     blocks = tuple(whole) or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
     if _length(blocks) < REMARK_CHARACTERS:
         blocks = _scarce_text(blocks, tree, text, facts)
@@ -385,18 +340,15 @@ def _scarce_text(blocks: tuple[Block, ...], tree: HtmlElement, text: str, facts:
     fallback = noscript_pages(text)
     if _length(blocks) < ENOUGH_CHARACTERS:
         inside = load_page(fallback) if fallback else None
-        blocks = max(blocks, _extract(inside) if inside is not None else (), _summary_alone(facts), key=_length)
+        alone = facts.summary if len(facts.summary or "") >= WHOLE_SUMMARY_CHARACTERS else None
+        summary = (Block(kind=BlockKind.PARAGRAPH, text=alone),) if alone else ()
+        blocks = max(blocks, _extract(inside) if inside is not None else (), summary, key=_length)
     shown = "\n".join(block.text for block in blocks)
     if wall := find_wall(tree, shown, remark=f"{shown}\n{fallback}"):
         raise SourceError(wall, detail=f"{len(shown)} characters without it")
     if not blocks:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail="no main text in the page")
     return blocks
-
-
-def _has_surroundings(tree: HtmlElement) -> bool:
-    linked = sum(len(words_of(link)) for link in tree.iter("a"))
-    return bool(tree.xpath(SURROUNDINGS)) or linked >= LINKED_SHARE * len(words_of(tree))
 
 
 def _outline_of(text: str) -> Outline:
@@ -408,12 +360,6 @@ def _outline_of(text: str) -> Outline:
 def _extract(tree: HtmlElement) -> tuple[Block, ...]:
     found = bare_extraction(tree, include_comments=False, include_formatting=False)
     return () if found is None else read_body(found.body)  # type: ignore[union-attr] # a dict only when it is asked for
-
-
-def _summary_alone(facts: PageFacts) -> tuple[Block, ...]:
-    """The summary, if it is long enough to be the text itself."""
-    summary = facts.summary or ""
-    return (Block(kind=BlockKind.PARAGRAPH, text=summary),) if len(summary) >= WHOLE_SUMMARY_CHARACTERS else ()
 
 
 def _with_standfirst(blocks: tuple[Block, ...], tree: HtmlElement, summary: str) -> tuple[Block, ...]:

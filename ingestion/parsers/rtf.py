@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,8 @@ WORDLESS_GROUPS = frozenset(_WORDLESS_GROUPS_TEXT.split())
 READ_STARRED = frozenset({"shpinst", "shptxt", "listtext"})
 """Groups marked as ignorable that contain text."""
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\(\r\n|[^a-zA-Z'])|([{}])|[\r\n\0]+|([^\\{}\r\n\0]+)|\\"
+    rb"[\r\n\0]*+"
+    rb"(?:\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\(\r\n|[^a-zA-Z'])|([{}])|([^\\{}\r\n\0]+)|\\)"
 )
 _LITERAL = (b"\\", b"{", b"}")  # behind a backslash
 _SPELLED = {b"\r": "par", b"\n": "par", b"\r\n": "par", b"~": "~", b"_": "_", b"*": "*"}  # other symbols
@@ -92,7 +93,7 @@ class _Reader:
     def __init__(self) -> None:
         self.outline = Outline()
         self._groups = [_Group(place=NOWHERE)]
-        self._is_starred = False  # the group that was opened may be ignored by readers that do not know it
+        self._is_starred = False  # the last sign was the star before a group that may be ignored
         self._told: defaultdict[str, list[str]] = defaultdict(list)  # by place: text that is not finished
         self._notes: list[str] = []  # of the open paragraph or table
         self._row: list[str] = []
@@ -128,6 +129,8 @@ class _Reader:
             "cell": self._end_cell,
             "row": self._end_row,
         }
+        told = (*WORDLESS_GROUPS, *PLACES, *CHARACTERS, *self._words, *self._body_words)
+        self._known = frozenset(name.encode() for name in told)
 
     def read(self, data: bytes) -> int:
         """Read everything. Returns how many groups are still open."""
@@ -139,24 +142,23 @@ class _Reader:
                 position += max(0, int(number or 0))
             elif text or escaped or symbol in _LITERAL:
                 self._add_bytes(text or symbol or bytes([int(escaped, 16)]))
-            elif word or brace or symbol in _SPELLED:
-                self._decode()
-                self._is_starred = self._read_sign(brace or symbol or b"", word, number)
+            elif word in self._known or (word and self._is_starred) or brace or symbol in _SPELLED:
+                self._read_sign(brace or symbol or b"", word, number)
         self._decode()
         if len(self._groups) <= 2:
             self._in_table = False
             self._end_paragraph()
         return len(self._groups) - 1
 
-    def _read_sign(self, sign: bytes, word: bytes | None, number: bytes | None) -> bool:
-        """Whether it is the star before a group that may be ignored."""
+    def _read_sign(self, sign: bytes, word: bytes | None, number: bytes | None) -> None:
+        self._decode()
         if sign == b"{":
             self._open()
         elif sign == b"}":
             self._close()
         elif sign != b"*":
             self._read_word(word.decode("ascii") if word else _SPELLED[sign], int(number) if number else -1)
-        return sign == b"*"
+        self._is_starred = sign == b"*"
 
     def taken(self, place: str) -> str:
         """The text that was told for a place since it was asked for last."""
@@ -166,7 +168,7 @@ class _Reader:
         if len(self._groups) > DEEPEST_GROUP:
             raise ValueError("groups without end")
         self._skipped = 0
-        self._groups.append(replace(self._groups[-1]))
+        self._groups.append(_Group(**vars(self._groups[-1])))
 
     def _close(self) -> None:
         self._skipped = 0
@@ -191,16 +193,11 @@ class _Reader:
             self._words[name](number)
         elif name in self._body_words and place == BODY:  # the group of a bullet also resets paragraphs
             self._body_words[name](number)
-        elif name in CHARACTERS:
-            self._read_character(name, place)
-
-    def _read_character(self, name: str, place: str) -> None:
-        if self._skipped:
+        elif name in CHARACTERS and self._skipped:
             self._skipped -= 1
-        elif name in ("par", "sect", "page") and place == BODY:
-            self._end_paragraph()
-        else:
-            self._tell(CHARACTERS[name])
+        elif name in CHARACTERS:
+            is_end = name in ("par", "sect", "page") and place == BODY
+            self._end_paragraph() if is_end else self._tell(CHARACTERS[name])
 
     def _tell(self, text: str) -> None:
         group = self._groups[-1]
