@@ -28,7 +28,7 @@ KINDS: Mapping[str, str] = {
 """Kind of answer -> its sign; the bars are stacked in this order, bottom to top."""
 WIDTH, TOP, RIGHT, BOTTOM = 1080, 28, 40, 64  # pixels, as the next two lines
 ROW, GAP = 205, 44  # six rows make 1280, the longest side that Telegram does not scale down
-HEIGHT = 580  # of the chart of one base
+HEIGHT = 600  # of the chart of one base
 BADGE_X, BADGE_RADIUS = 40, 28
 FONT_SIZE = 34  # a phone shows the chart at a third of its size
 BAR_SHARE, INNER_SHARE = 0.72, 0.36  # of a day's width; of a bar inside another one

@@ -21,7 +21,8 @@ export function startMenu(find, deeds) {
   });
   document.addEventListener("pointerdown", (event) => { if (!event.target.closest("#popup")) close(); });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
-  $("scroll").addEventListener("scroll", close, { passive: true });
+  for (const moved of ["wheel", "touchmove"]) // not "scroll": a new message scrolls the page by itself
+    $("scroll").addEventListener(moved, close, { passive: true });
 }
 
 function place(box, x, y) {

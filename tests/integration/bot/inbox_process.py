@@ -20,7 +20,7 @@ with built_when_used():  # as a bot has it: the models take seconds
 
     from bot.inbox import Inbox
 
-LEASE_S, LOOK_EVERY_S = 3.0, 0.3
+LEASE_S, LOOK_EVERY_S = 6.0, 0.3  # a busy machine may hold a process up for some seconds
 
 
 def handlers(log: Path) -> Router:

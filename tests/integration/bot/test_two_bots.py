@@ -20,7 +20,7 @@ from adapters.database.postgres import PostgresTransport
 
 SEED = 20261123
 CHATS, UPDATES, KILLS = 4, 36, 3
-SLOW_S = 4.0  # longer than a lease: it has to be renewed
+SLOW_S = 7.0  # longer than a lease: it has to be renewed
 PATIENCE_S = 120.0
 UNFINISHED = "select count(*) from inbox where handled_at is null"
 
