@@ -89,10 +89,6 @@ class WindowTooLarge(Exception):
     """The embedder refused a window for its length; `indexing.embed` splits it and asks again."""
 
 
-class Unchanged(Exception):
-    """The server says that the base's copy of this address is current."""
-
-
 class HoldsLink(Exception):
     """The file is a saved web address and nothing else."""
 

@@ -9,7 +9,7 @@ them, such as a file that is damaged, slow, a scan or not small after all, is do
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
-from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError, Unchanged
+from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
 from ingestion.fetch.download import HTML_TYPE
 from ingestion.fetch.fetchers import Fetchers
 from ingestion.files import SITE_TYPE, document_folder
@@ -166,9 +166,7 @@ class IngestionPipeline:
         if document.is_known and (known := await self.queue.known_reading(document)) is not None:
             return with_source(known, source)
         with document_folder(self.scratch) as folder:
-            file = await self._fetch(document, folder, progress)
-            if file is None:
-                return None
+            file = await self.fetchers.fetch(document, folder, progress)
             if not _is_page(file) and await self._is_known(document, file.sha256, file):
                 return None
             progress.begin(DocumentStatus.PARSING)
@@ -179,18 +177,6 @@ class IngestionPipeline:
             if await self._is_known(document, page_hash, file):
                 return None
         return with_source(with_about(parsed, file), source)
-
-    async def _fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile | None:
-        """Fetch the file; None when the server says that the base's copy is current."""
-        try:
-            return await self.fetchers.fetch(document, folder, progress)
-        except Unchanged:
-            edition = document.source.edition
-            if edition and edition.content_hash and await self._is_known(document, edition.content_hash):
-                return None
-            # The base's copy has been deleted in the meantime, so fetch without the edition.
-            document = replace(document, source=replace(document.source, edition=None))
-            return await self.fetchers.fetch(document, folder, progress)
 
     async def _parse_or_caption(self, source: Source, file: FetchedFile, progress: Progress) -> Document:
         """Parse; a photo without words, a silent recording or a program is kept for its caption, if it has one."""
@@ -211,7 +197,6 @@ class IngestionPipeline:
             content_hash=content_hash,
             size_bytes=file.size_bytes if file else None,
             media_type=file.media_type if file else None,
-            edition=file.edition if file else None,
         )
         return stopped is not None
 
@@ -221,7 +206,7 @@ class IngestionPipeline:
         async def fetch(document: ClaimedDocument) -> FetchedFile | None:
             own = folder / document.id
             own.mkdir(mode=0o700)
-            with suppress(SourceError, ServiceError, HoldsLink, Unchanged):
+            with suppress(SourceError, ServiceError, HoldsLink):
                 return await self.fetchers.fetch(document, own, self._no_progress(document))
             return None
 

@@ -17,7 +17,6 @@ from ingestion.records import (
     Block,
     ClaimedDocument,
     Document,
-    Edition,
     Failure,
     FetchedFile,
     IndexedChunk,
@@ -159,7 +158,6 @@ class WorkQueue(Protocol):
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
-        edition: Edition | None = None,
     ) -> PublishedDocument | None:
         """Record the content's hash (hex), and what else is known of it by now. None: go on; else it has become a
         DUPLICATE of the same content, or CHOOSING until the person has chosen between two of the same file name."""

@@ -18,16 +18,6 @@ Vector = list[float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Edition:
-    """A server's version of a page or file. Sent back, it gets "not modified" while it is current (RFC 9110, 13)."""
-
-    url: str  # after redirects
-    etag: str | None = None
-    modified: str | None = None  # the Last-Modified header as it was
-    content_hash: str | None = None  # of what the base made of it; None until known
-
-
-@dataclass(frozen=True, kw_only=True)
 class Source:
     """One thing to read, as it was sent, with all that is needed to fetch it again after a crash."""
 
@@ -43,7 +33,6 @@ class Source:
     published_at: datetime | None = None
     url: str | None = None  # where the original can be seen, such as a public channel's post
     lane: Lane = Lane.QUICK
-    edition: Edition | None = None  # of an address that is read again: the version in the base
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +87,6 @@ class FetchedFile:
     sha256: str  # hex
     url: str | None = None  # the final address, after redirects
     about: About | None = None
-    edition: Edition | None = None  # if the server gives one
     attached: tuple["FetchedFile", ...] = ()  # files that the pages of a section link to, each with its `url`
 
 

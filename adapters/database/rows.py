@@ -26,7 +26,7 @@ from ingestion.entities.records import ClaimedEnrichment, PassageSpan
 from ingestion.errors import LeaseLost
 from ingestion.indexing import OutdatedBase
 from ingestion.parsers.codec import BLOCKS
-from ingestion.records import Block, ClaimedDocument, Document, Edition, Source
+from ingestion.records import Block, ClaimedDocument, Document, Source
 from ingestion.spool import Spool
 from rag.entities import GraphFact, NamedEntity
 from rag.records import Candidate, DocumentMatch, Passage, PastSession
@@ -196,13 +196,9 @@ def notice(row: Row) -> Notice:
 
 
 def claimed_document(row: Row) -> ClaimedDocument:
-    """A row of `claim_documents`. It has an edition only of a version that the base holds (then with a hash): what this
-    attempt alone has seen does not spare reading."""
+    """A row of `claim_documents`."""
     named = ("type", "identifier", "title", "text", "url")
-    kept = row.get("edition")
-    edition = record(Edition, kept) if isinstance(kept, dict) and kept.get("content_hash") else None
-    source = record(Source, row, **{name: row[f"source_{name}"] for name in named}, edition=edition)
-    return record(ClaimedDocument, row, source=source)
+    return record(ClaimedDocument, row, source=record(Source, row, **{name: row[f"source_{name}"] for name in named}))
 
 
 def known_reading(row: Row, blocks: Sequence[Block]) -> Document:

@@ -20,18 +20,17 @@ from datetime import UTC, datetime
 from email.message import Message
 from email.utils import collapse_rfc2231_value
 from enum import StrEnum
-from http import HTTPStatus
 from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 import httpx
 
 from domain.errors import retry_after_s
-from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
+from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.urls import ROBOT
 from ingestion.files import HashedFile, Oversize, megabytes
-from ingestion.records import Edition, FetchedFile
+from ingestion.records import FetchedFile
 
 HTML_TYPE = "text/html"
 HEAD_BYTES = 1024  # enough for every signature below; PDF allows junk before its own
@@ -44,7 +43,6 @@ _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib detects which by the header
 REDIRECTS = 5
 CONNECT_S = 10.0
 READ_S = 15.0  # between two pieces; the total deadline applies too
-LONGEST_EDITION = 500  # characters of an entity tag
 HEADERS = {
     "User-Agent": f"Mozilla/5.0 (compatible; {ROBOT}/0.1; reads pages that its user has sent to it)",
     "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5",
@@ -174,7 +172,6 @@ class Download:
     media_type: str  # lower case, without parameters; "" if the server sent none
     charset: str | None
     disposition: str
-    edition: Edition | None
     content: Content
     head: bytes  # the first HEAD_BYTES
     size_bytes: int
@@ -189,29 +186,23 @@ class Downloader:
         self._transport = transport
         self._limits = limits
 
-    async def download(
-        self, address: str, target: Path, *, limits: DownloadLimits | None = None, known: Edition | None = None
-    ) -> Download:
-        """Write the content of `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes, and
-        Unchanged when the server still has the `known` edition."""
+    async def download(self, address: str, target: Path, *, limits: DownloadLimits | None = None) -> Download:
+        """Write the content of `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes."""
         limits = limits or self._limits
         url = self._guard.check_url(address)
         with _as_page_errors(url.host, limits):
-            async with asyncio.timeout(limits.total_s) as deadline, self._open(url, known) as response:
+            async with asyncio.timeout(limits.total_s) as deadline, self._open(url) as response:
                 return await _save(response, target, limits, deadline)
 
     @asynccontextmanager
-    async def _open(self, url: httpx.URL, known: Edition | None) -> AsyncIterator[httpx.Response]:
+    async def _open(self, url: httpx.URL) -> AsyncIterator[httpx.Response]:
         """The response after the redirects."""
         timeout = httpx.Timeout(READ_S, connect=CONNECT_S).as_dict()
         for _ in range(REDIRECTS + 1):
-            conditions = _conditions(known) if known and known.url == str(url) else {}
-            request = httpx.Request("GET", url, headers={**HEADERS, **conditions}, extensions={"timeout": timeout})
+            request = httpx.Request("GET", url, headers=HEADERS, extensions={"timeout": timeout})
             response = await self._transport.handle_async_request(request)
             response.request = request
             try:
-                if conditions and response.status_code == HTTPStatus.NOT_MODIFIED:
-                    raise Unchanged
                 if not response.has_redirect_location:
                     yield response
                     return
@@ -237,7 +228,6 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
         media_type=media_type,
         charset=response.charset_encoding,
         disposition=response.headers.get("content-disposition", ""),
-        edition=_edition(response),
         content=content,
         head=head,
         size_bytes=file.size_bytes,
@@ -276,22 +266,6 @@ async def _receive(
 def _unwanted(response: httpx.Response, media_type: str) -> SourceError:
     """For a body of a kind that was not requested."""
     return SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100] or "?")
-
-
-def _conditions(known: Edition) -> dict[str, str]:
-    """Headers of a conditional request; servers prefer the entity tag to the date (RFC 9110, 13.2.2)."""
-    conditions = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
-    return {name: value for name, value in conditions.items() if value}
-
-
-def _edition(response: httpx.Response) -> Edition | None:
-    """What can be sent back as it is."""
-    values = (response.headers.get(name, "") for name in ("etag", "last-modified"))
-    etag, modified = (
-        value if 0 < len(value) <= LONGEST_EDITION and value.isascii() and value.isprintable() else None
-        for value in values
-    )
-    return Edition(url=str(response.url), etag=etag, modified=modified) if etag or modified else None
 
 
 def _join(url: httpx.URL, location: str) -> str:

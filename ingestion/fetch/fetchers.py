@@ -141,10 +141,10 @@ class WebFetcher:
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Download `source.identifier`, following redirects of servers and of pages. Raises SourceError and
-        ServiceError with PAGE_* codes, Unchanged."""
+        ServiceError with PAGE_* codes."""
         address = address_to_read(source.identifier)
         for _ in range(SENT_ON + 1):
-            download = await self._downloader.download(address, folder / BODY_NAME, known=source.edition)
+            download = await self._downloader.download(address, folder / BODY_NAME)
             onward = await asyncio.to_thread(_onward, download)
             if onward is None:
                 break
@@ -154,7 +154,7 @@ class WebFetcher:
         if not download.size_bytes:
             raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
         await asyncio.to_thread(make_readable, download)
-        return replace(as_fetched(download), about=About(site=site_of(str(download.url))), edition=download.edition)
+        return replace(as_fetched(download), about=About(site=site_of(str(download.url))))
 
 
 def _onward(download: Download) -> str | None:
@@ -191,7 +191,7 @@ class SourceFetcher(Protocol):
     """Fetches one kind of source."""
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """Write the bytes to `folder`, reporting progress. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
+        """Write the bytes to `folder`, reporting progress. Raises SourceError, ServiceError, LeaseLost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +221,7 @@ class Fetchers:
         self._video = video
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Fetch to `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged, HoldsLink."""
+        """Fetch to `folder`. Raises SourceError, ServiceError, LeaseLost, HoldsLink."""
         source = document.source
         if self._kept is not None and source.type is SourceType.FILE and source.kept_file is not None:
             file = await self._kept.fetch(document.base_id, source, folder)

@@ -28,7 +28,6 @@ from ingestion.records import (
     BlockKind,
     ClaimedDocument,
     Document,
-    Edition,
     Failure,
     FetchedFile,
     IndexedChunk,
@@ -122,7 +121,6 @@ class FakeQueue:
         self.known_hashes: dict[str, DocumentId] = {}
         self.hashes: list[str] = []
         self.sizes: list[int | None] = []
-        self.editions: list[Edition | None] = []
         self.reading: Document | None = None  # that the base holds of any known file
         self.parsed: Document | None = None
         self.expected = 0
@@ -187,12 +185,10 @@ class FakeQueue:
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
-        edition: Edition | None = None,
     ) -> PublishedDocument | None:
         """A duplicate when the hash is known."""
         self.hashes.append(content_hash)
         self.sizes.append(size_bytes)
-        self.editions.append(edition)
         first = self.known_hashes.get(content_hash)
         return None if first is None else PublishedDocument(duplicate_of=first)
 

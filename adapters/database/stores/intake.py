@@ -90,7 +90,7 @@ def _batch_json(batch: Batch) -> dict[str, JsonValue]:
 
 
 def _source_json(source: Source) -> dict[str, JsonValue]:
-    return {**vars(source), "name_key": source_key(source), "published_at": iso(source.published_at), "edition": None}
+    return {**vars(source), "name_key": source_key(source), "published_at": iso(source.published_at)}
 
 
 def source_key(source: Source) -> str | None:

@@ -7,7 +7,6 @@ another worker holds it, or when it was cancelled or deleted.
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import count
 from math import inf
 
@@ -25,7 +24,6 @@ from ingestion.records import (
     Block,
     ClaimedDocument,
     Document,
-    Edition,
     Failure,
     FetchedFile,
     IndexedChunk,
@@ -112,7 +110,6 @@ class WorkStore(rows.Store):
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
-        edition: Edition | None = None,
     ) -> PublishedDocument | None:
         """Record the content's hash. Returns the duplicate or the namesake that stops the work, if there is one."""
         found = await self._held(
@@ -121,7 +118,6 @@ class WorkStore(rows.Store):
             content_hash=content_hash,
             size_bytes=size_bytes,
             media_type=None if media_type is None else storable(media_type),
-            edition=None if edition is None else json_text(asdict(edition)),
         )
         return next(iter(rows.records(PublishedDocument, found)), None)
 

@@ -13,11 +13,11 @@ from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_words
 from ingestion.chunking.passages import PassageSizes
-from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
+from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.fetchers import Fetchers, SourceFetcher
 from ingestion.pipeline import IngestionPipeline
 from ingestion.progress import Progress
-from ingestion.records import About, Block, BlockKind, Document, Edition, FetchedFile, Source
+from ingestion.records import About, Block, BlockKind, Document, FetchedFile, Source
 from ingestion.worker import Worker
 from tests.fakes.ingestion import (
     CutHere,
@@ -106,33 +106,6 @@ def _file(text: str = "Слова файла.", *, caption: str | None = None) -
 
 def _link(text: str) -> Source:
     return Source(type=SourceType.LINK, identifier="https://site.example/a", text=text)
-
-
-class UnchangedFetcher(PageFetcher):
-    """A server that knows the edition of the source, and sends the page to whoever knows none."""
-
-    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        if source.edition is not None:
-            raise Unchanged
-        return await super().fetch(source, folder, progress)
-
-
-def _known_link(content_hash: str) -> Source:
-    edition = Edition(url="https://site.example/a", etag='"7"', content_hash=content_hash)
-    return replace(_link("Слова страницы."), edition=edition)
-
-
-async def test_a_page_that_the_server_calls_unchanged_is_not_read(tmp_path: Path) -> None:
-    queue = FakeQueue()
-    queue.known_hashes["hash"] = DocumentId("first")
-    await make_pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
-    assert (queue.hashes, queue.published) == (["hash"], [])
-
-
-async def test_an_unchanged_page_whose_text_is_gone_is_read_after_all(tmp_path: Path) -> None:
-    queue = FakeQueue()
-    await make_pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
-    assert queue.published == [1]
 
 
 async def test_a_note_becomes_published_chunks_with_vectors_and_terms(tmp_path: Path) -> None:

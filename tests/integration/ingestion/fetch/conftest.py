@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from ingestion.errors import IngestionError
 from ingestion.fetch.download import Downloader, DownloadLimits
 from ingestion.fetch.fetchers import WebFetcher
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
-from ingestion.records import Edition, FetchedFile, Source
+from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, FakeResolver, LoopbackConnector, progress_of
 from tests.servers.web import WebServer, serve_web
 
@@ -30,12 +30,12 @@ class Crawler:
     limits: DownloadLimits
     no_roots: ssl.SSLContext = field(default_factory=lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
-    async def fetch(self, address: str, *, edition: Edition | None = None) -> FetchedFile:
-        """Fetch as the worker does; with an `edition`, anew."""
+    async def fetch(self, address: str) -> FetchedFile:
+        """Fetch as the worker does."""
         guard = AddressGuard(resolve=self.resolver)
         async with GuardedTransport(guard, connector=self.connector, ssl_context=self.no_roots) as transport:
             fetcher = WebFetcher(Downloader(guard, transport, limits=self.limits))
-            return await fetcher.fetch(replace(_link(address), edition=edition), self.folder, progress_of(FakeQueue()))
+            return await fetcher.fetch(_link(address), self.folder, progress_of(FakeQueue()))
 
     async def failure(self, address: str) -> IngestionError:
         """The error that fetching ends with."""

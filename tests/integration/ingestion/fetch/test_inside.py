@@ -15,7 +15,7 @@ from domain.documents import SourceType
 from ingestion.errors import FailureCode, IngestionError
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.video import VideoFetcher, VideoLimits
-from ingestion.records import Edition, Source
+from ingestion.records import Source
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.integration.ingestion.fetch.conftest import SITE_IP, Crawler
 from tests.integration.ingestion.fetch.walking import SITE, crawl_site
@@ -76,18 +76,6 @@ async def test_no_redirect_to_a_known_payload_is_followed(trapped: Crawler, payl
 async def test_no_chain_of_redirects_ends_inside(trapped: Crawler, status: int) -> None:
     trapped.web.replies |= {"/": _redirect("/b", status), "/b": _redirect("http://inside.example/", status)}
     assert (await trapped.failure(f"{SITE}/")).code is FailureCode.PAGE_ADDRESS_FORBIDDEN
-    assert trapped.connector.connected == [SITE_AT] * 2
-
-
-async def test_a_page_that_is_read_anew_may_not_have_moved_inside(trapped: Crawler) -> None:
-    trapped.web.replies["/"] = _redirect("http://inside.example/")
-    for known in (f"{SITE}/", "http://inside.example/"):
-        with pytest.raises(IngestionError):
-            await trapped.fetch(f"{SITE}/", edition=Edition(url=known, etag='"1"', modified=None))
-    with pytest.raises(IngestionError):
-        await trapped.fetch(
-            "http://inside.example/", edition=Edition(url="http://inside.example/", etag='"1"', modified=None)
-        )
     assert trapped.connector.connected == [SITE_AT] * 2
 
 

@@ -6,8 +6,7 @@ import zlib
 
 import pytest
 
-from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
-from ingestion.records import Edition
+from ingestion.errors import FailureCode, ServiceError, SourceError
 from tests.integration.ingestion.fetch.conftest import SITE_IP, Crawler
 from tests.servers.web import Reply
 
@@ -252,48 +251,6 @@ async def test_a_page_that_breaks_off_may_heal(crawler: Crawler) -> None:
     assert error.code is FailureCode.PAGE_UNREACHABLE
 
 
-def _stated(**headers: str) -> Reply:
-    stated = tuple((name.replace("_", "-"), value) for name, value in headers.items())
-    return Reply(body=PAGE.encode(), headers=(("Content-Type", "text/html"), *stated))
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [{"ETag": 'W/"7"'}, {"Last_Modified": "Tue, 12 May 2026 10:00:00 GMT"}, {"ETag": '"a"', "Last_Modified": "x"}],
-)
-async def test_an_edition_that_the_server_still_has_is_not_sent_again(
-    crawler: Crawler, headers: dict[str, str]
-) -> None:
-    crawler.web.replies["/a"] = _stated(**headers)
-    file = await crawler.fetch(f"{SITE}/a")
-    assert file.edition
-    with pytest.raises(Unchanged):
-        await crawler.fetch(f"{SITE}/a", edition=file.edition)
-
-
-async def test_another_edition_is_fetched_with_its_own_name(crawler: Crawler) -> None:
-    crawler.web.replies["/a"] = _stated(ETag='"new"')
-    file = await crawler.fetch(f"{SITE}/a", edition=Edition(url=f"{SITE}/a", etag='"old"'))
-    assert file.path.read_bytes() == PAGE.encode()
-    assert file.edition == Edition(url=f"{SITE}/a", etag='"new"')
-
-
-async def test_the_name_of_an_edition_is_told_to_its_own_address_alone(crawler: Crawler) -> None:
-    crawler.web.replies |= {
-        "/a": Reply(status=302, headers=(("Location", "/b"), ("ETag", '"7"'))),
-        "/b": _stated(ETag='"7"'),
-    }
-    with pytest.raises(Unchanged):
-        await crawler.fetch(f"{SITE}/a", edition=Edition(url=f"{SITE}/b", etag='"7"'))
-    assert ["if-none-match" in asked.headers for asked in crawler.web.asked] == [False, True]
-
-
 async def test_not_modified_without_having_asked_is_a_failure(crawler: Crawler) -> None:
     crawler.web.replies["/a"] = Reply(status=304, headers=())
     assert (await crawler.failure(f"{SITE}/a")).params["status"] == 304
-
-
-@pytest.mark.parametrize("etag", ["x" * 1000, "\xe9"])
-async def test_a_name_that_cannot_be_said_again_is_not_kept(crawler: Crawler, etag: str) -> None:
-    crawler.web.replies["/a"] = _stated(ETag=etag)
-    assert (await crawler.fetch(f"{SITE}/a")).edition is None

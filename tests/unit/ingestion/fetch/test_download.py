@@ -21,7 +21,6 @@ def _fetched(
         media_type=declared,
         charset=None,
         disposition=disposition,
-        edition=None,
         content=content,
         head=head,
         size_bytes=len(head),

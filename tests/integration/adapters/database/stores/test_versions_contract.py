@@ -8,7 +8,7 @@ import pytest
 from adapters.database.stores import Stores
 from domain.documents import Choice, DocumentStatus, SourceType
 from domain.ids import BaseId, ChatId, DocumentId, UserId
-from ingestion.records import Batch, Edition, PublishedDocument, Source
+from ingestion.records import Batch, PublishedDocument, Source
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     batch_of,
@@ -250,26 +250,6 @@ async def test_a_link_that_has_not_changed_says_so(stores: Stores) -> None:
     assert (card.status, card.error_params["document_id"]) == (DocumentStatus.DUPLICATE, old)
     assert card.error_params["unchanged"] is True
     assert list(await find(stores, base, "правила")) == ["правила"]
-
-
-async def test_what_the_server_calls_an_edition_is_told_to_whoever_reads_it_anew(stores: Stores) -> None:
-    base = await open_base(stores)
-    held = await claim_source(stores, base, PAGE)
-    edition = Edition(url=PAGE.identifier, etag='"7"')
-    await stores.work.record_content(held, content_hash=hash_of("правила"), edition=edition)
-    await stores.work.publish(held, chunks=1, last=[indexed(0, "правила")], parsed=parsed("правила"))
-    again = await stores.intake.refresh(asked_by(base), held.id)
-    assert again is not None
-    known = (await claim(stores, again.id)).source.edition
-    assert known == replace(edition, content_hash=hash_of("правила"))
-
-
-async def test_an_edition_of_which_the_base_holds_nothing_is_not_told(stores: Stores) -> None:
-    base = await open_base(stores)
-    held = await claim_source(stores, base, PAGE)
-    await stores.work.record_content(held, content_hash="00", edition=Edition(url=PAGE.identifier, modified="today"))
-    await stores.work.give_back(held)
-    assert (await claim(stores, held.id)).source.edition is None
 
 
 async def test_the_same_wish_twice_is_one_reading(stores: Stores) -> None:
