@@ -1,40 +1,59 @@
-"""Reads DOCX: paragraphs, headings, lists, tables, text boxes and notes in reading order.
+"""Reads DOCX by python-docx's elements: paragraphs, headings, lists, tables, text boxes and notes in reading order.
 
-In: a WordprocessingML file, transitional or strict: elements are known by their local names. Out: a `Document` with
-heading paths. The main part is streamed by paragraphs and rows; what is deleted is left out, text boxes and notes
-follow the paragraph that they belong to. Fonts and colours are ignored. Page numbers are unknown: Word computes pages
-when it displays the file. python-docx is not used: it holds the tree and every picture, and skips all that is wrapped.
+In: a WordprocessingML file; one of the strict variant is translated to the transitional, the only one that python-docx
+knows. Out: a `Document` with heading paths. The main part is streamed by paragraphs and rows, since `docx.Document`
+holds its whole tree and every picture; what is deleted is left out, wrappers are taken off (python-docx skips what is
+in them), text boxes and notes follow the paragraph that they belong to. Fonts and colours are ignored. Page numbers
+are unknown: Word computes pages when it displays the file.
 """
 
+import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from docx.oxml.ns import nsmap, qn
+from docx.oxml.numbering import CT_Numbering
+from docx.oxml.parser import element_class_lookup
+from docx.oxml.table import CT_Row, CT_Tbl
+from docx.oxml.text.paragraph import CT_P
+from docx.oxml.text.parfmt import CT_PPr
 from lxml import etree  # type: ignore[import-untyped] # it brings no types
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import INDENT, Outline, render_table
-from ingestion.parsers.xml import Element, Package, attribute, child, local_name, stated_in, stream_elements
+from ingestion.parsers.xml import Element, Package, local_name, read_tree, stated_in, stream_elements
 from ingestion.records import BlockKind, Document
 
 LARGEST_MAIN_BYTES = 64 * 1024 * 1024  # inflated: a shelf of books
+STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+[\"'])")
+"""Namespaces of ISO 29500-1, annex A; those of the transitional variant (ISO 29500-4) name the same elements."""
+TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/\2"
+LONGEST_START = 4096  # bytes of a part that hold its first namespaces
 UNREAD = ("{*}del", "{*}moveFrom", "{*}tabs", "{*}Fallback")
 """Deletions, definitions of tab stops, and the fallback copies of drawings."""
 WRAPPERS = frozenset({"sdt", "sdtContent", "ins", "moveTo", "customXml", "AlternateContent", "Choice"})
 """Elements around paragraphs, tables, rows and cells."""
-CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-NOTE_PARTS = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
-WORDS = tuple(f"{{*}}{name}" for name in ("t", *CHARACTERS, *NOTE_PARTS))
+WRAPPER_TAGS = tuple(f"{{*}}{name}" for name in WRAPPERS)
+CHARACTERS = {
+    **{qn(name): "\t" for name in ("w:tab", "w:ptab")},
+    **{qn(name): "\n" for name in ("w:br", "w:cr")},
+    qn("w:noBreakHyphen"): "-",
+}
+NOTE_PARTS = {qn("w:footnoteReference"): "footnotes", qn("w:endnoteReference"): "endnotes"}
+WORDS = (*map(qn, ("w:t", "m:t", "a:t")), *CHARACTERS, *NOTE_PARTS)  # m:t: formulas; a:t: drawings
+CONTENT = (qn("w:p"), qn("w:tbl"))
 WIDEST_SPAN = 100  # columns; a damaged file may claim any number
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*(\d)", re.IGNORECASE)
 TITLE_STYLES = frozenset({"title", "название"})
 CODE_STYLES = frozenset({"html preformatted", "code", "source code", "preformatted text", "plain text"})
 BODY_OUTLINE_LEVEL = 9  # in w:outlineLvl, 0 is the outermost heading and 9 is no heading
 DEEPEST_LIST_LEVEL = 8  # Word has nine levels; a damaged file may claim any number
-NO_LIST = "0"  # this w:numId takes a paragraph out of its style's list
-UNORDERED_FORMATS = frozenset({None, "bullet", "none"})
+NO_LIST = 0  # this w:numId takes a paragraph out of its style's list
+UNORDERED_FORMATS = frozenset({"", "bullet", "none"})
+LEVEL_FORMAT = "string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +61,7 @@ class Role:
     """The role of a paragraph in its document."""
 
     heading_level: int | None = None  # 1 is the outermost; None: no heading
-    list_id: str = NO_LIST
+    list_id: int = NO_LIST
     depth: int = 0  # in the list; 0 is the outermost
     is_code: bool = False  # line breaks and spaces are significant
 
@@ -51,22 +70,33 @@ PLAIN = Role()
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError: FILE_DAMAGED (no main part), FILE_TOO_HEAVY."""
+    """Raises SourceError: FILE_DAMAGED (no main part), FILE_TOO_HEAVY; and python-docx's errors."""
     with Package(path) as package:
         main = next((link.target for link in package.relations("").values() if link.kind == "officeDocument"), "")
         if main not in package.names:
             raise SourceError(FailureCode.FILE_DAMAGED, detail="no main part")
-        related = {link.kind: link.target for link in package.relations(main).values()}
-        parts = {
-            kind: package.tree(related[kind]) for kind in (*_Reader.PARTS, *NOTE_PARTS.values()) if kind in related
-        }
-        reader = _Reader(parts)
+        related = {link.kind: link.target for link in package.relations(main).values() if link.target in package.names}
+        reader = _Reader(
+            {
+                kind: read_tree(_transitional(package.part(related[kind])), lookup=element_class_lookup)
+                for kind in ("styles", "numbering", *NOTE_PARTS.values())
+                if kind in related
+            }
+        )
         with package.stream(main, most_bytes=LARGEST_MAIN_BYTES) as stream:
-            for element in stream_elements(stream, "{*}p", "{*}tr", "{*}tbl", is_whole=_is_of_body):
-                reader.read(element)
+            is_strict = STRICT.search(stream.read(LONGEST_START))
+            stream.seek(0)
+            body = io.BytesIO(_transitional(stream.read())) if is_strict else stream
+            tags = (*CONTENT, qn("w:tr"))
+            for element in stream_elements(body, *tags, is_whole=_is_of_body, lookup=element_class_lookup):
+                reader.read(_flattened(element))
         core = package.tree("docProps/core.xml")
     # The creation date is often the template's, so it is ignored.
     return reader.outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"))
+
+
+def _transitional(part: bytes) -> bytes:
+    return STRICT.sub(TRANSITIONAL, part)
 
 
 def _is_of_body(element: Element) -> bool:
@@ -78,54 +108,57 @@ def _is_of_body(element: Element) -> bool:
     return holder == "body" or (holder == "tbl" and local_name(element) == "tr" and _is_of_body(above))
 
 
+def _flattened(element: Element) -> Element:
+    """The same element, its content in direct children of itself and of its cells."""
+    etree.strip_elements(element, *UNREAD, with_tail=False)
+    etree.strip_tags(element, *WRAPPER_TAGS)
+    return element
+
+
 class _Reader:
     """Reads paragraphs and rows; adjacent list items or code lines become one block."""
-
-    PARTS = ("styles", "numbering")
 
     def __init__(self, parts: Mapping[str, Element]) -> None:
         """`parts` are the roots of those related to the main one, by kind."""
         self.outline = Outline()
         self._notes = {mark: _note_texts(parts.get(kind)) for mark, kind in NOTE_PARTS.items()}
-        self._styles = {attribute(style, "styleId"): style for style in parts.get("styles", ())}
+        self._styles = {style.styleId: style for style in parts["styles"].style_lst} if "styles" in parts else {}
         self._roles: dict[str | None, Role] = {None: PLAIN}  # of styles
-        self._formats = _list_formats(parts.get("numbering", ()))
-        self._counts: dict[str, dict[int, int]] = {}  # by list and depth
+        self._lists = _list_definitions(parts.get("numbering"))
+        self._counts: dict[int, dict[int, int]] = {}  # by list and depth
         self._rows: list[list[str]] = []  # of the open table
 
-    def read(self, element: Element) -> None:
+    def read(self, element: CT_P | CT_Row | CT_Tbl) -> None:
         """Add the next paragraph, or row or end of a table, of the body or of a text box; `element` is changed."""
-        name = local_name(element)
-        if name == "tr":
+        if isinstance(element, CT_Row):
             self._rows.append(self._cells(element))
-        elif name == "tbl":
-            self._rows += map(self._cells, _content(element, "tr"))  # none is left of a table that was streamed
+        elif isinstance(element, CT_Tbl):
+            self._rows += map(self._cells, element.tr_lst)  # none is left of a table that was streamed
             self.outline.add(BlockKind.TABLE, render_table(self._rows))
             self._rows = []
         else:
             text, boxes, notes = self._words(element)
             if text.strip():
-                self._add(self._role(element), text)
-            for inner in (each for box in boxes for each in _content(box, "p", "tbl")):
+                self._add(self._role(element.pPr), text)
+            for inner in (each for box in boxes for each in box.iterchildren(*CONTENT)):
                 self.read(inner)
             for note in notes:
                 self.outline.add(BlockKind.PARAGRAPH, note)
 
     def _words(self, paragraph: Element) -> tuple[str, list[Element], list[str]]:
-        """The text, including links, fields and formulas; the text boxes, which are taken out; the notes."""
-        etree.strip_elements(paragraph, *UNREAD, with_tail=False)
-        boxes = list(paragraph.iter("{*}txbxContent"))
+        """The text, including links, fields and formulas, which `Paragraph.text` gives only in part; the text boxes,
+        which are taken out; the notes."""
+        boxes = list(paragraph.iter(qn("w:txbxContent")))
         for box in boxes:
             box.getparent().remove(box)
         pieces, notes = [], []
         for inner in paragraph.iter(*WORDS):
-            name = local_name(inner)
-            if name in NOTE_PARTS:
-                key = attribute(inner, "id")
+            if inner.tag in NOTE_PARTS:
+                key = inner.get(qn("w:id"))
                 pieces.append(f"[{key}]")
-                notes += [f"[{key}] {note}"] if (note := self._notes[name].get(key)) else []
+                notes += [f"[{key}] {note}"] if (note := self._notes[inner.tag].get(key)) else []
             else:
-                pieces.append(CHARACTERS.get(name) or inner.text or "")
+                pieces.append(CHARACTERS.get(inner.tag) or inner.text or "")
         return "".join(pieces), boxes, notes
 
     def _add(self, role: Role, text: str) -> None:
@@ -138,32 +171,30 @@ class _Reader:
         else:
             self.outline.add(BlockKind.PARAGRAPH, text)
 
-    def _bullet(self, list_id: str, depth: int) -> str:
+    def _bullet(self, list_id: int, depth: int) -> str:
         """Numbers continue through the document for each list; deeper levels restart below each item."""
         counts = self._counts.setdefault(list_id, {})
         for deeper in [level for level in counts if level > depth]:
             del counts[deeper]
-        if self._formats.get(list_id, {}).get(str(depth)) in UNORDERED_FORMATS:
+        levels = self._lists.get(list_id)
+        if levels is None or levels.xpath(LEVEL_FORMAT, namespaces=nsmap, depth=depth) in UNORDERED_FORMATS:
             return f"{INDENT * depth}- "
         counts[depth] = counts.get(depth, 0) + 1
         return f"{INDENT * depth}{counts[depth]}. "
 
-    def _cells(self, row: Element) -> list[str]:
+    def _cells(self, row: CT_Row) -> list[str]:
         """A merged cell's text is in its first place, and the places it covers are empty."""
-        cells = [""] * _count(child(row, "trPr"), "gridBefore", 0)
-        for cell in _content(row, "tc"):
-            properties = child(cell, "tcPr")
-            merge = None if properties is None else child(properties, "vMerge")
-            is_covered = merge is not None and attribute(merge, "val") in (None, "continue")
-            cells.append("" if is_covered else "\n".join(filter(str.strip, self._lines(cell))))
-            cells.extend([""] * (_count(properties, "gridSpan", 1) - 1))
+        cells = [""] * min(row.grid_before, WIDEST_SPAN)
+        for cell in row.tc_lst:
+            cells.append("" if cell.vMerge == "continue" else "\n".join(filter(str.strip, self._lines(cell))))
+            cells.extend([""] * (min(cell.grid_span, WIDEST_SPAN) - 1))
         return cells
 
     def _lines(self, container: Element) -> Iterator[str]:
         """The paragraphs of a cell or box; each row of a table inside is one line."""
-        for element in _content(container, "p", "tbl"):
-            if local_name(element) == "tbl":
-                yield from ("; ".join(filter(None, self._cells(row))) for row in _content(element, "tr"))
+        for element in container.iterchildren(*CONTENT):
+            if isinstance(element, CT_Tbl):
+                yield from ("; ".join(filter(None, self._cells(row))) for row in element.tr_lst)
             else:
                 text, boxes, notes = self._words(element)
                 yield text
@@ -171,70 +202,44 @@ class _Reader:
                     yield from self._lines(box)
                 yield from notes
 
-    def _role(self, paragraph: Element) -> Role:
+    def _role(self, properties: CT_PPr | None) -> Role:
         """By a paragraph's own properties, then its style, then the styles that one is based on."""
-        properties = child(paragraph, "pPr")
-        return PLAIN if properties is None else _refine(self._style(_value(properties, "pStyle")), "", properties)
+        return PLAIN if properties is None else _refine(self._style(properties.style), "", properties)
 
     def _style(self, style_id: str | None) -> Role:
         if style_id not in self._roles:
             self._roles[style_id] = PLAIN  # the value for a cycle of styles
             if (style := self._styles.get(style_id)) is not None:
-                name = (_value(style, "name") or "").lower()
-                self._roles[style_id] = _refine(self._style(_value(style, "basedOn")), name, child(style, "pPr"))
+                name = (style.name_val or "").lower()
+                self._roles[style_id] = _refine(self._style(style.basedOn_val), name, style.pPr)
         return self._roles[style_id]
 
 
-def _refine(base: Role, name: str, properties: Element | None) -> Role:
+def _refine(base: Role, name: str, properties: CT_PPr | None) -> Role:
     """A role by a style's name ("" for a paragraph) and properties; `base` where these say nothing."""
-    numbering = None if properties is None else child(properties, "numPr")
-    outline = _value(properties, "outlineLvl")
+    numbering: Element | None = properties.numPr if properties is not None else None
+    outline = properties.outlineLvl if properties is not None else None
     if not name and numbering is None and outline is None:
         return base
-    level = base.heading_level if outline is None else int(outline) + 1
+    list_id = numbering.numId if numbering is not None else None
+    depth = numbering.ilvl if numbering is not None else None
+    level = base.heading_level if outline is None else outline.val + 1
     if (found := HEADING_STYLE.fullmatch(name)) or name in TITLE_STYLES:
         level = max(1, int(found.group(1))) if found else 1
     return Role(
         heading_level=level if level is None or level <= BODY_OUTLINE_LEVEL else None,
-        list_id=_value(numbering, "numId") or base.list_id,
-        depth=min(int(_value(numbering, "ilvl") or base.depth), DEEPEST_LIST_LEVEL),
+        list_id=base.list_id if list_id is None else list_id.val,
+        depth=min(base.depth if depth is None else depth.val, DEEPEST_LIST_LEVEL),
         is_code=base.is_code or name in CODE_STYLES,
     )
 
 
-def _content(container: Element, *names: str) -> Iterator[Element]:
-    """The children with these names, also those in wrappers."""
-    for element in container:
-        if (name := local_name(element)) in names:
-            yield element
-        elif name in WRAPPERS:
-            yield from _content(element, *names)
-
-
-def _value(element: Element | None, name: str) -> str | None:
-    found = None if element is None else child(element, name)
-    return None if found is None else attribute(found, "val")
-
-
-def _count(properties: Element | None, name: str, least: int) -> int:
-    stated = _value(properties, name) or ""
-    return min(max(int(stated), least), WIDEST_SPAN) if stated.isdecimal() else least
-
-
-def _list_formats(numbering: Element) -> dict[str | None, dict[str | None, str | None]]:
-    """List id -> depth -> format of its numbers; lists may share their definition."""
-    shared = {
-        attribute(element, "abstractNumId"): {
-            attribute(level, "ilvl"): _value(level, "numFmt") for level in element.iterchildren("{*}lvl")
-        }
-        for element in numbering
-        if local_name(element) == "abstractNum"
-    }
-    return {
-        attribute(element, "numId"): shared.get(_value(element, "abstractNumId"), {})
-        for element in numbering
-        if local_name(element) == "num"
-    }
+def _list_definitions(numbering: CT_Numbering | None) -> dict[int, Element | None]:
+    """List id -> the element with its levels; lists may share one."""
+    if numbering is None:
+        return {}
+    shared = {element.get(qn("w:abstractNumId")): element for element in numbering.findall(qn("w:abstractNum"))}
+    return {number.numId: shared.get(str(number.abstractNumId.val)) for number in numbering.num_lst}
 
 
 def _note_texts(part: Element | None) -> dict[str | None, str]:
@@ -243,11 +248,11 @@ def _note_texts(part: Element | None) -> dict[str | None, str]:
         return {}
     etree.strip_elements(part, *UNREAD, with_tail=False)
     return {
-        attribute(note, "id"): " ".join(" ".join(_plain_words(line) for line in note.iter("{*}p")).split())
+        note.get(qn("w:id")): " ".join(" ".join(_plain_words(line) for line in note.iter(qn("w:p"))).split())
         for note in part
-        if attribute(note, "type") in (None, "normal")
+        if note.get(qn("w:type")) in (None, "normal")
     }
 
 
 def _plain_words(paragraph: Element) -> str:
-    return "".join(CHARACTERS.get(local_name(inner)) or inner.text or "" for inner in paragraph.iter(*WORDS))
+    return "".join(CHARACTERS.get(inner.tag) or inner.text or "" for inner in paragraph.iter(*WORDS))

@@ -7,12 +7,12 @@ Attachments are not read here: `ingestion.reading.archives` unpacks them and has
 """
 
 import re
-from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_binary_file
 from email.message import EmailMessage
+from email.parser import BytesHeaderParser
 from email.policy import EmailPolicy
 from email.utils import parseaddr, parsedate_to_datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ _UNATTACHED_TYPES_TEXT = (
     "application/javascript text/javascript"
 )
 UNATTACHED_TYPES = frozenset(_UNATTACHED_TYPES_TEXT.split())
+LETTER_TYPE = "message/rfc822"
 BODY_TYPES = ("text/plain", "text/html")
 UNTOLD_CHARSETS = (None, "us-ascii", "ascii", "unknown-8bit", "default")
 FULLNESS = 0.5  # of the words of the HTML body: a shorter plain body is «open this letter in a browser»
@@ -43,13 +44,20 @@ SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 class _Bounded(EmailPolicy):
-    """Python's own policy, with fields cut before they are parsed; letters inside are passed on as they came."""
+    """Python's own policy, with fields cut before they are parsed."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         return super().header_source_parse(["".join(sourcelines)[:LONGEST_FIELD_CHARS]])
 
 
-POLICY = _Bounded(refold_source="none")
+class _Part(EmailMessage):
+    """A letter inside is a leaf, kept as it came: parsed in place, a thousand in each other would be too many."""
+
+    def get_content_maintype(self) -> str:
+        return super().get_content_maintype().replace("message", "letter")
+
+
+POLICY = _Bounded(message_factory=_Part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +91,6 @@ def parts_of(letter: EmailMessage) -> Sequence[EmailMessage]:
 
 def content_of(part: EmailMessage) -> bytes:
     """The content with its transfer encoding decoded; of a letter inside, its source."""
-    if part.is_multipart():
-        source = b"\n".join(inner.as_bytes() for inner in cast("list[EmailMessage]", part.get_payload()))
-        is_encoded = str(part.get("Content-Transfer-Encoding", "")).strip().lower() == "base64"
-        return b64decode(source) if is_encoded else source  # RFC 2046 forbids that, and some programs do it
     return cast("bytes", part.get_payload(decode=True)) or b""
 
 
@@ -116,9 +120,9 @@ def attachments(letter: EmailMessage) -> Iterator[tuple[str, EmailMessage]]:
         if not _is_attachment(part) or kind in UNATTACHED_TYPES or _is_shown(part, shown):
             continue
         name = part.get_filename() or kind.replace("/", ".")
-        if part.is_multipart() and not part.get_filename():
-            subject = cast("list[EmailMessage]", part.get_payload())[0].get("Subject")
-            name = f"{' '.join(str(subject or 'letter').split())}.eml"
+        if kind == LETTER_TYPE and not part.get_filename():
+            inner = cast("EmailMessage", BytesHeaderParser(policy=POLICY).parsebytes(content_of(part)))
+            name = f"{_header(inner, 'Subject') or 'letter'}.eml"
         yield name, part
 
 

@@ -38,9 +38,11 @@ LARGEST_STREAM_BYTES = 1024 * 1024 * 1024  # of a part read element by element; 
 UNREAD = frozenset({"style", "script"})  # in drawings
 
 
-def read_tree(data: bytes, *, recover: bool = False) -> Element:
-    """The root; with `recover`, of whatever can be parsed. Raises MemoryError, and ValueError when it is no XML."""
+def read_tree(data: bytes, *, recover: bool = False, lookup: etree.ElementClassLookup | None = None) -> Element:
+    """The root, its elements of the classes of `lookup`; with `recover`, of whatever can be parsed. Raises MemoryError,
+    and ValueError when it is no XML."""
     parser = etree.XMLParser(**SAFE, remove_comments=True, remove_pis=True, recover=recover)
+    parser.set_element_class_lookup(lookup)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
@@ -63,12 +65,17 @@ def _number(found: re.Match[bytes]) -> bytes:
 
 
 def stream_elements(
-    stream: IO[bytes], *tags: str, is_whole: Callable[[Element], bool] = lambda _: True
+    stream: IO[bytes],
+    *tags: str,
+    is_whole: Callable[[Element], bool] = lambda _: True,
+    lookup: etree.ElementClassLookup | None = None,
 ) -> Iterator[Element]:
     """Complete elements with these tags (`{*}row`: in any namespace); each is emptied when the next is requested. Those
     for which `is_whole` says no are left to the one around them. Raises as `read_tree` does."""
+    events = etree.iterparse(stream, tag=tags, remove_comments=True, remove_pis=True, **SAFE)
+    events.set_element_class_lookup(lookup)
     try:
-        for _, element in etree.iterparse(stream, tag=tags, remove_comments=True, remove_pis=True, **SAFE):
+        for _, element in events:
             if not is_whole(element):
                 continue
             yield element

@@ -207,3 +207,13 @@ def test_one_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     path = _write(tmp_path / "a.msg")
     path.write_bytes(path.read_bytes()[:1500])
     assert refusal(path) in (FailureCode.FILE_DAMAGED, FailureCode.FILE_UNSUPPORTED)
+
+
+def test_a_letter_with_thousands_of_letters_in_each_other_is_read(tmp_path: Path) -> None:
+    inner = b"Subject: inner\nContent-Type: message/rfc822\n\n" * 5_000
+    content = b"Subject: outer\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nwords\n--b\n"
+    path = tmp_path / "letter.eml"
+    path.write_bytes(content + b"Content-Type: message/rfc822\n\n" + inner + b"\n--b--\n")
+    letter = open_letter(path)
+    assert bodies(letter).plain == "words"
+    assert [name for name, _ in attachments(letter)] == ["inner.eml"]
