@@ -4,11 +4,10 @@ In: rows and the operation. Out: the rows that fit, in order, and numbers with t
 are never added or compared; a cell without a number or date is counted as unread or undecided, never guessed. Pure.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from enum import StrEnum
+from typing import Literal
 
 from rag.execution.merging import MergedRow
 from rag.values import Amount, amount, day, is_only_amount, name_words, period
@@ -16,109 +15,49 @@ from rag.words import plain, stems
 
 Rows = Sequence[MergedRow]
 
-_SPELLED = {
+Aggregate = Literal["none", "count", "sum", "min", "max", "avg"]  # what is worked out of a column
+Order = Literal["asc", "desc"]
+Period = Literal["year", "quarter", "month"]  # by which dates are grouped
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
+Condition = tuple[int, Operator, str]  # place of a column, and what its cells are compared with
+Total = tuple[str, MergedRow | None]  # one number of one unit, as it is shown; for min and max with the row that has it
+
+SPELLED: Mapping[str, Operator] = {
     "==": "=", "≠": "!=", "<>": "!=", "≤": "<=", "≥": ">=",
     "before": "<", "after": ">", "since": ">=", "from": ">=", "until": "<=", "by": "<=", "in": "=",
 }  # fmt: skip
-
-
-class Aggregate(StrEnum):
-    """What is worked out of a column."""
-
-    NONE = "none"
-    COUNT = "count"
-    SUM = "sum"
-    MIN = "min"
-    MAX = "max"
-    AVG = "avg"
-
-
-class Order(StrEnum):
-    """Of sorted rows."""
-
-    ASC = "asc"
-    DESC = "desc"
-
-
-class Operator(StrEnum):
-    """How a cell is compared with the value of a condition."""
-
-    EQUAL = "="
-    UNEQUAL = "!="
-    LESS = "<"
-    AT_MOST = "<="
-    MORE = ">"
-    AT_LEAST = ">="
-    CONTAINS = "contains"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "Operator | None":
-        """Other spellings of the same; those of days, too."""
-        spelled = _SPELLED.get(str(value).casefold())
-        return cls(spelled) if spelled else None
-
-
-class Period(StrEnum):
-    """By which dates are grouped."""
-
-    YEAR = "year"
-    QUARTER = "quarter"
-    MONTH = "month"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Condition:
-    """On one column."""
-
-    place: int
-    operator: Operator
-    value: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Total:
-    """One number, of one unit."""
-
-    shown: str
-    row: MergedRow | None = None  # for min and max: the row that has it
+"""Other ways to write operators; those of days, too."""
 
 
 def select(rows: Rows, conditions: Sequence[Condition]) -> tuple[Rows, Rows]:
     """Rows that meet all conditions, and the undecided: those that fail none, but have no value to compare."""
-    judged = [(row, {meets(row.cells[each.place], each) for each in conditions}) for row in rows]
+    judged = [(row, {meets(row.cells[at], operator, value) for at, operator, value in conditions}) for row in rows]
     return (
         [row for row, verdicts in judged if verdicts <= {True}],
         [row for row, verdicts in judged if None in verdicts and False not in verdicts],
     )
 
 
-def meets(cell: str, condition: Condition) -> bool | None:
+def meets(cell: str, operator: Operator, wanted: str) -> bool | None:
     """Whether a cell meets a condition; None when it cannot be compared. A date is compared with a day, a month or a
     year («2025»), an amount with an amount of the same unit, a name without its legal form."""
-    wanted, operator = condition.value, condition.operator
     if not cell:
         return None
-    if operator is Operator.CONTAINS:
+    if operator == "contains":
         return plain(wanted) in plain(cell) or _says(cell, wanted)
     sides = _sides(cell, wanted)
-    if operator in (Operator.EQUAL, Operator.UNEQUAL):
+    if operator in ("=", "!="):
         if not (day(cell) or (is_only_amount(cell) and is_only_amount(wanted))):
             is_equal = set(name_words(wanted)) <= set(name_words(cell)) or _says(cell, wanted)
         elif sides is None:
             return None
         else:
             is_equal = sides[1] <= sides[0] <= sides[2]
-        return is_equal is (operator is Operator.EQUAL)
+        return is_equal is (operator == "=")
     if sides is None:
         return None
     value, first, last = sides
-    ordered = {
-        Operator.LESS: value < first,
-        Operator.AT_MOST: value <= last,
-        Operator.MORE: value > last,
-        Operator.AT_LEAST: value >= first,
-    }
-    return ordered[operator]
+    return {"<": value < first, "<=": value <= last, ">": value > last, ">=": value >= first}[operator]
 
 
 def _says(cell: str, wanted: str) -> bool:
@@ -140,7 +79,7 @@ def sort(rows: Rows, place: int, order: Order) -> Rows:
     """By dates, numbers or words, whichever the column mostly holds; rows with no such value come last."""
     keys = _keys([row.cells[place] for row in rows])
     known = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
-    known.sort(key=lambda each: each[0], reverse=order is Order.DESC)
+    known.sort(key=lambda each: each[0], reverse=order == "desc")
     return [*(row for _, row in known), *(row for key, row in zip(keys, rows, strict=True) if key is None)]
 
 
@@ -171,20 +110,20 @@ def _period_of(cell: str, period: Period) -> str:
     found = day(cell)
     if found is None:
         return ""
-    if period is Period.QUARTER:
+    if period == "quarter":
         return f"{found.year} Q{(found.month + 2) // 3}"
-    return f"{found.year}" if period is Period.YEAR else f"{found:%Y-%m}"
+    return f"{found.year}" if period == "year" else f"{found:%Y-%m}"
 
 
 def aggregate_column(rows: Rows, place: int, aggregate: Aggregate, *, language: str) -> tuple[list[Total], int]:
     """The aggregate of one column, and the number of rows without a value. None for `count` and `none`: the number of
     rows is always given anyway. A column of dates has a minimum and a maximum, but no sum."""
-    if aggregate in (Aggregate.NONE, Aggregate.COUNT):
+    if aggregate in ("none", "count"):
         return [], 0
     days = [(found, row) for row in rows if (found := day(row.cells[place])) is not None]
-    if aggregate in (Aggregate.MIN, Aggregate.MAX) and len(days) * 2 > len(rows):
-        end = (min if aggregate is Aggregate.MIN else max)(days, key=lambda each: each[0])
-        return [Total(shown=end[1].cells[place], row=end[1])], len(rows) - len(days)
+    if aggregate in ("min", "max") and len(days) * 2 > len(rows):
+        end = (min if aggregate == "min" else max)(days, key=lambda each: each[0])
+        return [(end[1].cells[place], end[1])], len(rows) - len(days)
     read = [(number, row) for row in rows if (number := amount(row.cells[place])) is not None]
     units = list(dict.fromkeys(found.unit for found, _ in read if found.unit))
     by_unit: dict[str, list[tuple[Amount, MergedRow]]] = {}
@@ -195,11 +134,11 @@ def aggregate_column(rows: Rows, place: int, aggregate: Aggregate, *, language: 
 
 
 def _total(read: Sequence[tuple[Amount, MergedRow]], aggregate: Aggregate, unit: str, language: str) -> Total:
-    if aggregate in (Aggregate.MIN, Aggregate.MAX):
-        found, row = (min if aggregate is Aggregate.MIN else max)(read, key=lambda each: each[0].value)
-        return Total(shown=shown(found.value, unit, language=language), row=row)
+    if aggregate in ("min", "max"):
+        found, row = (min if aggregate == "min" else max)(read, key=lambda each: each[0].value)
+        return shown(found.value, unit, language=language), row
     whole = sum((found.value for found, _ in read), Decimal(0))
-    return Total(shown=shown(whole if aggregate is Aggregate.SUM else whole / len(read), unit, language=language))
+    return shown(whole if aggregate == "sum" else whole / len(read), unit, language=language), None
 
 
 def shown(value: Decimal, unit: str, *, language: str) -> str:

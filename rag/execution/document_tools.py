@@ -177,21 +177,21 @@ class ReadDocument(Tool[ReadArguments]):
 
     async def run(self, arguments: ReadArguments, context: ToolContext) -> FactsPayload:
         """The document's passages, or those of the sections that matter. Raises DatabaseAway."""
-        named = await documents_named(self.catalogue, context.base_id, [arguments.document])
-        if not named.documents:
-            return FactsPayload(remarks=named.remarks)
-        document = named.documents[0]
+        documents, remarks = await documents_named(self.catalogue, context.base_id, [arguments.document])
+        if not documents:
+            return FactsPayload(remarks=remarks)
+        document = documents[0]
         if arguments.about is None:
             after = (arguments.part - 1) * PASSAGES - 1
             read = await self.passages.read(context.base_id, document, after=after, limit=PASSAGES)
-            return _payload(read, named.remarks)
+            return _payload(read, remarks)
         whole: list[Passage] = []
         async for page in pages_of(self.passages, context.base_id, document):
             whole += page
             if len(whole) >= MOST_PASSAGES:
                 break
         if len(whole) <= PASSAGES:
-            return _payload(whole, named.remarks)
+            return _payload(whole, remarks)
         sections = contents_of(whole)
         numbers = await self._numbers(sections, arguments.about, context)
         chosen = [sections[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(sections)]
@@ -201,7 +201,7 @@ class ReadDocument(Tool[ReadArguments]):
         chosen = chosen[:MOST_CHOSEN]
         told = "; ".join(f"{each.title} ({each.pages or each.first + 1})" for each in chosen)
         remark = f"Read of a long document, chosen by its contents: {len(chosen)} of {len(sections)} sections: {told}."
-        return _payload(_within(whole, chosen, arguments.about), (*named.remarks, remark))
+        return _payload(_within(whole, chosen, arguments.about), (*remarks, remark))
 
     async def _numbers(self, sections: Sequence[Section], about: str, context: ToolContext) -> tuple[int, ...]:
         if self.model is None or self.prompts is None:

@@ -8,12 +8,10 @@ letter, or none at all. It asks no model.
 
 import json
 import re
-from calendar import monthrange
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Annotated
-from uuid import UUID
 
 import structlog
 from pydantic import BeforeValidator, Field
@@ -22,12 +20,14 @@ from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, DocumentId, UserId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings
-from rag.execution.tools import StepFailed, Tool
+from rag.execution.facts import FactsPayload
+from rag.execution.tools import ReplyCache, StepFailed, Tool, ToolContext
 from rag.planning.tool import Arguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
-from rag.records import Passage, RankedPassage
+from rag.records import DocumentsRead, Passage, RankedPassage
 from rag.retrieval.search import Retrieval
 from rag.retrieval.spelling import other_spellings
+from rag.values import period
 from rag.words import estimate_tokens, folded, share, stems
 
 PAGE = 900  # documents per call; both transports refuse 1000 rows
@@ -58,20 +58,48 @@ class WholeDocumentsTool(Tool[Arguments]):
 
     async def choose(
         self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool, one_each: bool = False
-    ) -> tuple[tuple[DocumentCard, ...], int]:
-        """The documents in the order in which they are read; and of how many in the base, where a search has left some
-        out, else 0. With `names` only those (`one_each`: one document per name). Without: all of the base if
-        `exhaustive`, else those that a search finds. Raises DatabaseAway, and StepFailed when no document is named so.
-        """
+    ) -> tuple[tuple[DocumentCard, ...], DocumentsRead]:
+        """The documents in the order in which they are read, and what to count them by. With `names` only those
+        (`one_each`: one document per name). Without: all of the base if `exhaustive`, else those that a search finds.
+        Raises DatabaseAway, and StepFailed when no document is named so."""
         cards = await ready_documents(self.catalogue, base)
         if names:
             if known := named(names, cards, one_each=one_each):
-                return known, 0
+                return known, DocumentsRead(read=0, total=len(known))
             raise StepFailed("no document goes by these names")
         found = await self.finder.find(base, question)
         named_by_search = {each.passage.document_id for each in found}
         wanted = in_order_of_worth([card for card in cards if exhaustive or card.id in named_by_search], found)
-        return wanted, len(cards) if len(wanted) < len(cards) else 0
+        chosen_from = len(cards) if len(wanted) < len(cards) else 0
+        return wanted, DocumentsRead(read=0, total=len(wanted), chosen_from=chosen_from)
+
+
+@dataclass(kw_only=True)
+class WholeReading:
+    """Documents that are being read by several workers, which share its state."""
+
+    context: ToolContext
+    cards: tuple[DocumentCard, ...]
+    documents: DocumentsRead  # so far, for the stamp under the answer
+    cache: ReplyCache
+
+    def count(self, **more: int) -> None:
+        """`more` of each number of `documents`."""
+        known = self.documents
+        self.documents = replace(known, **{name: getattr(known, name) + number for name, number in more.items()})
+
+    def tell(self, so_far: FactsPayload | None) -> None:
+        """Reports progress to the person, and keeps the result so far in case the step is cut short."""
+        run, step = self.context.run, self.context.step_id
+        run.report(step, self.documents.read + self.documents.problems, len(self.cards))
+        if so_far is not None:
+            run.kept[step] = so_far
+
+    def end(self, event: str, **counted: int) -> None:
+        """Raises StepFailed when the model failed at every document."""
+        log.info(event, **asdict(self.documents), **counted)
+        if self.cards and self.documents.problems == len(self.cards):
+            raise StepFailed("the model failed at every document")
 
 
 def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:
@@ -169,18 +197,16 @@ ASKER = "asker"  # what the tools' texts tell the planner to write; it may write
 
 _SELF = frozenset({ASKER, "me", "myself", "i", "я", "мной"})
 _WORD = re.compile(r"[^\W_]+")
-_MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?")
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def _whole(value: object, *, is_end: bool) -> object:
     """The first or last day of a month or year that is given without a day."""
-    part = _MONTH.fullmatch(value.strip()) if isinstance(value, str) else None
-    if part is None:
+    if not isinstance(value, str):
         return value
-    month = int(part[2] or (12 if is_end else 1))
-    if not 1 <= month <= 12:
-        return value
-    return date(int(part[1]), month, monthrange(int(part[1]), month)[1] if is_end else 1)
+    if (span := period(value.partition("T")[0])) is None:
+        raise ValueError("no day, month or year")
+    return span[is_end]
 
 
 Since = Annotated[date, BeforeValidator(lambda value: _whole(value, is_end=False))]
@@ -188,21 +214,15 @@ Until = Annotated[date, Field(lt=date.max), BeforeValidator(lambda value: _whole
 """Days; the day after `Until` must exist. «2025-05» is the whole month."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Named:
-    """The documents behind names; none where no name fits."""
-
-    documents: tuple[DocumentId, ...] = ()
-    remarks: tuple[str, ...] = ()  # for the model that answers
-
-
-async def documents_named(catalogue: DocumentCatalogue, base: BaseId, names: Sequence[str]) -> Named:
+async def documents_named(
+    catalogue: DocumentCatalogue, base: BaseId, names: Sequence[str]
+) -> tuple[tuple[DocumentId, ...], tuple[str, ...]]:
     """Each name as an id, else as a part of a name, else by likeness, a few of them at most («J&J» for Johnson &
-    Johnson, «АМЕРИКАНЭКСПРЕСС» for AMERICANEXPRESS). Raises DatabaseAway."""
+    Johnson, «АМЕРИКАНЭКСПРЕСС» for AMERICANEXPRESS); and remarks for the model that answers. Raises DatabaseAway."""
     found: dict[DocumentId, None] = {}
     remarks: list[str] = []
     for name in names:
-        if _is_id(name):
+        if _ID.fullmatch(name):
             found[DocumentId(name)] = None
             continue
         cards = await catalogue.documents(base, limit=SCANNED, name_contains=name)
@@ -214,15 +234,7 @@ async def documents_named(catalogue: DocumentCatalogue, base: BaseId, names: Seq
             taken = f"those like it were searched: {called}" if cards else "this limit was left out"
             remarks.append(f"No document is called «{name}»; {taken}.")
         found.update(dict.fromkeys(card.id for card in cards))
-    return Named(documents=tuple(found), remarks=tuple(remarks))
-
-
-def _is_id(name: str) -> bool:
-    try:
-        UUID(name)
-    except ValueError:
-        return False
-    return True
+    return tuple(found), tuple(remarks)
 
 
 def is_asker(sender: str) -> bool:

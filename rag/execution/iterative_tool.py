@@ -6,10 +6,9 @@ they contain. Facts that do not fit are not shown to the model, but stay in the 
 before every call. When the model fails at one document, only that document is lost.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
 
 import structlog
 from pydantic import BaseModel, Field
@@ -19,7 +18,7 @@ from domain.ending import together
 from domain.ids import DocumentId
 from prompts.loader import Prompts
 from prompts.wordings import language_of
-from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, pages_of, parts_of
+from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, WholeReading, pages_of, parts_of
 from rag.execution.evidence import chunk_name
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact, said_by
 from rag.execution.ledger import (
@@ -35,11 +34,11 @@ from rag.execution.ledger import (
     settle,
     take,
 )
-from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, ask, wording
+from rag.execution.tools import Allowance, ReplyCache, ToolContext, ask, wording
 from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
 from rag.planning.tool import ToolArguments
 from rag.ports import ModelError
-from rag.records import Conflict, DocumentsRead, Passage, asking
+from rag.records import Conflict, Passage, asking
 from rag.words import digest, estimate_tokens
 
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
@@ -55,34 +54,24 @@ HALF_COVERED = 0.5  # coverage when there are facts, but no model has said that 
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestBudget:
-    """Tokens of each part of a request."""
-
-    document: int
-    facts: int
-    answer: int
-    dialogue: int
-
-    @classmethod
-    def of(cls, prompt_tokens: int, prompts: Prompts) -> Self:
-        """`prompt_tokens`: limit for the whole prompt."""
-        rules = max(estimate_tokens(prompts.iterative), estimate_tokens(prompts.iterative_synthesis))
-        task = estimate_tokens(prompts.iterative_task)
-        left = max(prompt_tokens - rules - task - QUESTION_TOKENS - FRAME_TOKENS, 0)
-        return cls(**{part: int(left * share) for part, share in SHARES.items()})
+def request_budget(prompt_tokens: int, prompts: Prompts) -> Mapping[str, int]:
+    """Tokens of each part of a request (SHARES) whose whole prompt has at most `prompt_tokens`."""
+    rules = max(estimate_tokens(prompts.iterative), estimate_tokens(prompts.iterative_synthesis))
+    task = estimate_tokens(prompts.iterative_task)
+    left = max(prompt_tokens - rules - task - QUESTION_TOKENS - FRAME_TOKENS, 0)
+    return {part: int(left * share) for part, share in SHARES.items()}
 
 
 def synthesis_request(
-    budget: RequestBudget, known: Ledger, *, question: str, answers: Sequence[str]
+    budget: Mapping[str, int], known: Ledger, *, question: str, answers: Sequence[str]
 ) -> SynthesisRequest:
     """The request for the synthesis. The document's share of the budget goes to the facts; at most half of that share
     goes to contradictions that the groups have found."""
-    told, taken = _contradictions(known.conflicts, budget.document // 2)
+    told, taken = _contradictions(known.conflicts, budget["document"] // 2)
     return SynthesisRequest(
         question=question,
-        previous_answer=cut("\n\n".join(filter(None, answers)), budget.answer + budget.dialogue),
-        facts=tuple(fact.wire() for fact in fitting(known.facts, budget.document + budget.facts - taken)),
+        previous_answer=cut("\n\n".join(filter(None, answers)), budget["answer"] + budget["dialogue"]),
+        facts=tuple(fact.wire() for fact in fitting(known.facts, budget["document"] + budget["facts"] - taken)),
         contradictions=told,
     )
 
@@ -137,27 +126,25 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
     arguments = ReadAllArguments
 
     @cached_property
-    def budget(self) -> RequestBudget:
+    def budget(self) -> Mapping[str, int]:
         """Of one request."""
-        return RequestBudget.of(self.prompt_tokens, self.prompts)
+        return request_budget(self.prompt_tokens, self.prompts)
 
     async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed when the model failed at every document."""
         names, exhaustive = arguments.documents, arguments.exhaustive
         base, question = context.base_id, arguments.question
-        cards, chosen_from = await self.choose(base, question, names=names, exhaustive=exhaustive)
+        cards, documents = await self.choose(base, question, names=names, exhaustive=exhaustive)
         reading = _Reading(
             tool=self,
             context=context,
             question=question,
             cards=cards,
-            chosen_from=chosen_from,
+            documents=documents,
             exhaustive=exhaustive or names is not None,
             cache=await self.open_cache(IterationReply, context, question),
         )
         await reading.read()
-        if reading.problems and reading.problems == len(cards):
-            raise StepFailed("the model failed at every document")
         return reading.payload(await reading.conclusion())
 
     async def open_cache(self, shape: type[BaseModel], context: ToolContext, question: str) -> ReplyCache:
@@ -169,27 +156,19 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
 
 
 @dataclass(kw_only=True)
-class _Reading:
-    """One reading; its groups share its state."""
+class _Reading(WholeReading):
+    """One reading, in groups."""
 
     tool: ReadDocuments
-    context: ToolContext
     question: str
-    cards: tuple[DocumentCard, ...]
-    chosen_from: int  # documents of the base, where a search has chosen these
     exhaustive: bool  # read on even when the question can be answered
-    cache: ReplyCache
-    done: int = 0  # documents that were read whole
-    without_data: int = 0
-    problems: int = 0
-    remembered: int = 0
     enough: bool = False
     ledgers: list[Ledger] = field(default_factory=list)  # of the groups
     orders: list[list[DocumentId]] = field(default_factory=list)  # what each group has read, in reading order
 
     async def read(self) -> None:
         """Reads first the documents that are cached for the same question, in the same order as then, so that the cache
-        hits; then the rest. Raises DatabaseAway."""
+        hits; then the rest. Raises DatabaseAway, StepFailed."""
         known = {card.id: card for card in self.cards}
         begun = [[known[each] for each in one] for one in self.cache.read_together(tuple(known), most=GROUPS)]
         cached = {card.id for group in begun for card in group}
@@ -197,25 +176,13 @@ class _Reading:
         self.ledgers, self.orders = [Ledger() for _ in rest], [[] for _ in rest]
         for groups in (begun, rest):
             await together(*(self._read_group(number, group) for number, group in enumerate(groups)))
-        log.info("reading.done", **asdict(self._documents), dropped=sum(each.dropped for each in self.ledgers))
-
-    @property
-    def _documents(self) -> DocumentsRead:
-        """For the stamp under the answer."""
-        return DocumentsRead(
-            read=self.done,
-            total=len(self.cards),
-            without_data=self.without_data,
-            problems=self.problems,
-            remembered=self.remembered,
-            chosen_from=self.chosen_from,
-        )
+        self.end("reading.done", dropped=sum(each.dropped for each in self.ledgers))
 
     async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
         for card in cards:
             if self.enough or self._allowance(spared=1).is_over() or not await self._read_document(number, card):
                 return
-            self._tell()
+            self.tell(self.payload(replace(self._merged(), answer="")))
 
     async def _read_document(self, number: int, card: DocumentCard) -> bool:
         """A document counts as read when all of it was read. False when the limits ended the reading before."""
@@ -223,15 +190,13 @@ class _Reading:
         try:
             asked = await self._read_parts(number, card)
         except ModelError as error:
-            self.problems += 1
+            self.count(problems=1)
             log.warning("reading.document_failed", document_id=card.id, reason=type(error).__name__)
             return True
         if asked is None:
             return False
         ledger = self.ledgers[number]
-        self.done += 1
-        self.remembered += not asked
-        self.without_data += ledger.used == used
+        self.count(read=1, remembered=not asked, without_data=ledger.used == used)
         is_sure = ledger.can_answer and any(fact.certainty is Certainty.HIGH for fact in ledger.facts)
         self.enough = self.enough or (not self.exhaustive and is_sure)
         return True
@@ -242,7 +207,7 @@ class _Reading:
         own, and the dialogue is left out: the question is complete without it."""
         tool, asked, order = self.tool, 0, self.orders[number]
         async for page in pages_of(tool.passages, self.context.base_id, card.id):
-            for part in parts_of(page, tokens=tool.budget.document):
+            for part in parts_of(page, tokens=tool.budget["document"]):
                 ledger = self.ledgers[number]
                 request = self._request(ledger, part)
                 key = digest(request.model_copy(update={"question": "", "dialog_history": ""}).model_dump_json())
@@ -265,19 +230,13 @@ class _Reading:
             task=self.tool.prompts.iterative_task,
             question=self.question,
             document_context=tuple(Chunk(chunk_id=chunk_name(each), chunk_text=each.text) for each in part),
-            previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, budget.facts)),
-            previous_answer=cut(ledger.answer, budget.answer),
-            dialog_history=cut(self.context.dialogue, budget.dialogue),
+            previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, budget["facts"])),
+            previous_answer=cut(ledger.answer, budget["answer"]),
+            dialog_history=cut(self.context.dialogue, budget["dialogue"]),
         )
 
     def _allowance(self, *, spared: int) -> Allowance:
         return Allowance(run=self.context.run, reply_tokens=REPLY_TOKENS, spared_calls=spared)
-
-    def _tell(self) -> None:
-        """Reports progress to the person, and keeps the partial result in case the step is cut short."""
-        run, step = self.context.run, self.context.step_id
-        run.report(step, self.done + self.problems, len(self.cards))
-        run.kept[step] = self.payload(replace(self._merged(), answer=""))
 
     def _merged(self) -> Ledger:
         """What all groups know: each fact once, with a new id, and every conflict."""
@@ -289,7 +248,7 @@ class _Reading:
             can_answer=any(ledger.can_answer for ledger in self.ledgers),
             conflicts=merge_conflicts(self.ledgers),
             numbered=len(facts),
-            uncompared=len(facts) - len(fitting(facts, self.tool.budget.facts)),
+            uncompared=len(facts) - len(fitting(facts, self.tool.budget["facts"])),
         )
 
     def _answers(self) -> list[str]:
@@ -343,7 +302,7 @@ class _Reading:
         if known.uncompared:
             told.append(Fact(kind=FactKind.VALUE, text=words.uncompared.format(count=known.uncompared)))
         coverage = 0.0 if not (known.facts or conflicts) else 1.0 if known.can_answer else HALF_COVERED
-        read = replace(self._documents, uncompared=known.uncompared)
+        read = replace(self.documents, uncompared=known.uncompared)
         return FactsPayload(facts=(*told, *statements), coverage=coverage, documents=read, conflicts=conflicts)
 
 

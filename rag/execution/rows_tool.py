@@ -10,7 +10,7 @@ documents are lost; when it cannot write all rows of several documents at once, 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -18,7 +18,7 @@ from domain.documents import DocumentCard
 from domain.ending import together
 from domain.ids import DocumentId
 from prompts.wordings import language_of
-from rag.execution.documents import WholeDocumentsTool, pages_of, parts_of, tokens_of
+from rag.execution.documents import WholeDocumentsTool, WholeReading, pages_of, parts_of, tokens_of
 from rag.execution.evidence import Checked, Row, check, chunk_name, source_of
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
@@ -26,7 +26,7 @@ from rag.execution.table_facts import RowsArguments, TableWriter
 from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, ask, size_of, wording
 from rag.execution.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ModelError, ModelMisfit
-from rag.records import ChatMessage, DocumentsRead, Passage, asking
+from rag.records import ChatMessage, Passage, asking
 from rag.words import digest, estimate_tokens
 
 REPLY_TOKENS = 1_500  # expected size of a reply, for the allowance; the meter counts the real size
@@ -68,18 +68,18 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
         """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
         about, names = " ".join((arguments.what, *arguments.all_columns)), arguments.documents
         base, is_pair = context.base_id, arguments.changes
-        cards, _ = await self.choose(base, about, names=names, exhaustive=True, one_each=is_pair)
+        cards, documents = await self.choose(base, about, names=names, exhaustive=True, one_each=is_pair)
         if is_pair and len(cards) != 2:
             raise StepFailed(f"changes are told of two documents, and {len(cards)} go by these names")
         # Conditions are no part of the cache's key, so that a count of what was listed before finds the same rows.
         asked = map(wording, (arguments.what, *arguments.all_columns))
         reader = (RowsReply.__name__, self.model.name, digest(self.prompts.rows))
         cache = await ReplyCache.open(self.memory, base, *reader, *asked)
-        extraction = _Extraction(tool=self, asked=arguments, context=context, cards=cards, cache=cache)
-        await extraction.read()
-        if cards and extraction.problems == len(cards):
-            raise StepFailed("the model failed at every document")
-        return extraction.payload()
+        reading = _Extraction(
+            tool=self, asked=arguments, context=context, cards=cards, documents=documents, cache=cache
+        )
+        await reading.read()
+        return reading.payload()
 
 
 Batch = Sequence[tuple[DocumentCard, Sequence[Passage]]]
@@ -87,19 +87,13 @@ Batch = Sequence[tuple[DocumentCard, Sequence[Passage]]]
 
 
 @dataclass(kw_only=True)
-class _Extraction:
-    """One extraction; its workers share its state."""
+class _Extraction(WholeReading):
+    """One extraction."""
 
     tool: CollectRows
     asked: RowsArguments
-    context: ToolContext
-    cards: tuple[DocumentCard, ...]
-    cache: ReplyCache
     rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
-    problems: int = 0
     dropped: int = 0
-    missing: int = 0  # rows that the model saw but did not give
-    remembered: int = 0  # documents taken from the cache without a model
     _halves: deque[Batch] = field(default_factory=deque)  # of a batch whose rows did not fit into one reply
     _packing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -110,21 +104,9 @@ class _Extraction:
         self._waiting = deque(self.cards)
 
     async def read(self) -> None:
-        """Raises DatabaseAway."""
+        """Raises DatabaseAway, StepFailed."""
         await together(*(self._work() for _ in range(SIDE_BY_SIDE)))
-        log.info("rows.read", **asdict(self._documents), rows=sum(map(len, self.rows.values())), dropped=self.dropped)
-
-    @property
-    def _documents(self) -> DocumentsRead:
-        """For the stamp under the answer."""
-        return DocumentsRead(
-            read=len(self.rows),
-            total=len(self.cards),
-            without_data=sum(not rows for rows in self.rows.values()),
-            problems=self.problems,
-            missing_rows=self.missing,
-            remembered=self.remembered,
-        )
+        self.end("rows.read", rows=sum(map(len, self.rows.values())), dropped=self.dropped)
 
     def payload(self) -> FactsPayload:
         """Of the rows so far."""
@@ -133,7 +115,7 @@ class _Extraction:
             asked=asked,
             words=self.tool.wordings[language],
             language=language,
-            documents=self._documents,
+            documents=self.documents,
             dropped=self.dropped,
         )
         came = {card.id: card.created_at for card in self.cards}
@@ -146,12 +128,8 @@ class _Extraction:
         return writer.changes(found, (self.cards[0].name, self.cards[1].name))
 
     def _tell(self) -> None:
-        """Reports progress to the person, and keeps the rows so far in case the step is cut short. A partial comparison
-        is not kept: it would report false differences."""
-        run, step = self.context.run, self.context.step_id
-        run.report(step, len(self.rows) + self.problems, len(self.cards))
-        if not self.asked.changes:
-            run.kept[step] = self.payload()
+        """A partial comparison is not kept: it would report false differences."""
+        self.tell(None if self.asked.changes else self.payload())
 
     def _add(self, cards: Sequence[DocumentCard], checked: Sequence[Checked], *, is_remembered: bool) -> None:
         """Documents have been read in these parts."""
@@ -159,8 +137,12 @@ class _Extraction:
         for row in (row for each in checked for row in each.rows):
             self.rows[row.document].append(row)
         self.dropped += sum(each.dropped for each in checked)
-        self.missing += sum(each.missing for each in checked)
-        self.remembered += len(cards) if is_remembered else 0
+        self.count(
+            read=len(cards),
+            without_data=sum(not self.rows[card.id] for card in cards),
+            missing_rows=sum(each.missing for each in checked),
+            remembered=len(cards) * is_remembered,
+        )
 
     async def _work(self) -> None:
         while True:
@@ -176,7 +158,7 @@ class _Extraction:
                     half = len(batch) // 2
                     self._halves.extend((batch[:half], batch[half:]))
                     continue
-                self.problems += len(batch)
+                self.count(problems=len(batch))
                 log.warning("rows.batch_failed", documents=len(batch), reason=type(error).__name__)
             self._tell()
 
@@ -187,7 +169,7 @@ class _Extraction:
         if self._halves:
             return () if self._allowance.is_over() else self._halves.popleft()
         batch: list[tuple[DocumentCard, Sequence[Passage]]] = []
-        left, remembered = self._part_tokens, self.remembered
+        left, remembered = self._part_tokens, self.documents.remembered
         while self._waiting and len(batch) < MOST_TOGETHER:
             card = self._waiting[0]
             pages = pages_of(self.tool.passages, self.context.base_id, card.id)
@@ -200,7 +182,7 @@ class _Extraction:
                     break
                 batch.append((card, passages))
             self._waiting.popleft()
-        if self.remembered > remembered:
+        if self.documents.remembered > remembered:
             self._tell()
         return batch
 

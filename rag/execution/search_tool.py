@@ -95,15 +95,15 @@ class SearchBase(Tool[SearchArguments]):
     async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         """Where the query is nothing but the author's or sender's name («Что пишет Анна?»), or finds nothing, titles of
         theirs are searched for. Raises DatabaseAway."""
-        named = await documents_named(self.catalogue, context.base_id, arguments.documents)
-        only = _filter(arguments, named.documents, asker=context.user_id)
+        documents, remarks = await documents_named(self.catalogue, context.base_id, arguments.documents)
+        only = _filter(arguments, documents, asker=context.user_id)
         asked, people = stems(arguments.query), stems(f"{arguments.author or ''} {arguments.sender or ''}")
         query = await self._titles(arguments, context) if asked and asked <= people else ""
         found = await self.retrieval.find(context.base_id, query or arguments.query, only=only)
         if not found and not query and (titles := await self._titles(arguments, context)):
             found = await self.retrieval.find(context.base_id, titles, only=only)
         payload = passages_payload(found[: arguments.top_k], asked=query or arguments.query)
-        return replace(payload, remarks=named.remarks)
+        return replace(payload, remarks=remarks)
 
     async def _titles(self, arguments: SearchArguments, context: ToolContext) -> str:
         """Titles of the latest documents of an author or a sender, as a query: the documents may contain neither the

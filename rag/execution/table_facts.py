@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.computing import (
+    SPELLED,
     Aggregate,
     Condition,
     Operator,
@@ -41,7 +42,7 @@ from rag.words import plain
 MOST_NAMED = 10  # things that a remark names
 MAX_COLUMNS = 6
 BETWEEN = "between"  # of conditions: two of them
-_ENDS = (Operator.AT_LEAST.value, Operator.AT_MOST.value)
+_ENDS = (">=", "<=")
 _RANGE = re.compile(r"\s*\.\.\s*|\s+[–—-]\s+")
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
@@ -51,7 +52,7 @@ class WantedRows(ToolArguments):
     """A condition on a column."""
 
     column: ColumnName
-    op: Operator
+    op: Annotated[Operator, BeforeValidator(lambda raw: SPELLED.get(str(raw).casefold(), raw))]
     value: Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=200)]
 
 
@@ -64,12 +65,12 @@ class RowsArguments(ToolArguments):
     where: tuple[WantedRows, ...] | None = Field(None, max_length=8)  # «between» makes two
     key: tuple[ColumnName, ...] | None = Field(None, max_length=MAX_COLUMNS)
     current: bool = False
-    aggregate: Aggregate = Aggregate.NONE
+    aggregate: Aggregate = "none"
     of: ColumnName | None = None
     group_by: ColumnName | None = None
     period: Period | None = None
     sort_by: ColumnName | None = None
-    order: Order = Order.ASC
+    order: Order = "asc"
     changes: bool = False
 
     @field_validator("where", mode="before")
@@ -81,7 +82,7 @@ class RowsArguments(ToolArguments):
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
-        if self.aggregate not in (Aggregate.NONE, Aggregate.COUNT) and self.of is None:
+        if self.aggregate not in ("none", "count") and self.of is None:
             raise ValueError(f"of: name the column that {self.aggregate} is worked out of")
         if self.changes and self.documents is not None and len(self.documents) != 2:
             raise ValueError("changes: name exactly two documents, the earlier one first")
@@ -135,21 +136,21 @@ class TableWriter:
     @cached_property
     def of(self) -> int | None:
         """The column that something is worked out of."""
-        is_none = self.asked.of is None or self.asked.aggregate in (Aggregate.NONE, Aggregate.COUNT)
+        is_none = self.asked.of is None or self.asked.aggregate in ("none", "count")
         return None if is_none else self.asked.place(self.asked.of or "")
 
     @cached_property
     def conditions(self) -> list[Condition]:
         """Those of the arguments, by the places of their columns."""
         wanted = self.asked.where or ()
-        return [Condition(place=self.asked.place(each.column), operator=each.op, value=each.value) for each in wanted]
+        return [(self.asked.place(each.column), each.op, each.value) for each in wanted]
 
     @cached_property
     def places(self) -> list[int]:
         """The columns that counts and sums depend on."""
         grouped = [self.asked.place(self.asked.group_by)] if self.asked.group_by else []
         worked_out = [] if self.of is None else [self.of]
-        return sorted({*worked_out, *grouped, *(each.place for each in self.conditions)})
+        return sorted({*worked_out, *grouped, *(place for place, _, _ in self.conditions)})
 
     def rows(self, things: Rows, *, came: Mapping[DocumentId, datetime]) -> FactsPayload:
         """The payload of a table; without facts when there are no things, so that a fallback search may still find
@@ -220,26 +221,26 @@ class TableWriter:
         partial = f" ({self.words.partial.format(read=read, total=total)})" if read < total else ""
         yield self._number(self.words.count.format(what=self.asked.what, count=len(rows)) + partial)
         totals, unread = self._totals(rows)
-        for each in totals:
-            text = self._total_text(each)
-            if each.row is None:
+        for shown, row in totals:
+            text = self._total_text(shown)
+            if row is None:
                 yield self._number(text)
             else:
-                named = f"{text}; {self.columns[0]}: {each.row.cells[0]}"
-                yield said_by(each.row.sources[self.of or 0], FactKind.VALUE, named)
+                named = f"{text}; {self.columns[0]}: {row.cells[0]}"
+                yield said_by(row.sources[self.of or 0], FactKind.VALUE, named)
         if unread:
             yield self._number(self.words.unread.format(column=self.columns[self.of or 0], count=unread))
 
-    def _total_text(self, total: Total) -> str:
-        worded: str = getattr(self.words, self.asked.aggregate.value)
-        return worded.format(column=self.columns[self.of or 0], value=total.shown)
+    def _total_text(self, shown: str) -> str:
+        worded: str = getattr(self.words, self.asked.aggregate)
+        return worded.format(column=self.columns[self.of or 0], value=shown)
 
     def _otherwise(self, rows: Rows, things: Rows) -> Iterator[Fact]:
         """What the same comes to with the values of the documents that disagree, where that is something else."""
 
         def result(rows: Rows) -> list[str]:
             count = self.words.count.format(what=self.asked.what, count=len(rows))
-            return [count, *map(self._total_text, self._totals(rows)[0])]
+            return [count, *(self._total_text(shown) for shown, _ in self._totals(rows)[0])]
 
         others = [thing.otherwise() for thing in things]
         told = result(self._selected(others)[0])
@@ -291,7 +292,7 @@ class TableWriter:
         for name, own in group(rows, place, self.asked.period).items():
             fields = [(self.columns[place], name or "—"), (self.words.rows, str(len(own)))]
             if self.of is not None:
-                fields.append((self.columns[self.of], ", ".join(total.shown for total in self._totals(own)[0])))
+                fields.append((self.columns[self.of], ", ".join(shown for shown, _ in self._totals(own)[0])))
             text = "; ".join(f"{name}: {value}" for name, value in fields if value)
             yield replace(self._number(text), fields=tuple(fields))
 
