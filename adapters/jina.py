@@ -28,6 +28,7 @@ import numpy.typing as npt
 import structlog
 from pydantic import BaseModel
 
+from domain.ending import together
 from domain.errors import retry_after_s
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
@@ -349,18 +350,12 @@ class JinaEmbedder:
         self._million_cost = million_cost
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
-        """For each window the vectors of its own chunks. Raises WindowTooLarge, ServiceError."""
         if self._million_cost:
             await ask_leave()
-        tasks = [asyncio.create_task(self._embed_window(window)) for window in windows]
         try:
-            return list(await asyncio.gather(*tasks))
+            return await together(*map(self._embed_window, windows))
         except ModelError as fault:
             raise as_ingestion_error(fault) from fault
-        finally:  # the first fault decides; what the others would still bring is thrown away anyway
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _embed_window(self, window: Window) -> list[Vector]:
         texts = window.texts_together
@@ -369,7 +364,6 @@ class JinaEmbedder:
         return own
 
     async def embed_query(self, text: str) -> Vector:
-        """The question's vector. Raises ModelError."""
         vectors = await self._embed([text], "retrieval.query", late_chunking=False, patience=QUESTION_PATIENCE)
         question: Vector = vectors[0].tolist()
         return question
@@ -399,7 +393,6 @@ class JinaReranker:
         self._model = model
 
     async def rerank(self, query: str, passages: Sequence[Passage], *, top_n: int) -> list[tuple[int, float]]:
-        """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError."""
         if not passages or top_n < 1:
             return []
         texts: list[JsonValue] = [passage.under_title for passage in passages]

@@ -181,7 +181,7 @@ class RussianEnglishAnalyzer:
         self._token_terms = _Remembered(self._analyse_token).__getitem__
 
     def terms(self, text: str) -> tuple[str, ...]:
-        """Terms in order of appearance, repeated as often as they occur; a compound is followed by its parts."""
+        """A compound is followed by its parts."""
         cleaned = clean(text)
         words = chain.from_iterable(map(self._token_terms, _tokens(text, cleaned)))
         return (*words, *uniform_terms(text, cleaned)) if _DIGIT.search(cleaned) else tuple(words)

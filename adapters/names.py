@@ -100,18 +100,15 @@ class NameForms:
         self._read_word = lru_cache(maxsize=CACHED_WORDS)(self._analyse)
 
     def words(self, text: str) -> tuple[NameWord, ...]:
-        """Words in order, hyphens and signs between them dropped, legal forms («ООО», "LLC") too."""
         text = unicodedata.normalize("NFKC", text.replace("№", " "))  # NFKC makes it a word, «No»
         is_russian = bool(_CYRILLIC.search(text))
         found = [self._word(text, match, is_russian=is_russian) for match in _WORD.finditer(text)]
         return tuple(word for word in found if word is not None)
 
     def slug(self, name: str) -> str:
-        """The readable Latin form that a canonical id ends with."""
         return slug(" ".join(word.form for word in self.words(name)))
 
     def names_person(self, name: str) -> bool:
-        """Whether it looks like somebody's name in full: capitals throughout, a first name the dictionary has."""
         words = _WORD.findall(name)
         if not 2 <= len(words) <= MOST_PERSON_WORDS or not all(word[0].isupper() and word.isalpha() for word in words):
             return False

@@ -219,23 +219,18 @@ class VectorStore(Protocol):
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
         """Bases with passages of another model, at most a few hundred; `name` asks for one."""
-        ...
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready documents with passages without a vector of `model`, at most a few hundred."""
-        ...
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
         """All chunks of a document, in order."""
-        ...
 
     async def store(self, base: BaseId, model: str, vectors: Sequence[tuple[ChunkId, Vector]]) -> None:
         """Store vectors beside the old ones; those of passages that are gone are dropped."""
-        ...
 
     async def switch(self, base: BaseId, model: str) -> bool:
         """Switch the base over in one transaction; False, changing nothing, when vectors are missing."""
-        ...
 
 
 @dataclass(frozen=True)

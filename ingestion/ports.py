@@ -43,16 +43,13 @@ class Embedder(Protocol):
     @property
     def model(self) -> str:
         """Name under which the vectors are stored; vectors of different models are never compared."""
-        ...
 
     @property
     def window_tokens(self) -> int:
         """The largest window, in tokens (see `ingestion.chunking.windows`)."""
-        ...
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """For each window, the vectors of its OWN chunks, in order. Raises WindowTooLarge, ServiceError."""
-        ...
 
 
 class TermAnalyzer(Protocol):
@@ -60,7 +57,6 @@ class TermAnalyzer(Protocol):
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Terms in order of appearance, repeated as often as they occur."""
-        ...
 
 
 class TelegramFiles(Protocol):
@@ -68,7 +64,6 @@ class TelegramFiles(Protocol):
 
     async def download(self, file_id: str, target: Path, *, limit_bytes: int) -> None:
         """Write the file to `target`. Raises SourceError (too large, gone) or ServiceError."""
-        ...
 
 
 class KeptFiles(Protocol):
@@ -76,11 +71,9 @@ class KeptFiles(Protocol):
 
     def read(self, base: BaseId, file: FileId) -> AsyncIterator[bytes]:
         """Its bytes in pieces. Raises SourceError FILE_GONE, ServiceError when the storage is away."""
-        ...
 
     async def copy(self, base: BaseId, file: FileId, to: BaseId, copy: FileId) -> None:
         """The same content for another base. Raises as `read` does."""
-        ...
 
 
 class Recognizer(Protocol):
@@ -89,7 +82,6 @@ class Recognizer(Protocol):
     async def recognise(self, picture: bytes) -> list[Block]:
         """Blocks in reading order without locators; `picture` is a PNG or JPEG, upright, of at most 4,000 pixels a
         side. Raises ServiceError."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +112,6 @@ class Transcriber(Protocol):
     ) -> Transcript:
         """`heard(done_s, total_s)` is called as the work goes on. Raises SourceError (damaged, without sound, too long)
         or ServiceError (the model cannot be loaded, or died)."""
-        ...
 
 
 class WorkQueue(Protocol):
@@ -131,25 +122,20 @@ class WorkQueue(Protocol):
     ) -> ClaimedDocument | None:
         """The next document of these lanes that is due, or whose lease has expired. A lane comes with the number of
         this worker's places in it that one person, or base, may hold; `only` is claimed whatever its lane and time."""
-        ...
 
     async def claim_together(
         self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
     ) -> list[ClaimedDocument]:
         """As `claim`; of notes and small files up to `most` of one person and base that nobody has tried yet."""
-        ...
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Extend the lease to `lease_s` seconds from now."""
-        ...
 
     async def give_back(self, document: ClaimedDocument) -> None:
         """Put the document back as if unclaimed; what is stored of it stays."""
-        ...
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
         """Record the stage and its progress."""
-        ...
 
     async def record_content(
         self,
@@ -161,34 +147,27 @@ class WorkQueue(Protocol):
     ) -> PublishedDocument | None:
         """Record the content's hash (hex), and what else is known of it by now. None: go on; else it has become a
         DUPLICATE of the same content, or CHOOSING until the person has chosen between two of the same file name."""
-        ...
 
     async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
         """`record_content` for the files of one claim: those with which the work goes on."""
-        ...
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         """The file held nothing but this address: back into the queue as if the link had been sent."""
-        ...
 
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
         """What was parsed for the ready version with the same content, without its caption, which alone is new."""
-        ...
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         """Store title, metadata and all blocks, reserve room for so many chunks, and begin EMBEDDING. Returns how many
         chunks earlier attempts have left. Raises SourceError (BASE_WITHOUT_ROOM)."""
-        ...
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
         """Drop the chunks of earlier attempts, except those with this model and these digests (md5 of their texts in
         hex, by ordinal); return the ordinals kept."""
-        ...
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         """Store a batch in one call; a repeated ordinal overwrites. They can be found at once, unless an earlier
         version or the same content is being searched already."""
-        ...
 
     async def publish(
         self,
@@ -201,21 +180,18 @@ class WorkQueue(Protocol):
     ) -> PublishedDocument:
         """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction, in
         which an earlier version leaves search. With `parsed` (see `store_blocks`) and `content_hash` a document of one
-        batch needs no earlier call. May end as `record_content` does. Raises SourceError (BASE_WITHOUT_ROOM)."""
-        ...
+        batch needs no earlier call. May end as `record_content` does. Raises SourceError (BASE_WITHOUT_ROOM),
+        DatabaseError when not all `chunks` are stored."""
 
     async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
         """`publish` for documents of one claim: whether they are ready now. One that is missing had no room, or is no
         longer ours."""
-        ...
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
         """Put it back into the queue for a later retry; the person is told that a service is away."""
-        ...
 
     async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
         """Mark it failed; what was stored of it is removed in the same transaction."""
-        ...
 
 
 class DocumentText(Protocol):
@@ -223,7 +199,6 @@ class DocumentText(Protocol):
 
     async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> Sequence[Block]:
         """All blocks in order (of a long document a spool), or those that begin within `most_chars`."""
-        ...
 
 
 class WorkMeter:

@@ -104,10 +104,10 @@ class DocumentCatalogue(Protocol):
     async def documents(
         self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
     ) -> list[DocumentCard]:
-        """Newest first."""
+        """Newest first; duplicates, cancelled and superseded ones are left out."""
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        """How many there are, with their passages."""
+        """How many of them are ready, with their passages, how many are not, and how many failed."""
 
 
 class DocumentPassages(Protocol):

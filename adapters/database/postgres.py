@@ -85,8 +85,6 @@ class PostgresTransport:
         self._timeout_s = timeout_s
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
-        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest,
-        counted for each try after a deadlock)."""
         return await retried(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
 
     async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:

@@ -80,14 +80,13 @@ class Transport(Protocol):
     """One way to the database: psycopg or PostgREST."""
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
-        """The rows of `select * from public.<function>(name => value, …)`, within the transport's own timeout.
-
-        `timeout_s` is for maintenance that takes longer; over PostgREST the project's own limits still apply.
+        """The rows of `select * from public.<function>(name => value, …)`, within the transport's own timeout, counted
+        for each try after a deadlock. `timeout_s` is for maintenance that takes longer; over PostgREST the project's
+        own limits still apply.
 
         Every public function `returns setof` a composite or `table (…)`. Raises DatabaseError when it refuses,
         DatabaseAway when it does not answer.
         """
-        ...
 
 
 async def retried(call: Callable[[], Awaitable[list[Row]]]) -> list[Row]:

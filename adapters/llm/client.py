@@ -165,18 +165,14 @@ class OpenAIChatModel:
         self._in_words = 0  # questions that still state the schema in words, because the model ignored the server's
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
-        """The whole answer. Raises ModelError."""
         return await self._complete(messages, {})
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
-        """Pieces of the answer as they come. Raises ModelError; ModelAway when it breaks off before its end."""
         started, written, half, ended, told = time.monotonic(), "", "", False, None
         chunks = self._chunks(messages)
         try:
             async for chunk in chunks:
-                told = (
-                    call_of(chunk, self.name) or told
-                )  # some servers report it with each piece, for all pieces so far
+                told = call_of(chunk, self.name) or told  # some servers tell of all pieces so far with each piece
                 ended = ended or has_ended(chunk)
                 piece, half = without_half(half + piece_of(chunk))
                 written += piece
@@ -198,7 +194,6 @@ class OpenAIChatModel:
     async def structured(
         self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
     ) -> Schema:
-        """An answer that fits `schema`, a model with fields. Raises ModelError."""
         answers, refused = ANSWERS if corrected else 1, self._refused
         rungs = self._rungs()
         for rung in rungs:

@@ -86,7 +86,6 @@ class FallbackModel:
 
     @property
     def name(self) -> str:
-        """The preferred model's name."""
         return self._models[0].model.name
 
     @property
@@ -95,7 +94,6 @@ class FallbackModel:
         return {guarded.model.name: guarded.breaker.is_open for guarded in self._models}
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
-        """The whole answer. Raises ModelError when no model gives one."""
         return await self._first(lambda model: model.complete(messages))
 
     async def structured(
@@ -107,7 +105,6 @@ class FallbackModel:
         return await self._first(lambda model: model.structured(messages, schema, corrected=corrected), final)
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
-        """Pieces of the answer as they come. Raises ModelError, also in mid-stream."""
         trouble: ModelError = ModelAway("every model rests")
         for guarded in self._awake():
             pieces, begun = guarded.model.stream(messages), False

@@ -135,6 +135,8 @@ class LocalEncoder:
     be compared with a question's.
     """
 
+    window_tokens = WINDOW_TOKENS
+
     def __init__(self, layout: EncoderLayout, *, context_tokens: int, threads: int, late: bool | None = None) -> None:
         self._context_tokens = min(context_tokens, layout.files.context_tokens)
         if self._context_tokens < SMALLEST_CONTEXT_TOKENS:
@@ -148,18 +150,12 @@ class LocalEncoder:
 
     @property
     def model(self) -> str:
-        """Name under which the vectors are stored; another model in a folder of this name has another."""
-        return f"{self._service}@{self._identity}"
+        return f"{self._service}@{self._identity}"  # another model in a folder of this name has another
 
     @property
     def _service(self) -> str:
         """The name by which people are told that it has failed."""
         return f"local/{self._layout.files.name}"
-
-    @property
-    def window_tokens(self) -> int:
-        """How many tokens one window may hold at the most."""
-        return WINDOW_TOKENS
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """For each window the vectors of its own chunks. Raises ServiceError."""

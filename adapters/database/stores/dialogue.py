@@ -21,7 +21,6 @@ class DialogueStore(rows.Store):
     async def recollect(
         self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
     ) -> Dialogue:
-        """The window, the summary, and `recalled` archived exchanges most like `terms`, in one call."""
         found = await self._call("recollect", user=user, session=session, pairs=pairs, terms=terms, recalled=recalled)
         parts = {name: [row for row in found if row["part"] == name] for name in ("summary", "recalled", "window")}
         return Dialogue(
@@ -41,7 +40,6 @@ class DialogueStore(rows.Store):
         answer_terms: Sequence[str],
         keep: int,
     ) -> int:
-        """Add an exchange, keep the last `keep` messages and move older ones to the archive; returns how many moved."""
         (archived,) = await self._values(
             int,
             "insert_and_trim_pairs",
@@ -60,7 +58,6 @@ class DialogueStore(rows.Store):
         return archived
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
-        """The summary so far, and the archived exchanges that it does not cover yet, oldest first."""
         pending = await self._call("unsummarised_pairs", user=user, session=session, limit=limit)
         known = await self.recollect(user, session, pairs=0, terms=(), recalled=0)
         return Unsummarised(
@@ -70,7 +67,6 @@ class DialogueStore(rows.Store):
         )
 
     async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
-        """Keep it; False when a later one is there, or the dialogue was erased meanwhile."""
         return await self._does("save_summary", user=user, session=session, summary=summary, up_to=up_to)
 
     async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
@@ -111,11 +107,9 @@ class KeptReadingStore(rows.Store):
     """Meets `rag.ports.ReadingMemory`."""
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
-        """The replies that this base has kept, oldest first."""
         return await self._records(KeptReading, "recall_readings", base=base, request=request)
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
-        """Keep a reply, unless the base does not hold all its documents."""
         documents, content = list(reading.documents), reading.content
         await self._call(
             "keep_reading", base=base, request=request, key=reading.key, documents=documents, content=content

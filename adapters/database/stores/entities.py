@@ -22,29 +22,24 @@ class EntityStore(rows.Store):
     `EntityGraph`."""
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
-        """The next ready document that nobody has read entities from; None when there is none."""
         return await self._record(ClaimedEnrichment, "claim_enrichment", lease_s=lease_s, attempts=attempts, only=only)
 
     async def read_again(self, *, reader: str) -> int:
-        """Queue all documents of this reader once more, behind new ones; returns how many."""
         waiting = 0
         while found := await self._call("read_again", reader=reader, limit=PAGE_ROWS):
             waiting += len(found)
         return waiting
 
     async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
-        """Extend the lease to `lease_s` from now."""
         await self._leased("renew_enrichment", claimed.document, claimed.lease, lease_s=lease_s)
 
     async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str, is_final: bool) -> None:
-        """Release it for a later retry, or give it up (`is_final`)."""
         document, said = claimed.document, storable(problem)
         await self._leased(
             "postpone_enrichment", document, claimed.lease, delay_s=delay_s, problem=said, final=is_final
         )
 
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
-        """Keep what was found in place of any earlier, and end the work."""
         content: dict[str, JsonValue] = {
             "entities": [_at_chunk(entity) for entity in found.entities],
             "aliases": [vars(alias) for alias in found.aliases],
@@ -54,7 +49,6 @@ class EntityStore(rows.Store):
         await self._leased("store_entities", claimed.document, claimed.lease, found=written, reader=reader)
 
     async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:
-        """The document's passages, in order."""
         spans: list[PassageSpan] = []
         after = -1
         while True:
@@ -67,7 +61,6 @@ class EntityStore(rows.Store):
             after = rows.value(int, page[-1]["ordinal"])
 
     async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
-        """Entities of the base that are found under these keys."""
         found: list[RegisteredEntity] = []
         for start in range(0, len(keys), KEYS_AT_ONCE):
             some = keys[start : start + KEYS_AT_ONCE]
@@ -75,20 +68,17 @@ class EntityStore(rows.Store):
         return found
 
     async def named(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[NamedEntity]:
-        """The same for a question, with what is needed to judge which is meant; one call."""
         return await self._records(NamedEntity, "resolve_names", base=base, keys=keys, limit=limit) if keys else []
 
     async def facts(
         self, base: BaseId, *, entity: str | None, relations: Sequence[str], related: bool, limit: int
     ) -> list[GraphFact]:
-        """Facts about an entity, or about all (None), the newest documents first."""
         found = await self._call(
             "entity_facts", base=base, entity=entity, relations=list(relations), related=related, limit=limit
         )
         return [_graph_fact(row) for row in found]
 
     async def unread(self, base: BaseId) -> int:
-        """How many documents wait for their first reading."""
         return (await self._values(int, "unread_for_entities", "unread", base=base))[0]
 
 

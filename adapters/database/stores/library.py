@@ -19,12 +19,11 @@ from rag.reservations import DayBounds, Reservation
 
 
 class LibraryStore(rows.Store):
-    """What a base holds."""
+    """What a base holds; meets `rag.ports.DocumentCatalogue`."""
 
     async def documents(
         self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
     ) -> list[DocumentCard]:
-        """Newest first; duplicates, cancelled and superseded ones are left out."""
         cards: list[DocumentCard] = []
         while len(cards) < limit:
             wanted = min(limit - len(cards), PAGE_ROWS)
@@ -43,7 +42,6 @@ class LibraryStore(rows.Store):
         return cards
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        """How many of the listed documents are ready, with their passages, how many are not, and how many failed."""
         return (await self._records(Removed, "count_base", base=base, name_contains=name_contains))[0]
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:

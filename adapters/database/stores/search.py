@@ -74,7 +74,6 @@ class SearchStore(rows.Store):
         return _Found(candidates=rows.candidates(found), as_of=found[0]["as_of"] if found else None)
 
     async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
-        """Up to `query.limit` documents that the terms choose, best first."""
         found = await self._records(
             DocumentMatch,
             "find_documents",
@@ -88,17 +87,14 @@ class SearchStore(rows.Store):
     async def documents_saying_first(
         self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0
     ) -> list[DocumentMatch]:
-        """The documents that have all of the terms in their first passage or their names, by id."""
         return await self._records(
             DocumentMatch, "documents_saying_first", base=base, terms=terms, limit=limit, offset=offset
         )
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
-        """One passage of this base; None when the base does not hold it (any more)."""
         return next(iter(rows.passages(await self._call("passage", base=base, chunk=chunk))), None)
 
     async def holds_documents(self, base: BaseId) -> bool:
-        """Whether the base has any searchable passage."""
         return any(await self._values(bool, "holds_documents", "holds", base=base))
 
     async def ensure_index(self) -> bool:
@@ -144,15 +140,12 @@ class NextVectorStore(rows.Store):
     """Meets `ingestion.indexing.VectorStore`."""
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
-        """Bases with passages of another model; `name` asks for one."""
         return await self._records(OutdatedBase, "outdated_bases", model=model, name=name)
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
-        """Ready documents with passages that `model` has no vector for."""
         return await self._values(DocumentId, "outdated_documents", "document_id", base=base, model=model)
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
-        """All passages of a document, in order."""
         found: list[StoredChunk] = []
         while True:
             after = found[-1].chunk.ordinal if found else -1
@@ -164,7 +157,6 @@ class NextVectorStore(rows.Store):
                 return found
 
     async def store(self, base: BaseId, model: str, vectors: Sequence[tuple[ChunkId, Vector]]) -> None:
-        """Store new vectors beside the old ones."""
         for first in range(0, len(vectors), VECTORS_A_CALL):
             some = [
                 {"chunk_id": chunk, "embedding": vector_text(vector) if vector else None}
@@ -173,7 +165,6 @@ class NextVectorStore(rows.Store):
             await self._call("store_next_vectors", base=base, model=model, vectors=json_text(some))
 
     async def switch(self, base: BaseId, model: str) -> bool:
-        """Switch the base to its new vectors; False when some are missing."""
         missing = await self._values(int, "switch_model", "missing", base=base, model=model)
         return missing == [0]
 
@@ -187,6 +178,5 @@ class PassageStore(rows.Store):
     """Meets `rag.ports.DocumentPassages`."""
 
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
-        """Up to `limit` (below 1000) passages with an ordinal over `after`; none when the base does not hold it."""
         found = await self._call("read_passages", base=base, document=document, after=after, limit=limit)
         return rows.passages(found)

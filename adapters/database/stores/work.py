@@ -41,7 +41,6 @@ class TextStore(rows.Store):
     """Meets `ingestion.ports.DocumentText`."""
 
     async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> Sequence[Block]:
-        """All blocks in order, or those that begin within `most_chars`; empty when the base holds no such document."""
         spool = Spool(None, BLOCKS)
         after, chars = -1, 0
         while True:
@@ -69,8 +68,6 @@ class WorkStore(rows.Store):
     async def claim(
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
     ) -> ClaimedDocument | None:
-        """The next document of these lanes, or one whose lease has expired; None when there is none. With each lane the
-        number of places that one person, and one base, may hold."""
         asked = () if only is None else (only,)
         claimed = await self.claim_together(worker=worker, lease_s=lease_s, most=1, only=asked, lanes=lanes)
         return claimed[0] if claimed else None
@@ -78,7 +75,6 @@ class WorkStore(rows.Store):
     async def claim_together(
         self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
     ) -> list[ClaimedDocument]:
-        """As `claim`; of notes and small files up to `most`, all of one person and base."""
         found = await self._call(
             "claim_documents",
             worker=worker,
@@ -92,15 +88,12 @@ class WorkStore(rows.Store):
         return [rows.claimed_document(row) for row in found]
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
-        """Extend the lease to `lease_s` from now."""
         await self._held("renew_lease", document, lease_s=lease_s)
 
     async def give_back(self, document: ClaimedDocument) -> None:
-        """Release it as if it had not been claimed; what is stored of it is kept."""
         await self._held("return_document", document)
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
-        """Report its stage and progress."""
         await self._held("report_progress", document, status=status, done=done, total=total)
 
     async def record_content(
@@ -111,7 +104,6 @@ class WorkStore(rows.Store):
         size_bytes: int | None = None,
         media_type: str | None = None,
     ) -> PublishedDocument | None:
-        """Record the content's hash. Returns the duplicate or the namesake that stops the work, if there is one."""
         found = await self._held(
             "record_content",
             document,
@@ -122,7 +114,6 @@ class WorkStore(rows.Store):
         return next(iter(rows.records(PublishedDocument, found)), None)
 
     async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
-        """The same for several files of one claim; returns those with which the work goes on."""
         if not contents:
             return ()
         sent: list[Mapping[str, JsonValue]] = [
@@ -133,12 +124,10 @@ class WorkStore(rows.Store):
         return await self._values(DocumentId, "record_contents", "id", lease=lease, contents=json_text(sent))
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
-        """Turn a file that holds nothing but an address into a link, queued as if the address had been sent."""
         address = storable(link.identifier)
         await self._held("become_link", document, address=address, name_key=source_key(link), lane=link.lane)
 
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
-        """What was read in a ready version with the same content; None when there is none (any more)."""
         for row in await self._held("known_reading", document):
             blocks = await self._text.blocks(document.base_id, rows.value(DocumentId, row["id"]))
             if len(blocks) == rows.value(int, row["blocks"]):  # otherwise it was deleted during the reading
@@ -146,8 +135,6 @@ class WorkStore(rows.Store):
         return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
-        """Store title, figures and all blocks, a book's in several calls. Returns how many chunks earlier attempts
-        left."""
         batches = in_portions(parsed.blocks, _written_chars, limit=BATCH_CHARS)
 
         def following() -> Sequence[Block]:  # read back from a file, if there are many
@@ -164,7 +151,6 @@ class WorkStore(rows.Store):
         return rows.value(int, found[0]["stored"])
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
-        """Drop what earlier attempts stored, except chunks of this model with these digests. Returns their ordinals."""
         found = await self._held("keep_chunks", document, model=model, digests=list(digests))
         return set(rows.value(list[int], found[0]["kept"]))
 
@@ -183,8 +169,6 @@ class WorkStore(rows.Store):
         parsed: Document | None = None,
         content_hash: str | None = None,
     ) -> PublishedDocument:
-        """Store the last chunks and make the document ready. Raises SourceError where there is no room, DatabaseError
-        when not all `chunks` are stored."""
         written, vectors = await asyncio.to_thread(_write, last)  # tens of milliseconds, where there are many
         found = await self._held_within_bound(
             "publish_document",
@@ -198,8 +182,6 @@ class WorkStore(rows.Store):
         return rows.records(PublishedDocument, found)[0]
 
     async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
-        """Store whole documents of one claim and end them. Returns those that have ended, and whether they are
-        ready."""
         if not whole:
             return {}
         documents, vectors = await asyncio.to_thread(_write_whole, whole)
@@ -214,11 +196,9 @@ class WorkStore(rows.Store):
         return {rows.value(DocumentId, row["id"]): bool(row["is_ready"]) for row in found}
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
-        """Queue it for a later retry."""
         await self._held("postpone_document", document, delay_s=delay_s, **_failure_arguments(failure))
 
     async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
-        """Mark it as failed; what was stored of it is removed."""
         await self._held("fail_document", document, **_failure_arguments(failure))
 
     async def _held_within_bound(
