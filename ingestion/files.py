@@ -2,8 +2,8 @@
 
 In: the folder that all processes of an installation share; pieces of bytes; pages as the crawler got them. Out: a
 private folder, removed at the end, however the work ends; the file, its size and SHA-256; for the site parser a file of
-JSON lines. The owner of a folder holds the lock on the file beside it, which ends with the owner's process; the next
-document removes the folders that killed processes left. Writing is plain blocking I/O in small pieces.
+JSON lines. The owner of a folder holds a lock on it, which ends with the owner's process; the next document removes the
+folders that killed processes left. Writing is plain blocking I/O in small pieces.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,6 @@ from domain.documents import UnreadPart
 
 SITE_TYPE = "application/x-baza-site"
 _GATE = "gate.lock"  # held while folders are made and swept, so that a new folder does not look abandoned
-_SUFFIX = ".held"
 
 READ_BYTES = 1 << 18
 MEGABYTE = 1 << 20
@@ -37,12 +36,12 @@ def document_folder(root: Path) -> Iterator[Path]:
     folder = root / uuid4().hex
     with locked(root / _GATE):
         _sweep(root)
-        lock = _take(folder.with_suffix(_SUFFIX))
         folder.mkdir(mode=0o700)
+        lock = _take(folder, os.O_RDONLY)
     try:
         yield folder
     finally:
-        _remove(folder)
+        shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
 
 
@@ -50,43 +49,28 @@ def document_folder(root: Path) -> Iterator[Path]:
 def locked(path: Path) -> Iterator[None]:
     """Waits until no other process holds the lock on the file (made when missing); that of a process that is killed
     ends with it."""
-    descriptor = _take(path)
+    descriptor = _take(path, os.O_RDWR | os.O_CREAT)
     try:
         yield
     finally:
         os.close(descriptor)
 
 
-def _take(path: Path) -> int:
-    """Open the file and wait for its lock; closing the descriptor releases it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _take(path: Path, flags: int) -> int:
+    """Open the file or folder and wait for its lock; closing the descriptor releases it."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor
 
 
 def _sweep(root: Path) -> None:
     """Remove the folders whose owners' processes are gone."""
-    for name in os.listdir(root):
-        if not name.endswith(_SUFFIX):
-            continue
-        path = root / name
-        with _opened(path) as descriptor:
-            if descriptor is not None and try_lock(descriptor):
-                _remove(path.with_suffix(""))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[int | None]:
-    """A descriptor; None when the owner has just removed the file."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        yield None
-        return
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    for folder in root.iterdir():
+        with suppress(FileNotFoundError, NotADirectoryError):  # its owner has just removed it
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            if try_lock(descriptor):
+                shutil.rmtree(folder, ignore_errors=True)
+            os.close(descriptor)
 
 
 def try_lock(descriptor: int) -> bool:
@@ -96,11 +80,6 @@ def try_lock(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.with_suffix(_SUFFIX).unlink(missing_ok=True)
 
 
 class Oversize(Exception):

@@ -36,7 +36,7 @@ def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
-    assert len(_left(tmp_path)) == 2
+    assert len(_left(tmp_path)) == 1
     with document_folder(tmp_path):
         pass
     assert _left(tmp_path) == []
