@@ -8,7 +8,6 @@ function file, which have to stand there once, and puts the file back afterwards
 
 import argparse
 import asyncio
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,11 +62,10 @@ VARIANTS = (
 class Bench:
     """The bases of one folder."""
 
-    def __init__(self, parts: Parts, connection: psycopg.Connection, data: Path, scratch: Path) -> None:
+    def __init__(self, parts: Parts, connection: psycopg.Connection, data: Path) -> None:
         self._parts = parts
         self._connection = connection
         self._data = data
-        self._scratch = scratch
 
     async def measure(self, name: str, variants: Sequence[Variant]) -> None:
         """A line for each variant."""
@@ -125,10 +123,10 @@ class Bench:
 
     def _made(self, name: str) -> Base:
         if name == REPORTS:
-            return read_reports(self._data / name, self._scratch)
+            return read_reports(self._data / name)
         form, size = name.split(":")
         seed = SEED if form in DEVELOPED_ON else REPORTED_SEED
-        return made_base(form, seed=seed, size=int(size), folder=self._scratch)
+        return made_base(form, seed=seed, size=int(size))
 
     def _identifiers(self, base: BaseId) -> dict[DocumentId, str]:
         rows = self._connection.execute(
@@ -142,9 +140,9 @@ async def run(data: Path, home: Path, names: Sequence[str], variants: Sequence[V
     settings = Settings.read({"BAZA_HOME": str(home)})
     configure_logging(settings.home / "log", level="WARNING", style="text", destination="file")
     async with open_parts(settings) as parts, embedded_database(settings.home) as url:
-        with psycopg.connect(url, autocommit=True) as connection, tempfile.TemporaryDirectory() as scratch:
+        with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("set search_path = public, baza_internal, extensions")
-            bench = Bench(parts, connection, data, Path(scratch))
+            bench = Bench(parts, connection, data)
             for name in names:
                 await bench.measure(name, variants)
             bench.alter(VARIANTS[0])

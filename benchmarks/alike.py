@@ -39,8 +39,7 @@ from bot.settings import Settings
 from bot.texts import load_texts
 from domain.documents import ANY_LANE, SourceType
 from domain.ids import BaseId, DocumentId, SessionId, UserId
-from ingestion.chunking.chunker import cut_chunks
-from ingestion.chunking.passages import Passages, gather_passages
+from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.indexing import Indexer
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.text import read_text
@@ -113,7 +112,7 @@ class Base:
     unnamed: tuple[str, ...] = ()  # questions that say of no document that it is meant
 
 
-def made_base(form: str, *, seed: int, size: int, folder: Path, most: int = QUESTIONS) -> Base:
+def made_base(form: str, *, seed: int, size: int, most: int = QUESTIONS) -> Base:
     """Documents of a form as text files."""
     documents: list[tuple[str, Document, Passages]] = []
     questions = []
@@ -122,7 +121,7 @@ def made_base(form: str, *, seed: int, size: int, folder: Path, most: int = QUES
         name = _unused(made.file_name, used)
         used.add(name)
         parsed = read_text(made.text, name=name)
-        documents.append((name, parsed, _cut(parsed, folder)))
+        documents.append((name, parsed, _cut(parsed)))
         for asked in made.questions:
             said = _one_line(asked.answer)
             questions.append(Question(text=asked.text, document=number, answers=partial(_says, said), said=said))
@@ -142,12 +141,12 @@ def _unused(name: str, used: set[str]) -> str:
     return name if name not in used else next(each for each in numbered if each not in used)
 
 
-def read_reports(folder: Path, scratch: Path) -> Base:
+def read_reports(folder: Path) -> Base:
     """FinanceBench: the answer is a page of the evidence."""
     documents = []
     for path in sorted((folder / "pdf").glob("*.pdf")):
         parsed = parse_file(path, name=path.name, media_type=None)
-        documents.append((path.name, parsed, _cut(parsed, scratch)))
+        documents.append((path.name, parsed, _cut(parsed)))
     numbers = {name: number for number, (name, _, _) in enumerate(documents)}
     with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -171,10 +170,14 @@ def _is_on(pages: frozenset[int], chunk: Chunk | Passage) -> bool:
     return any(first <= page <= (chunk.locator.page_end or first) for page in pages)
 
 
-def _cut(parsed: Document, folder: Path) -> Passages:
+def _cut(parsed: Document) -> Passages:
     limits = Settings.read({}).worker
-    chunks = cut_chunks(parsed.blocks, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
-    return gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=folder)
+    return cut_passages(
+        parsed.blocks,
+        PassageSizes(
+            chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens, window_tokens=WINDOW_TOKENS
+        ),
+    )
 
 
 def _one_line(text: str) -> str:
@@ -311,15 +314,15 @@ def ask_langchain(base: Base, python: Path) -> dict[str, Tally]:
     return {name: tallied(base, ranked) for name, ranked in json.loads(run.stdout).items()}
 
 
-def bases(arguments: argparse.Namespace, scratch: Path) -> Iterator[Base]:
+def bases(arguments: argparse.Namespace) -> Iterator[Base]:
     """What is asked about, one after the other."""
     if arguments.reports:
-        yield read_reports(arguments.reports, scratch)
+        yield read_reports(arguments.reports)
         return
     seed = arguments.seed or (REPORTED_SEED if arguments.reported else SEED)
     for form in arguments.forms or (REPORTED_ON if arguments.reported else DEVELOPED_ON):
         for size in arguments.sizes:
-            yield made_base(form, seed=seed, size=size, folder=scratch, most=arguments.questions)
+            yield made_base(form, seed=seed, size=size, most=arguments.questions)
 
 
 async def run(arguments: argparse.Namespace) -> None:
@@ -329,7 +332,7 @@ async def run(arguments: argparse.Namespace) -> None:
         settings = Settings.read({"BAZA_HOME": home, **model})
         configure_logging(settings.home / "log", level="WARNING", style="text", destination="file")
         async with open_parts(settings) as parts:
-            for base in bases(arguments, Path(home)):
+            for base in bases(arguments):
                 if arguments.model:
                     await report_vectors(parts, base, settings.home)
                 else:

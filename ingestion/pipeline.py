@@ -274,7 +274,7 @@ async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser,
         return blocks.passages
     beginning = islice(blocks, SHORT_CHARS)  # no block is empty
     if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
-        return cut_passages(blocks, sizes, folder=folder)
+        return cut_passages(blocks, sizes)
     return await cutter.cut(blocks, sizes, folder)
 
 

@@ -71,7 +71,6 @@ class Stretch:
         self._text = ""
         self._start = 0  # offset of `_text` in the document's text
         self._end = 0
-        self._begins: list[int] = []  # for each piece, the offset of its block in the document's text
 
     def text(self, start: int, end: int) -> str:
         """The document's text from `start` to `end`, which must lie in the blocks of `pieces`."""
@@ -80,8 +79,7 @@ class Stretch:
     def move_on(self, behind: int) -> None:
         """Drop the first `behind` pieces and read on."""
         del self.pieces[:behind]
-        del self._begins[:behind]
-        first = self._begins[0] if self._begins else self._end  # where the block begins: a table's header is there
+        first = self.pieces[0].start if self.pieces else self._end
         texts = [self._text[first - self._start :]]
         self._start = first
         read = 0
@@ -90,9 +88,7 @@ class Stretch:
             if block is None:
                 self.is_last = True
                 break
-            pieces = self._knife.cut(block)
-            self.pieces.extend(pieces)
-            self._begins.extend([self._end] * len(pieces))
+            self.pieces += self._knife.cut(block)
             texts += (block.text, BLOCK_SEPARATOR)
             self._end += len(block.text) + len(BLOCK_SEPARATOR)
             read += len(block.text) + len(BLOCK_SEPARATOR)
@@ -135,12 +131,11 @@ def _pack(stretch: Stretch, *, budget: int, overlap: int) -> Iterator[Chunk]:
         end = _end_before_block(pieces, start, own, end, budget)
         end = _leave_announcements(pieces, own, end, budget)
         lead = pieces[start].lead
-        header = stretch.text(lead.start, lead.end) + "\n" if lead is not None else ""
         span = Span(start=pieces[start].start, end=pieces[end - 1].end)
         locators = [piece.locator for piece in pieces[start:end]]
         yield Chunk(
             ordinal=ordinal,
-            text=header + stretch.text(span.start, span.end),
+            text=(lead.text if lead else "") + stretch.text(span.start, span.end),
             span=span,
             locator=join_locators(locators, own=locators[own - start :]),
         )

@@ -59,31 +59,22 @@ class CutBlocks(Joined[Block]):
         self.sizes = sizes
 
 
-def gather_passages(chunks: Iterable[Chunk], *, window_tokens: int, folder: Path) -> Passages:
-    """Spool the chunks, to `folder` if there are many, and plan the windows. Raises OSError."""
-    spool = Spool(folder, WRITING)
-    costs = array("l")
-    for batch in in_portions(chunks, lambda _: 1, limit=BATCH_CHUNKS):
-        costs.extend(map(cost_of, batch))
-        spool.add(batch, size=sum(len(chunk.text) for chunk in batch))
-    return Passages(chunks=spool.finish(), windows=tuple(plan_windows(costs, window_tokens=window_tokens)))
+def cut_passages(blocks: Iterable[Block], sizes: PassageSizes) -> Passages:
+    """All passages of a short text, in memory."""
+    chunks = tuple(cut_chunks(blocks, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens))
+    windows = plan_windows([cost_of(chunk) for chunk in chunks], window_tokens=sizes.window_tokens)
+    return Passages(chunks=chunks, windows=tuple(windows))
 
 
-def cut_passages(blocks: Iterable[Block], sizes: PassageSizes, *, folder: Path) -> Passages:
-    """All of it here and now. Raises OSError."""
+def passage_lines(blocks: Iterable[Block], sizes: PassageSizes) -> Iterator[bytes]:
+    """Those of any text as lines, for another process: batches of chunks, and the windows last."""
     chunks = cut_chunks(blocks, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens)
-    return gather_passages(chunks, window_tokens=sizes.window_tokens, folder=folder)
-
-
-def passage_lines(chunks: Iterable[Chunk], *, window_tokens: int) -> Iterator[bytes]:
-    """The same as lines, for another process: batches of chunks, and the windows last."""
     costs = array("l")
     for batch in in_portions(chunks, lambda _: 1, limit=BATCH_CHUNKS):
         costs.extend(map(cost_of, batch))
         yield _write(batch) + b"\n"
-    windows = [
-        [place.start, place.own, place.end, place.reach] for place in plan_windows(costs, window_tokens=window_tokens)
-    ]
+    places = plan_windows(costs, window_tokens=sizes.window_tokens)
+    windows = [[place.start, place.own, place.end, place.reach] for place in places]
     yield json.dumps({"windows": windows}).encode() + b"\n"
 
 

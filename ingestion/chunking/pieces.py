@@ -7,7 +7,7 @@ code blocks) in order, larger ones cut further; nothing but whitespace is omitte
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -104,13 +104,11 @@ SPLITTERS: dict[BlockKind, tuple[Splitter, ...]] = {
 """Splitters of each kind of block, coarsest first: the first always applies, the others to what exceeds a passage."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Lead:
+class Lead(NamedTuple):
     """The table header that a passage repeats when it begins in the middle of the table."""
 
-    start: int
-    end: int
-    weight: int  # hundredths of a token, including the line end after it
+    text: str  # with the line end after it
+    weight: int  # hundredths of a token
 
 
 class Piece(NamedTuple):
@@ -166,10 +164,9 @@ class Knife:
         for start, stop, weight, whole, announces, locator, lead in _cut_block(block, self._limit):
             gap = (offset + start - end) * SPACE_WEIGHT
             end = offset + stop
-            moved = None if lead is None else replace(lead, start=lead.start + offset, end=lead.end + offset)
             # Positional, in field order: keyword arguments would take twice as long.
             useless = announces or opens
-            pieces.append(Piece(offset + start, end, weight, gap, kind, locator, whole, number, useless, moved))
+            pieces.append(Piece(offset + start, end, weight, gap, kind, locator, whole, number, useless, lead))
         self._previous_end = end
         self._offset = offset + len(block.text) + len(BLOCK_SEPARATOR)
         self._number += 1
@@ -230,5 +227,5 @@ def _lead(block: Block, header: Offsets | None, limit: int) -> Lead | None:
     for start, _ in split_lines(block.text[: header[1]])[:-1]:
         weight = weigh_text(block.text[start : header[1]]) + SPACE_WEIGHT
         if weight <= limit * LARGEST_LEAD:
-            return Lead(start=start, end=header[1], weight=weight)
+            return Lead(text=f"{block.text[start : header[1]]}\n", weight=weight)
     return None

@@ -18,8 +18,7 @@ from types import FrameType
 
 import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
 
-from ingestion.chunking.chunker import cut_chunks
-from ingestion.chunking.passages import PassageSizes, passage_lines
+from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
 from ingestion.files import SITE_TYPE
 from ingestion.parsers import (
@@ -46,7 +45,7 @@ from ingestion.parsers.codec import Request, Task, Tell, tell_pages
 from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.kinds import FileInfo, FileKind, inspect_file
 from ingestion.parsers.unpack import unpack
-from ingestion.records import Block, Document
+from ingestion.records import Document
 from sandbox.confinement import Layer, allow_reporting
 from sandbox.records import LINE_BYTES, from_line, to_line
 
@@ -145,7 +144,7 @@ def _parse_file(request: Request, _: BufferedReader) -> Iterator[bytes]:
     yield from codec.encode_document(document)
     if request.sizes:
         is_text = isinstance(document.blocks, tuple) and not document.pages_without_text
-        yield from _passages(document.blocks if is_text else (), request.sizes)
+        yield from passage_lines(document.blocks if is_text else (), request.sizes)
 
 
 def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
@@ -172,12 +171,7 @@ def _cut(request: Request, stream: BufferedReader) -> Iterable[bytes]:
     if request.sizes is None:
         raise ValueError("no sizes")
     blocks = (block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line))
-    return _passages(blocks, request.sizes)
-
-
-def _passages(blocks: Iterable[Block], sizes: PassageSizes) -> Iterator[bytes]:
-    chunks = cut_chunks(blocks, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens)
-    return passage_lines(chunks, window_tokens=sizes.window_tokens)
+    return passage_lines(blocks, request.sizes)
 
 
 TASKS: dict[Task, Callable[[Request, BufferedReader], Iterable[bytes]]] = {

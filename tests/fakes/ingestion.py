@@ -327,7 +327,7 @@ class CutHere(ParseProcess):
 
     async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
         """At once."""
-        return cut_passages(blocks, sizes, folder=folder)
+        return cut_passages(blocks, sizes)
 
 
 class WordAnalyzer:

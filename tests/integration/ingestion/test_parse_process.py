@@ -243,7 +243,7 @@ async def test_a_text_is_cut_as_it_would_be_here(parser: ParseProcess, tmp_path:
         for number in range(3_000)
     )
     passages = await parser.cut(blocks, SIZES, tmp_path)
-    here = cut_passages(blocks, SIZES, folder=tmp_path)
+    here = cut_passages(blocks, SIZES)
     assert (list(passages.chunks), passages.windows) == (list(here.chunks), here.windows)
 
 
@@ -255,7 +255,7 @@ async def test_a_file_is_cut_where_it_is_read(parser: ParseProcess, tmp_path: Pa
     plain = await parser.parse(_fetched(path), progress_of(FakeQueue()))
     cut = await parser.parse(_fetched(path), progress_of(FakeQueue()), SIZES)
     assert isinstance(cut.blocks, CutBlocks)
-    here = cut_passages(plain.blocks, SIZES, folder=tmp_path)
+    here = cut_passages(plain.blocks, SIZES)
     assert (list(cut.blocks), cut.blocks.passages, cut.blocks.sizes) == (list(plain.blocks), here, SIZES)
 
 

@@ -8,22 +8,35 @@ from hypothesis import HealthCheck, given, settings
 from domain.locator import Locator
 from ingestion import spool
 from ingestion.chunking.chunker import chunk_document
-from ingestion.chunking.passages import PassageLines, gather_passages, passage_lines
+from ingestion.chunking.passages import PassageLines, Passages, PassageSizes, cut_passages, passage_lines
 from ingestion.chunking.windows import split_into_windows
-from ingestion.records import Document
+from ingestion.records import Chunk, Document
 from ingestion.spool import Spooled
 from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of, paragraph
 
-WINDOW_TOKENS = 300
+SIZES = PassageSizes(chunk_tokens=40, overlap_tokens=10, window_tokens=300)
+OF_A_BOOK = PassageSizes(chunk_tokens=300, overlap_tokens=50, window_tokens=3_000)
+
+
+def chunks_of(document: Document, sizes: PassageSizes) -> tuple[Chunk, ...]:
+    return chunk_document(document, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens)
+
+
+def through_lines(document: Document, sizes: PassageSizes, folder: Path) -> Passages:
+    lines = PassageLines(folder)
+    *batches, last = passage_lines(document.blocks, sizes)
+    assert [lines.add(batch) for batch in batches] == [None] * len(batches)
+    passages = lines.add(last)
+    assert passages is not None
+    return passages
 
 
 @given(DOCUMENTS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_windows_are_those_of_the_chunks(tmp_path: Path, document: Document) -> None:
-    chunks = chunk_document(document, chunk_tokens=40, overlap_tokens=10)
-    passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_windows_are_those_of_the_chunks(document: Document) -> None:
+    passages = cut_passages(document.blocks, SIZES)
     windows = tuple(map(passages.window, passages.windows))
-    assert windows == split_into_windows(chunks, window_tokens=WINDOW_TOKENS)
+    assert windows == split_into_windows(chunks_of(document, SIZES), window_tokens=SIZES.window_tokens)
 
 
 @pytest.fixture
@@ -37,19 +50,19 @@ def held_bytes(monkeypatch: pytest.MonkeyPatch) -> int:
 def test_a_book_comes_back_from_its_file_as_it_was(tmp_path: Path, held_bytes: int) -> None:
     words = "Плата вносится до пятого числа. " * 40
     blocks = tuple(paragraph(f"{number}. {words}", "Договор", page=number + 1) for number in range(40))
-    chunks = chunk_document(Document(title="t", blocks=blocks), chunk_tokens=300, overlap_tokens=50)
-    passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS * 10, folder=tmp_path)
+    document = Document(title="t", blocks=blocks)
+    chunks = chunks_of(document, OF_A_BOOK)
+    passages = through_lines(document, OF_A_BOOK, tmp_path)
     windows = tuple(map(passages.window, passages.windows))
     assert sum(len(chunk.text) for chunk in chunks) > held_bytes
     assert isinstance(passages.chunks, Spooled)
     assert tuple(passages.chunks) == chunks
-    assert windows == split_into_windows(chunks, window_tokens=WINDOW_TOKENS * 10)
+    assert windows == split_into_windows(chunks, window_tokens=OF_A_BOOK.window_tokens)
 
 
 @pytest.mark.usefixtures("held_bytes")
 def test_half_a_character_does_not_stop_a_book(tmp_path: Path) -> None:
-    chunks = chunk_document(document_of("\ud800" + "слово. " * 3_000), chunk_tokens=300, overlap_tokens=0)
-    passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
+    passages = through_lines(document_of("\ud800" + "слово. " * 3_000), OF_A_BOOK, tmp_path)
     assert isinstance(passages.chunks, Spooled)
     assert (passages.chunks[0].text[0], passages.chunks[0].locator) == ("\ud800", Locator())
 
@@ -57,14 +70,7 @@ def test_half_a_character_does_not_stop_a_book(tmp_path: Path) -> None:
 @given(DOCUMENTS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_passages_that_come_in_lines_are_those_that_were_cut(tmp_path: Path, document: Document) -> None:
-    chunks = chunk_document(document, chunk_tokens=40, overlap_tokens=10)
-    lines = PassageLines(tmp_path)
-    *batches, last = passage_lines(chunks, window_tokens=WINDOW_TOKENS)
-    assert [lines.add(batch) for batch in batches] == [None] * len(batches)
-    passages = lines.add(last)
-    assert passages is not None
-    assert tuple(passages.chunks) == chunks
-    assert passages == gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
+    assert through_lines(document, SIZES, tmp_path) == cut_passages(document.blocks, SIZES)
 
 
 @pytest.mark.parametrize(
