@@ -21,7 +21,7 @@ from rag.answering.language import LANGUAGE_REMARKS, quotes_in_another_language,
 from rag.answering.marks import ParsedAnswer, divided, read
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
-from rag.answering.rules import Evidence, remarks_on, remarks_on_beginning
+from rag.answering.rules import remarks_on, remarks_on_beginning
 from rag.answering.statements import split, without
 from rag.metering import CheckCounts
 from rag.planning.plain_planner import without_remainder
@@ -75,21 +75,17 @@ class Judged:
 class _Writing:
     """One answer on its way; what the model has written is still there when the stream breaks."""
 
-    model: ChatModel
-    prompts: Prompts
-    settings: AnswerSettings
-    check: SupportCheck | None
-    plain: PlainAnswers
+    writer: "AnswerWriter"
     prompt: AnswerPrompt
     stop: asyncio.Event
     raw: str = ""
     looked_at: int = 0  # length of `raw` when it was last parsed
     shown: ParsedAnswer = NOT_SHOWN
 
-    @cached_property
-    def assignment(self) -> Assignment:
-        """What is answered."""
-        return self.prompt.assignment
+    def __post_init__(self) -> None:
+        self.model, self.settings = self.writer.model, self.writer.settings
+        self.assignment = self.prompt.assignment
+        self.plain = PlainAnswers(self.writer.prompts, self.settings.language)
 
     @cached_property
     def instead(self) -> Draft:
@@ -148,11 +144,10 @@ class _Writing:
     async def _finished(self, raw: str) -> Draft:
         """The whole answer, checked, and written once more when it may not be shown, unless the person stops it
         meanwhile."""
-        first = self._by_rules(raw)
         try:
-            first = await unless_set(self.stop, self._by_meaning(first))
+            first = await unless_set(self.stop, self._judged(raw))
         except BrokenOff:
-            return self._stopped(first.reading)
+            return self._stopped(understood(raw, self.prompt))
         if self._is_unwanted(first.reading):
             return NOTHING
         complaints = first.complaints
@@ -171,7 +166,7 @@ class _Writing:
 
     async def _again(self, raw: str, complaints: Sequence[str]) -> Judged:
         """The model's second try, judged; empty when the model fails."""
-        stricter = self.prompts.stricter.fill(remarks="\n".join(f"- {remark}" for remark in complaints))
+        stricter = self.writer.prompts.stricter.fill(remarks="\n".join(f"- {remark}" for remark in complaints))
         said = (ChatMessage(role="assistant", content=raw),) if raw.strip() else ()  # servers refuse an empty one
         written = ""
         try:
@@ -179,7 +174,7 @@ class _Writing:
             written = visible(await self.model.complete(asked))
         except ModelError as error:
             self._report(error)
-        return await self._by_meaning(self._by_rules(written))
+        return await self._judged(written)
 
     def _best(self, first: Judged, again: Judged) -> Draft:
         """The second answer, or else the first one, without the statements that failed; the facts themselves if neither
@@ -210,38 +205,24 @@ class _Writing:
         before = (each.question for each in asked.dialogue.window[-1:])
         return wanted_language(self.settings.language, asked.question, asked.understood, *before)
 
-    def _evidence(self, language: str | None = None) -> Evidence:
-        asked = self.assignment
-        return Evidence(
-            question=f"{asked.question}\n{asked.understood}",
-            facts=self.prompt.said,
-            rules=self.prompt.messages[0].content,
-            dialogue=asked.dialogue.texts,
-            ids=asked.hidden_ids,
-            language=language,
-        )
-
     def _is_held_to_facts(self, reading: ParsedAnswer) -> bool:
         """One from the base, and a conversation beside facts: it might be an answer from them without sources."""
         is_talk = reading.kind is AnswerKind.CONVERSATION and bool(self.prompt.facts)
         return reading.kind is AnswerKind.FROM_BASE or is_talk
 
-    def _by_rules(self, raw: str) -> Judged:
+    async def _judged(self, raw: str) -> Judged:
+        """By the rules, and by meaning. General knowledge is not checked: it is said not to be the base's."""
         reading = understood(raw, self.prompt)
-        remarks: tuple[str, ...] = ()
+        remarks, checked, sources = tuple[str, ...](), UNCHECKED, _sources(reading, self.prompt)
         if reading.text and self.settings.rules:
             held = self._is_held_to_facts(reading)
-            remarks = remarks_on(reading.text, self._evidence(self._language), from_base=held)
-        return Judged(raw=raw, reading=reading, remarks=remarks, sources=_sources(reading, self.prompt))
-
-    async def _by_meaning(self, judged: Judged) -> Judged:
-        """The same with the check's judgements. General knowledge is not checked: it is said not to be the base's."""
-        if self.check and judged.reading.text and judged.reading.kind is not AnswerKind.GENERAL:
-            _, body, _ = divided(without_references(judged.raw, self.prompt.facts))
+            remarks = remarks_on(reading.text, self.prompt, from_base=held, language=self._language)
+        if (check := self.writer.check) and reading.text and reading.kind is not AnswerKind.GENERAL:
+            _, body, _ = divided(without_references(raw, self.prompt.facts))
             statements = split(body, facts=len(self.prompt.facts))
             question = self.assignment.understood or self.assignment.question
-            checked = await self.check.judge(statements, judged.sources, question=question, today=self.prompt.today)
-            judged = replace(judged, checked=checked)
+            checked = await check.judge(statements, sources, question=question, today=self.prompt.today)
+        judged = Judged(raw=raw, reading=reading, remarks=remarks, checked=checked, sources=sources)
         return _placed(judged, marks_needed=self.settings.rules)
 
     def _supported(self, judged: Judged) -> Judged:
@@ -270,7 +251,7 @@ class _Writing:
         log.info(
             "answer.written",
             model=self.model.name,
-            prompts=self.prompts.version,
+            prompts=self.writer.prompts.version,
             kind=reading.kind,
             facts=len(self.prompt.facts),
             used=len(reading.used),
@@ -292,7 +273,7 @@ class _Writing:
         remarks: tuple[str, ...] = ()
         if self.settings.rules:
             held = self._is_held_to_facts(shown)
-            remarks = remarks_on_beginning(shown.text, self._evidence(), from_base=held)
+            remarks = remarks_on_beginning(shown.text, self.prompt, from_base=held)
         if not shown.text or shown.kind is None or remarks:
             return replace(self.instead, stopped=True, remarks=remarks)
         is_marked = bool(shown.used) or shown.kind is not AnswerKind.FROM_BASE
@@ -364,34 +345,18 @@ def _sources(reading: ParsedAnswer, prompt: AnswerPrompt) -> dict[int, str]:
     return {**{number: held[number] for number in numbers}, **({SAID: told} if told else {})}
 
 
+@dataclass(frozen=True)
 class AnswerWriter:
     """Writes answers; one object serves any number of questions concurrently and keeps no state between them."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        prompts: Prompts,
-        settings: AnswerSettings,
-        *,
-        check: SupportCheck | None = None,
-        today: Callable[[], date] = today_utc,
-    ) -> None:
-        """`check` judges what answers say; without it the rules alone do."""
-        self._model = model
-        self._prompts = prompts
-        self._settings = settings
-        self._check = check
-        self._today = today
+    model: ChatModel
+    prompts: Prompts
+    settings: AnswerSettings
+    check: SupportCheck | None = None  # judges what answers say; without it the rules alone do
+    today: Callable[[], date] = today_utc
 
     def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
         """Drafts of the answer; only the last is `done`. Model errors become degraded answers. When `stop` is set, the
         model is cancelled, and what it wrote so far is the answer if it may be shown."""
-        return _Writing(
-            model=self._model,
-            prompts=self._prompts,
-            settings=self._settings,
-            check=self._check,
-            plain=PlainAnswers(self._prompts, self._settings.language),
-            prompt=build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=self._today()),
-            stop=stop or asyncio.Event(),
-        ).drafts()
+        prompt = build_prompt(assignment, prompts=self.prompts, settings=self.settings, today=self.today())
+        return _Writing(writer=self, prompt=prompt, stop=stop or asyncio.Event()).drafts()

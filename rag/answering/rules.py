@@ -6,12 +6,12 @@ Calculations are checked where the units cannot have changed. What it means is j
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 
 from rag.answering.language import in_another_language, other_script
+from rag.answering.prompt import AnswerPrompt
 from rag.words import plain
 
 _CODE_TO_THE_END = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -111,36 +111,24 @@ def _terms(side: str) -> Iterator[tuple[str, Decimal, str]]:
         yield (found[1] or "").strip(), Decimal(re.sub(r"\s", "", found[2]).replace(",", ".")), unit
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """What an answer is held against."""
-
-    question: str
-    facts: tuple[str, ...]  # the text of each fact in the prompt
-    rules: str = ""  # the system prompt, which nobody should see
-    dialogue: tuple[str, ...] = ()  # earlier questions and answers
-    ids: tuple[str, ...] = ()  # of entities and documents; nobody should see them
-    language: str | None = None  # the language that the answer must be in; None: any
-
-
-def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
-    """What is wrong, one sentence each. Quotations are held against the facts only if `from_base`."""
+def remarks_on(answer: str, prompt: AnswerPrompt, *, from_base: bool, language: str | None = None) -> tuple[str, ...]:
+    """What is wrong, one sentence each. Quotations are held against the facts only if `from_base`. `language`: that the
+    answer must be in; None: any."""
     prose = _CODE.sub(" ", answer)
     return (
-        *_artifacts(prose, evidence),
-        *_phrases(prose, evidence),
+        *_artifacts(prose, prompt),
+        *_phrases(prose, prompt),
         *wrong_sums(answer),
-        *rules_shown(answer, evidence.rules),
-        *(_strange_quotations(prose, evidence) if from_base else ()),
-        *_language(prose, evidence, from_base=from_base),
+        *rules_shown(answer, prompt.messages[0].content),
+        *(_strange_quotations(prose, prompt) if from_base else ()),
+        *(_language(prose, prompt, language, from_base=from_base) if language else ()),
     )
 
 
-def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
+def remarks_on_beginning(answer: str, prompt: AnswerPrompt, *, from_base: bool) -> tuple[str, ...]:
     """Of an answer that was cut off anywhere: neither its last word or number nor its language is judged."""
     closed = answer.rpartition(_FENCE)[0] if answer.count(_FENCE) % 2 else answer
-    whole = _LAST_WORD.sub("", closed)
-    return remarks_on(whole, replace(evidence, language=None), from_base=from_base)
+    return remarks_on(_LAST_WORD.sub("", closed), prompt, from_base=from_base)
 
 
 def rules_shown(answer: str, rules: str) -> tuple[str, ...]:
@@ -158,18 +146,20 @@ def _runs(text: str) -> Iterator[str]:
     return (" ".join(words[start : start + IN_A_ROW]) for start in range(len(words) - IN_A_ROW + 1))
 
 
-def _language(prose: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
-    if evidence.language is None:
-        return ()
-    materials = "\n".join(evidence.facts)
-    remark = in_another_language(prose, evidence.language, materials=materials)
-    said = "\n".join((materials, evidence.question, *evidence.dialogue))
+def _language(prose: str, prompt: AnswerPrompt, language: str, *, from_base: bool) -> tuple[str, ...]:
+    materials = "\n".join(prompt.said)
+    remark = in_another_language(prose, language, materials=materials)
+    said = "\n".join((materials, _asked(prompt), *prompt.assignment.dialogue.texts))
     return tuple(filter(None, (remark or (other_script(prose, said) if from_base else None),)))
 
 
-def _artifacts(prose: str, evidence: Evidence) -> Iterator[str]:
-    said = "\n".join((evidence.question, *evidence.facts))
-    if any(found not in said for found in _UUID.findall(prose)) or any(each in prose for each in evidence.ids):
+def _asked(prompt: AnswerPrompt) -> str:
+    return f"{prompt.assignment.question}\n{prompt.assignment.understood}"
+
+
+def _artifacts(prose: str, prompt: AnswerPrompt) -> Iterator[str]:
+    said, ids = "\n".join((_asked(prompt), *prompt.said)), prompt.assignment.hidden_ids
+    if any(found not in said for found in _UUID.findall(prose)) or any(each in prose for each in ids):
         yield "It shows an internal id. Call things by their names."
     if _CONFIDENCE.search(prose):
         yield "It shows a confidence. Leave it out."
@@ -177,22 +167,22 @@ def _artifacts(prose: str, evidence: Evidence) -> Iterator[str]:
         yield "It lists references such as «[1] – …». A program adds the sources: leave the list out."
 
 
-def _phrases(prose: str, evidence: Evidence) -> tuple[str, ...]:
+def _phrases(prose: str, prompt: AnswerPrompt) -> tuple[str, ...]:
     """One remark that names all sentences with forbidden phrases. A phrase of a fact is the document's own."""
-    said = "\n".join(evidence.facts)
-    patterns = _PHRASES if _ASKS_ABSENCE.search(evidence.question) else (*_PHRASES, _ABSENCE)
+    said = "\n".join(prompt.said)
+    patterns = _PHRASES if _ASKS_ABSENCE.search(_asked(prompt)) else (*_PHRASES, _ABSENCE)
     forbidden = [pattern for pattern in patterns if not pattern.search(said)]
     lines = (line.strip() for line in _SENTENCE_END.split(prose))
     found = [f"«{line[:120]}»" for line in lines if any(pattern.search(line) for pattern in forbidden)]
     return (f"Leave out: {', '.join(found)}.",) if found else ()
 
 
-def _strange_quotations(prose: str, evidence: Evidence) -> tuple[str, ...]:
+def _strange_quotations(prose: str, prompt: AnswerPrompt) -> tuple[str, ...]:
     quotations = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(prose)]
     for quotation in quotations:
         if len(plain(quotation).split()) < QUOTED_WORDS:
             continue
-        said = plain("\n".join((*evidence.facts, evidence.question, *evidence.dialogue)))
+        said = plain("\n".join((*prompt.said, _asked(prompt), *prompt.assignment.dialogue.texts)))
         if not all(plain(piece) in said for piece in re.split(r"\.\.\.|…|\[…\]", quotation)):
             return (f"This quotation stands in no material: «{quotation[:120]}». Quote exactly, or do not quote.",)
     return ()

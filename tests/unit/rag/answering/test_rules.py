@@ -1,6 +1,8 @@
 """The rules that every answer is held to: what may not be shown, and what is fine."""
 
 import time
+from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -8,24 +10,27 @@ from hypothesis import strategies as st
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
-from rag.answering.prompt import AnswerSettings, Assignment
-from rag.answering.rules import Evidence, remarks_on, rules_shown, wrong_sums
+from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment
+from rag.answering.rules import remarks_on, rules_shown, wrong_sums
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.records import ChatMessage
 from tests.fakes.rag import ScriptedModel, make_passage, rank
 
 FACTS = (
     "Штраф за просрочку составляет 0,1 % от суммы за каждый день, но не больше 10 %.",
     "Срок оплаты тридцать дней. Договор от 12.05.2024.",
 )
-EVIDENCE = Evidence(
-    question="Какой штраф?",
-    facts=FACTS,
-    ids=("project:alor-broker",),
+PROMPT = AnswerPrompt(
+    assignment=Assignment(question="Какой штраф?", hidden_ids=("project:alor-broker",)),
+    today=date(2026, 5, 12),
+    messages=(ChatMessage(role="system", content=""),),
+    facts=(),
+    said=FACTS,
 )
 
 
 def remarks(answer: str, *, from_base: bool = True) -> tuple[str, ...]:
-    return remarks_on(answer, EVIDENCE, from_base=from_base)
+    return remarks_on(answer, PROMPT, from_base=from_base)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +84,8 @@ def test_all_forbidden_phrases_are_named_in_one_remark() -> None:
 
 @pytest.mark.parametrize("question", ["Упоминаются ли пени?", "Чего в договоре нет?", "Is there any mention of fines?"])
 def test_absence_that_was_asked_about_may_be_told(question: str) -> None:
-    evidence = Evidence(question=question, facts=FACTS)
-    assert remarks_on("Конкретных упоминаний о пенях не найдено.", evidence, from_base=True) == ()
+    prompt = replace(PROMPT, assignment=Assignment(question=question))
+    assert remarks_on("Конкретных упоминаний о пенях не найдено.", prompt, from_base=True) == ()
 
 
 def test_what_a_figure_means_is_judged_by_the_support_check_and_not_here() -> None:
