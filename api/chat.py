@@ -101,7 +101,7 @@ class Turns:
     async def _noted(self, caller: Caller, event: TurnEvent, reservation: Reservation) -> TurnEvent:
         """The event; what a finished turn has cost is noted."""
         if isinstance(event, Answered):
-            turn = event.answer.metrics()
+            turn = event.answer.turn
             self.services.turn_ended(turn)
             await self._note(caller, turn, reservation)
         return event
@@ -255,7 +255,7 @@ async def sessions(
 
 def reply(services: ApiServices, answer: Answer, question: Question, message_id: int | None) -> Reply:
     """The finished turn as JSON."""
-    usage = answer.usage
+    usage = answer.turn.usage
     return Reply(
         answer=services.worded(answer, question.language),
         kind=answer.kind,

@@ -100,7 +100,7 @@ async def complete(
     return {
         **reply.head("chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": _end(answer)}],
-        "usage": _usage(answer.usage),
+        "usage": _usage(answer.turn.usage),
         "sources": [source.model_dump(mode="json") for source in sources],
     }
 
@@ -151,7 +151,7 @@ def _last(services: ApiServices, answer: Answer, shown: str, language: str, repl
     told: list[JsonValue] = [source.model_dump(mode="json") for source in sources]
     yield reply.chunk({"annotations": _annotations(text, sources)}, _end(answer), sources=told)
     if reply.tells_usage:
-        yield _data({**reply.head("chat.completion.chunk"), "choices": [], "usage": _usage(answer.usage)})
+        yield _data({**reply.head("chat.completion.chunk"), "choices": [], "usage": _usage(answer.turn.usage)})
 
 
 def _question(asked: Completion, caller: Caller, language: str) -> Question:

@@ -226,9 +226,9 @@ def recorded(asked: Asked, given: Answer) -> dict[str, object]:
         "answer": given.text,
         "choices": given.choices,
         "sources": sources,
-        "prompt_tokens": given.usage.prompt_tokens,
-        "answer_tokens": given.usage.answer_tokens,
-        "model_calls": given.usage.calls,
+        "prompt_tokens": given.turn.usage.prompt_tokens,
+        "answer_tokens": given.turn.usage.answer_tokens,
+        "model_calls": given.turn.usage.calls,
     }
 
 

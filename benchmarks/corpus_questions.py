@@ -99,7 +99,9 @@ class CorpusQuestions:
         missing = frozenset[object]().union(*map(numbers, question.says[:1])) - said
         faults = [f"{number} is not said" for number in sorted(map(str, missing))]
         faults += compare_values(question, _file(answer.table, self._words) if answer.table else ())
-        return Outcome(question=question, faults=tuple(faults), calls=answer.usage.calls, tokens=answer.usage.tokens)
+        return Outcome(
+            question=question, faults=tuple(faults), calls=answer.turn.usage.calls, tokens=answer.turn.usage.tokens
+        )
 
     def _tool(self) -> CollectRows:
         parts = self._parts

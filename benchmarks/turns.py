@@ -101,7 +101,7 @@ async def take_turn(conversation: Conversation, base: BaseId, text: str) -> Turn
         if isinstance(event, TextGrew | Answered) and first is None:
             first = time.perf_counter() - began
         if isinstance(event, Answered):
-            calls = event.answer.usage.calls
+            calls = event.answer.turn.usage.calls
     whole = time.perf_counter() - began
     return Turn(first_text=1000 * (first or whole), whole=1000 * whole, calls=calls)
 

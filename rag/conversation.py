@@ -108,8 +108,8 @@ class Conversation:
             await drafts.aclose()
             stored = self._store(asked, draft, addresses_of(asked, draft, found))
             await asyncio.wait({stored})
-        pace = replace(found.pace, first_s=first_s)
-        answer = replace(answer_of(draft, found), seconds=time.monotonic() - started, pace=pace, usage=usage)
+        seconds = time.monotonic() - started
+        answer = answer_of(draft, found, seconds=seconds, first_s=first_s, usage=usage)
         yield Answered(answer=replace(answer, addresses=addresses_of(asked, draft, found)))
         stored.result()
 

@@ -119,13 +119,13 @@ class TurnMetrics:
 
     kind: str
     model: str | None
-    plan: str | None  # where the plan came from
+    plan: str | None  # where the plan came from: PlanOrigin
     seconds: float
     pace: Pace
     facts: int  # found
     passages: int  # cited
     usage: Usage
-    facts_used: int = 0  # of those found, the ones that the answer used
+    facts_used: int = 0  # of those found, the ones that the answer used; several may share one citation
     used_rank: float | None = None  # their mean rank among the facts, from 1
     check: CheckCounts = field(default_factory=CheckCounts)
     steps: StepCounts = field(default_factory=StepCounts)

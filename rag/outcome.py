@@ -5,7 +5,7 @@ each); the addresses that may be links; JSON for `baza ask --json` (issue 5), ne
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from statistics import mean
 
 from domain.locator import JsonValue
@@ -13,7 +13,7 @@ from rag.addresses import addresses, keys
 from rag.answering.citations import still_read
 from rag.answering.plain import Draft
 from rag.execution.executor import Execution
-from rag.metering import Pace, StepCounts
+from rag.metering import Pace, StepCounts, TurnMetrics, Usage
 from rag.planning.mending import OF_DOCUMENTS, Known
 from rag.planning.plan import SEARCH
 from rag.planning.planner import Planned
@@ -77,14 +77,28 @@ def choice_between(planned: Planned, execution: Execution, listed: Sequence[Docu
     return Choice(documents=equally_fitting(passages, plan.question))
 
 
-def answer_of(draft: Draft, found: Found) -> Answer:
-    """The answer without the turn's `seconds`, `pace` and `usage`."""
+def answer_of(draft: Draft, found: Found, *, seconds: float, first_s: float | None, usage: Usage) -> Answer:
+    """`first_s`: until the first words that could be shown; `usage` of all models of the turn."""
     execution, payload = found.execution, found.execution.payload
     is_doubtful = bool(execution.calls) and (draft.is_weak or draft.kind is AnswerKind.NOTHING)
     run = sum(step.state not in (StepState.WAITING, StepState.SKIPPED) for step in execution.steps)
     return Answer(
         **{each.name: getattr(draft, each.name) for each in fields(AnswerText)},
-        seconds=0.0,
+        turn=TurnMetrics(
+            kind=draft.kind.value,
+            model=draft.model,
+            plan=found.planned.origin.value,
+            seconds=seconds,
+            pace=replace(found.pace, first_s=first_s),
+            facts=len(payload.facts),
+            facts_used=len(draft.used),
+            used_rank=mean(draft.used) if draft.used else None,
+            check=draft.check,
+            passages=len(draft.citations),
+            steps=StepCounts(planned=len(found.planned.plan.steps), run=run, adapted=execution.adapted),
+            each_step=execution.each_step,
+            usage=usage,
+        ),
         choices=found.choice.replies,
         alike=found.choice.offered(draft),
         still_read=still_read(payload, draft.citations),
@@ -93,16 +107,10 @@ def answer_of(draft: Draft, found: Found) -> Answer:
         misses_meaning=is_doubtful and not (found.compares_meaning or found.by_words),
         left_out=payload.left_out,
         trace=trace_of(found.planned, execution, remarks=draft.remarks),
-        plan=found.planned.origin.value,
         searched=bool(execution.calls),
-        facts=len(payload.facts),
-        facts_used=len(draft.used),
-        used_rank=mean(draft.used) if draft.used else None,
         documents=payload.documents,
         table=payload.table,
         steps=execution.steps,
-        step_counts=StepCounts(planned=len(found.planned.plan.steps), run=run, adapted=execution.adapted),
-        each_step=execution.each_step,
         spent=execution.spent.value if execution.spent else None,
     )
 

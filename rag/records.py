@@ -12,7 +12,7 @@ from functools import cached_property
 from domain.documents import DocumentStatus, Medium, SourceType, known_as
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
-from rag.metering import CheckCounts, Pace, StepCounts, StepMetrics, TurnMetrics, Usage
+from rag.metering import CheckCounts, TurnMetrics
 from rag.progress import StepShown
 from rag.words import AskedWords, Span
 
@@ -356,7 +356,7 @@ class AnswerText:
 class Answer(AnswerText):
     """The finished turn."""
 
-    seconds: float
+    turn: TurnMetrics  # its figures, as they are stored; they hold no texts
     choices: tuple[str, ...] = ()  # suggested replies when the bot asks back
     alike: tuple[DocumentChoice, ...] = ()  # documents that fit as well: one may be chosen (`Question.only`)
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
@@ -365,43 +365,17 @@ class Answer(AnswerText):
     unread: int = 0  # documents that are still to be read for entities: the list may become longer
     left_out: int = 0  # items found beyond the plan's limits
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
-    plan: str | None = None  # where the plan came from: PlanOrigin
     searched: bool = True  # False: the plan called no tool
-    facts: int = 0  # found
-    facts_used: int = 0  # of those found; several may share one citation
-    used_rank: float | None = None  # mean rank, from 1, of the facts that were used
     addresses: frozenset[str] = frozenset()  # keys (`rag.addresses`) of those that may be links
     documents: DocumentsRead | None = None  # when documents were read one by one
     table: FactTable | None = None  # people can get it as a file
     steps: tuple[StepShown, ...] = ()  # of a plan of several steps
-    step_counts: StepCounts = field(default_factory=StepCounts)
-    each_step: tuple[StepMetrics, ...] = ()  # what each step took
     spent: str | None = None  # the limit that ended the work early: Spent
-    pace: Pace = field(default_factory=Pace)
-    usage: Usage = field(default_factory=Usage)  # of all models of the turn
 
     @property
     def asks_which(self) -> bool:
         """Whether it asks which of the `alike` documents is meant; otherwise these are offered below it."""
         return bool(self.alike) and self.kind is AnswerKind.CONVERSATION
-
-    def metrics(self) -> TurnMetrics:
-        """The figures of the turn that are stored; they hold no texts."""
-        return TurnMetrics(
-            kind=self.kind.value,
-            model=self.model,
-            plan=self.plan,
-            seconds=self.seconds,
-            pace=self.pace,
-            facts=self.facts,
-            facts_used=self.facts_used,
-            used_rank=self.used_rank,
-            check=self.check,
-            passages=len(self.citations),
-            steps=self.step_counts,
-            each_step=self.each_step,
-            usage=self.usage,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,11 +124,11 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
         "passages": defanged(answer.passages, answer.addresses),
         "in_other_language": answer.in_other_language,
         "model": answer.model,
-        "model_calls": answer.usage.calls,
-        "tokens": {"prompt": answer.usage.prompt_tokens, "answer": answer.usage.answer_tokens},
-        "cost": answer.usage.cost,
-        "pace": asdict(answer.pace),
-        "seconds": round(answer.seconds, 3),
+        "model_calls": answer.turn.usage.calls,
+        "tokens": {"prompt": answer.turn.usage.prompt_tokens, "answer": answer.turn.usage.answer_tokens},
+        "cost": answer.turn.usage.cost,
+        "pace": asdict(answer.turn.pace),
+        "seconds": round(answer.turn.seconds, 3),
     }
 
 

@@ -181,7 +181,7 @@ async def _on_their_pages(talk: Talk, citations: Sequence[Citation]) -> tuple[Ci
 
 async def _note(talk: Talk, answer: Answer, reservation: Reservation) -> None:
     """Record the turn's metrics. The person has the answer already, so a database failure is only logged."""
-    turn = answer.metrics()
+    turn = answer.turn
     talk.services.measures.turn_ended(turn)
     try:
         await talk.stores.library.save_turn(

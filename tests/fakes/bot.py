@@ -22,7 +22,7 @@ from bot.texts import Texts, load_texts
 from domain.people import Mode
 from prompts.wordings import load_small_talk
 from rag.conversation import Conversation
-from rag.metering import Usage
+from rag.metering import Pace, TurnMetrics, Usage
 from rag.records import Answer, Answered, AnswerKind, Question, TextGrew, TurnEvent
 from rag.small_talk import SmallTalkRule
 from tests.fakes.statistics import ScriptedStatistics
@@ -41,9 +41,17 @@ def texts() -> Texts:
 
 
 def plain_answer(text: str, **changes: Any) -> Answer:
-    """A greeting-like answer, to be varied."""
-    answer = Answer(kind=AnswerKind.CONVERSATION, text=text, citations=(), model="test", seconds=0.1)
-    return replace(answer, **changes)
+    """A greeting-like answer, to be varied; its turn's figures are of its kind."""
+    kind = changes.pop("kind", AnswerKind.CONVERSATION)
+    return replace(Answer(kind=kind, text=text, model="test", turn=turn_of(kind)), **changes)
+
+
+def turn_of(kind: AnswerKind, **changes: Any) -> TurnMetrics:
+    """The figures of a turn that found nothing."""
+    turn = TurnMetrics(
+        kind=kind.value, model="test", plan=None, seconds=0.1, pace=Pace(), facts=0, passages=0, usage=Usage()
+    )
+    return replace(turn, **changes)
 
 
 class ScriptedConversation(Conversation):

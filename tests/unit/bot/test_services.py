@@ -11,7 +11,7 @@ from domain.people import Mode
 from domain.statistics import Spending
 from rag.metering import Usage
 from rag.records import Answered, AnswerKind, SmallTalk
-from tests.fakes.bot import GROUP, PERSON, Person, plain_answer, texts
+from tests.fakes.bot import GROUP, PERSON, Person, plain_answer, texts, turn_of
 from tests.fakes.stores import FakeLibrary
 
 TWO_A_DAY = Bounds(questions=2)
@@ -22,7 +22,7 @@ async def bounded(bounds: Bounds, **given: Any) -> Person:
     """In Чат, with a model whose answers cost, and quotes without it."""
     changes = {"bounds": bounds, **given.pop("changes", {})}
     anna = Person(changes=changes, **given)
-    costly = plain_answer("Ответ модели.", usage=Usage(calls=2, cost=0.25))
+    costly = plain_answer("Ответ модели.", turn=turn_of(AnswerKind.CONVERSATION, usage=Usage(calls=2, cost=0.25)))
     anna.conversation.events = [Answered(answer=costly)]
     anna.frugal.events = [Answered(answer=plain_answer("«цитата»", kind=AnswerKind.QUOTES, model=None))]
     if anna.chat > 0:

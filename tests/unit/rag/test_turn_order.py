@@ -31,4 +31,4 @@ async def test_the_raw_question_is_searched_while_the_model_plans() -> None:
     waiting = WaitingPlanner(planner().reply)
     turn = Turn(ScriptedModel(RIGHT), planner=waiting)
     waiting.searched = turn.search.queries
-    assert (await turn.answer()).plan == "model"
+    assert (await turn.answer()).turn.plan == "model"

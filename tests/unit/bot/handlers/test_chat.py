@@ -1,6 +1,5 @@
 """Mode Чат: questions are answered, other things are not lost."""
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from domain.people import Mode
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from rag.metering import StepCounts
 from rag.records import Answered, AnswerKind, Citation
-from tests.fakes.bot import GROUP, PERSON, Person, plain_answer
+from tests.fakes.bot import GROUP, PERSON, Person, plain_answer, turn_of
 
 
 def citation(**changes: object) -> Citation:
@@ -103,7 +102,8 @@ SEED_3 = {"total_steps", "tokens_used", "rag_items_retrieved", "execution_time_m
 )
 async def test_the_end_of_a_turn_is_logged_as_seed_3_names_it(counts: StepCounts, event: str) -> None:
     anna = await in_chat_mode()
-    anna.conversation.events = [Answered(answer=replace(plain_answer("Ответ."), step_counts=counts))]
+    turn = turn_of(AnswerKind.CONVERSATION, steps=counts)
+    anna.conversation.events = [Answered(answer=plain_answer("Ответ.", turn=turn))]
     with capture_logs() as logs:
         await anna.say("Тайный вопрос?")
     (told,) = [each for each in logs if each["event"].endswith("query.completed")]
