@@ -42,7 +42,7 @@ from rag.answering.answer import AnswerWriter
 from rag.answering.grounding import SupportCheck
 from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
-from rag.conversation import Conversation, TurnStages
+from rag.conversation import Conversation
 from rag.dialogue import DialogueMemory, Summariser
 from rag.entities import RegistryResolver
 from rag.execution.analysis_tool import Analyze
@@ -123,7 +123,14 @@ class Parts:
             prompt_tokens=asked.prompt_tokens,
             rules=asked.answer_check != "off",
         )
-        stages = TurnStages(
+        limits = RunLimits(
+            steps=asked.plan_steps,
+            model_calls=asked.model_calls,
+            tokens=asked.turn_tokens,
+            seconds=asked.turn_s,
+            cost=asked.turn_cost,
+        )
+        return Conversation(
             memory=DialogueMemory(
                 stores.dialogue,
                 self.analyzer,
@@ -155,15 +162,8 @@ class Parts:
             catalogue=stores.library,
             compares_meaning=retrieval.compares_meaning,
             searches_early=asked.search_policy == "planned",
+            limits=limits,
         )
-        limits = RunLimits(
-            steps=asked.plan_steps,
-            model_calls=asked.model_calls,
-            tokens=asked.turn_tokens,
-            seconds=asked.turn_s,
-            cost=asked.turn_cost,
-        )
-        return Conversation(stages, limits=limits)
 
     def frugal_conversation(self) -> Conversation:
         """The same for people over their daily bounds (`bot.services`): it calls no chat model and no paid reranker."""

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -49,8 +49,9 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class TurnStages:
-    """The stages of a turn. Without a model `writer` is None, and the planner gives its default plan."""
+class Conversation:
+    """Answers questions by the stages of a turn; one object serves everybody at once. Without a model `writer` is None,
+    and the planner gives its default plan."""
 
     memory: DialogueMemory
     entities: RegistryResolver | None
@@ -63,20 +64,9 @@ class TurnStages:
     catalogue: DocumentCatalogue | None = None  # counts them all
     compares_meaning: bool = True  # False: passages are found by their words alone
     searches_early: bool = True  # before it is planned; False where a search must be asked for (SEARCH_POLICY)
-
-
-class Conversation:
-    """Answers questions. One object serves everybody at once."""
-
-    def __init__(
-        self, stages: TurnStages, *, limits: RunLimits | None = None, today: Callable[[], date] = today_utc
-    ) -> None:
-        """`limits` are those of one turn."""
-        self._stages = stages
-        self._limits = limits or RunLimits()
-        self._today = today
-        self._storing: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
-        self._unwanted: set[asyncio.Task[Any]] = set()  # cancelled searches that have not ended yet
+    limits: RunLimits = field(default_factory=RunLimits)  # of one turn
+    today: Callable[[], date] = today_utc
+    _running: set[asyncio.Task[Any]] = field(default_factory=set)  # the loop itself holds tasks only weakly
 
     async def answer(
         self, question: Question, *, stop: asyncio.Event | None = None, usage: Usage | None = None
@@ -87,7 +77,7 @@ class Conversation:
         raised after `Answered`."""
         started, usage = time.monotonic(), begin_metering(usage)
         asked = replace(question, text=normalise(question.text))
-        run = Run(limits=self._limits, usage=usage, stop=stop or asyncio.Event())
+        run = Run(limits=self.limits, usage=usage, stop=stop or asyncio.Event())
         steps = Latest[tuple[StepShown, ...]]()
         finding = asyncio.create_task(self._find(asked, run, steps.put))
         try:
@@ -120,28 +110,28 @@ class Conversation:
             base_id=asked.base_id,
             user_id=asked.asker or asked.user_id,
             question=asked.text,
-            today=self._today(),
+            today=self.today(),
             only=asked.only,
             run=run,
         )
-        if self._stages.writer and (courtesy := self._stages.planner.courtesy(asked.text)):
+        if self.writer and (courtesy := self.planner.courtesy(asked.text)):
             nothing = Execution(payload=FactsPayload(), calls=())
             return Found(planned=courtesy, execution=nothing, known=Known(), pace=Pace())
         early = None
-        if self._stages.writer and self._stages.searches_early:
-            begun = asyncio.create_task(self._stages.executor.search(context))
+        if self.writer and self.searches_early:
+            begun = asyncio.create_task(self.executor.search(context))
             early = EarlySearch(question=context.question, task=begun)
         try:
             await asyncio.sleep(0)  # the search takes longest: let it send its statement first
             known = await self._recollect(asked)
-            messages = self._stages.prompt.messages(asked.text, known, today=self._today())
+            messages = self.prompt.messages(asked.text, known, today=self.today())
             request = PlanningRequest(question=asked.text, messages=messages, known=known, base_id=asked.base_id)
-            planned = await self._stages.planner.plan(request)
+            planned = await self.planner.plan(request)
             if asked.only and planned.plan.clarification:  # it is known which one is meant
                 planned = replace(planned, plan=default_plan(asked.text))
             planned_s = time.monotonic() - started
             context = _for_tools(context, planned, known.dialogue)
-            execution = await self._stages.executor.execute(planned.plan, context, early, watch)
+            execution = await self.executor.execute(planned.plan, context, early, watch)
             pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
             by_words = await self._by_words(asked, planned, execution)
             choice = Choice() if asked.only else choice_between(planned, execution, known.documents)
@@ -152,7 +142,7 @@ class Conversation:
                 pace=pace,
                 choice=choice,
                 by_words=by_words,
-                compares_meaning=self._stages.compares_meaning,
+                compares_meaning=self.compares_meaning,
             )
         finally:
             if early:
@@ -162,26 +152,25 @@ class Conversation:
         """Cancel the task without waiting for its end: the database is asked to stop over another connection."""
 
         def ended(task: asyncio.Task[Any]) -> None:
-            self._unwanted.discard(task)
+            self._running.discard(task)
             if not task.cancelled():
                 task.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
 
         if not search.cancelling():  # a second cancellation would interrupt psycopg's own cleanup of the query
             search.cancel()
-        self._unwanted.add(search)
+        self._running.add(search)
         search.add_done_callback(ended)
 
     async def _recollect(self, asked: Question) -> Known:
         """The dialogue; beside it the documents, and then the entities, of which those that the previous question named
         may still be meant («а достижения там?»). Without a model no plan uses the latter two."""
-        stages = self._stages
-        if stages.writer is None:
-            return Known(dialogue=await stages.memory.recollect(asked))
+        if self.writer is None:
+            return Known(dialogue=await self.memory.recollect(asked))
         matching = asyncio.create_task(self._matches(asked))
         try:
-            dialogue = await stages.memory.recollect(asked)
+            dialogue = await self.memory.recollect(asked)
             earlier = dialogue.window[-1].question if dialogue.window else ""
-            named = stages.entities and await stages.entities.resolve(asked.base_id, asked.text, earlier=earlier)
+            named = self.entities and await self.entities.resolve(asked.base_id, asked.text, earlier=earlier)
             found, total = await matching
             documents = {each.id: each for each in (*_answered_from(dialogue), *found)}  # a follow-up means the first
             likely = [each for each in documents.values() if each.id in asked.only or not asked.only]
@@ -192,24 +181,22 @@ class Conversation:
             self._break_off(matching)
 
     async def _matches(self, asked: Question) -> tuple[Sequence[DocumentMatch], int]:
-        finder, catalogue = self._stages.documents, self._stages.catalogue
-        if finder is None or catalogue is None:
+        if self.documents is None or self.catalogue is None:
             return [], 0
-        found = await finder.find_documents(asked.base_id, asked.text, limit=LISTED_DOCUMENTS)
+        found = await self.documents.find_documents(asked.base_id, asked.text, limit=LISTED_DOCUMENTS)
         if asked.only:
             return found, len(asked.only)
         likely = [each for each in found if each.score >= LISTED_SHARE * found[0].score]
-        return likely, (await catalogue.count(asked.base_id)).documents
+        return likely, (await self.catalogue.count(asked.base_id)).documents
 
     async def _by_words(self, asked: Question, planned: Planned, execution: Execution) -> str:
         """What was searched for by words alone in documents of the other alphabet; empty where a model words it."""
-        catalogue, stages = self._stages.catalogue, self._stages
-        if stages.writer or stages.compares_meaning or planned.small_talk or not execution.calls:
+        if self.writer or self.compares_meaning or planned.small_talk or not execution.calls:
             return ""
         found = [fact.passage.passage.text for fact in execution.payload.facts if fact.passage][:LOOKED_AT]
         are_cyrillic = [mostly_cyrillic(text) for text in found]
-        if not found and catalogue:  # names of files tell little: «scan_7.pdf»
-            cards = await catalogue.documents(asked.base_id, limit=LOOKED_AT)
+        if not found and self.catalogue:  # names of files tell little: «scan_7.pdf»
+            cards = await self.catalogue.documents(asked.base_id, limit=LOOKED_AT)
             are_cyrillic = [card.language in CYRILLIC for card in cards if card.language]
         is_other = bool(are_cyrillic) and mostly_cyrillic(asked.text) not in are_cyrillic
         return str(execution.calls[-1].call.args.get("query", "")) if is_other else ""
@@ -219,13 +206,13 @@ class Conversation:
             yield Draft(kind=AnswerKind.CONVERSATION, text=visible(clarification.question), done=True)
             return
         assignment = _assignment(asked, found)
-        if self._stages.writer is None and found.choice.is_needed:
-            yield self._stages.plain.ask_which(assignment)
+        if self.writer is None and found.choice.is_needed:
+            yield self.plain.ask_which(assignment)
             return
-        if self._stages.writer is None or found.planned.origin is PlanOrigin.COURTESY:
-            yield self._stages.plain.write(assignment)
+        if self.writer is None or found.planned.origin is PlanOrigin.COURTESY:
+            yield self.plain.write(assignment)
             return
-        async with aclosing(self._stages.writer.write(assignment, stop)) as drafts:
+        async with aclosing(self.writer.write(assignment, stop)) as drafts:
             async for draft in drafts:
                 yield draft
 
@@ -239,12 +226,12 @@ class Conversation:
         )
 
         def stored(task: asyncio.Task[None]) -> None:
-            self._storing.discard(task)
+            self._running.discard(task)
             if not task.cancelled() and (error := task.exception()):
                 log.warning("dialogue.not_stored", reason=type(error).__name__)
 
-        task = asyncio.create_task(self._stages.memory.keep(asked, exchange))
-        self._storing.add(task)
+        task = asyncio.create_task(self.memory.keep(asked, exchange))
+        self._running.add(task)
         task.add_done_callback(stored)
         return task
 

@@ -21,7 +21,7 @@ from rag.answering.statements import Statement
 from rag.excerpts import find, near
 from rag.metering import Usage, metering_step
 from rag.ports import ChatModel, ModelError, ModelNonsense
-from rag.records import ChatMessage
+from rag.records import ChatMessage, asking
 from rag.words import Span, fence, without_headings
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
@@ -106,14 +106,12 @@ class Checked:
 UNCHECKED = Checked(outcome=Outcome.UNNEEDED)
 
 
+@dataclass(frozen=True)
 class SupportCheck:
     """Checks answers of an installation; it keeps no state between them."""
 
-    def __init__(self, model: ChatModel, prompts: Prompts) -> None:
-        """`model` is CHECKER_MODEL."""
-        self._model = model
-        self._rules = ChatMessage(role="system", content=prompts.support)
-        self._task = prompts.support_task
+    model: ChatModel  # CHECKER_MODEL
+    prompts: Prompts
 
     async def judge(
         self, statements: Sequence[Statement], sources: Mapping[int, str], *, question: str, today: date
@@ -131,9 +129,9 @@ class SupportCheck:
                     tries += 1
                     missing = [each for each in asked if each not in found]
                     messages = self.messages(statements, missing, sources, question=question, today=today)
-                    found |= judgements_of(await self._model.structured(messages, SupportReply), missing, sources)
+                    found |= judgements_of(await self.model.structured(messages, SupportReply), missing, sources)
         except ModelError as error:
-            log.warning("check.failed", model=self._model.name, reason=type(error).__name__, judged=len(found))
+            log.warning("check.failed", model=self.model.name, reason=type(error).__name__, judged=len(found))
             outcome = Outcome.UNREADABLE if isinstance(error, ModelNonsense) else Outcome.AWAY
         missing = [each for each in asked if each not in found]
         if found:
@@ -163,14 +161,14 @@ class SupportCheck:
             if text.strip():
                 shown[number] = without_headings(near(visible(text), told, limit=SOURCE_CHARS, whole=citing))
         tag = fence("text", *shown.values(), told)
-        task = self._task.fill(
+        task = self.prompts.support_task.fill(
             fence=tag,
             sources="\n".join(f"<{tag} source={n}>\n{text.strip()}\n</{tag}>" for n, text in shown.items()),
             today=today.isoformat(),
             question=question,
             statements="\n".join(_told(statements, asked, _figures("\n".join(sources.values())))),
         )
-        return (self._rules, ChatMessage(role="user", content=task))
+        return asking(self.prompts.support, task)
 
 
 def judgements_of(

@@ -67,14 +67,13 @@ class Draft(AnswerText):
 NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
 
 
+@dataclass(frozen=True)
 class PlainAnswers:
     """Writes plain answers for all questions of an installation."""
 
-    def __init__(self, prompts: Prompts, language: str, requests: PlainRequests | None = None) -> None:
-        """`language` is ANSWER_LANGUAGE; it affects only the line about left-out items, not the facts."""
-        self._requests = requests
-        self._prompts = prompts
-        self._language = language
+    prompts: Prompts
+    language: str  # ANSWER_LANGUAGE; it affects only the line about left-out items, not the facts
+    requests: PlainRequests | None = None
 
     def write(self, assignment: Assignment, *, marked: Sequence[Fact] = ()) -> Draft:
         """The facts; else what the question requests of code; else quotes of the passages that were `marked` as a
@@ -95,9 +94,9 @@ class PlainAnswers:
             return self._listed(facts, assignment)
         judged = tuple(dict.fromkeys(fact.passage for fact in marked if fact.passage))[:MAX_QUOTES]
         found = [fact.passage for fact in assignment.facts.facts if fact.passage]
-        if self._requests and not judged and (done := _requested(self._requests, assignment, found)):
+        if self.requests and not judged and (done := _requested(self.requests, assignment, found)):
             return done
-        asking = self._requests.asking_price(assignment.question) if self._requests else ()
+        asking = self.requests.asking_price(assignment.question) if self.requests else ()
         passages = judged or choose(read_for_sum(found, f"{question} {before}", asking))
         if not passages:
             return NOTHING
@@ -124,7 +123,7 @@ class PlainAnswers:
 
     def ask_which(self, assignment: Assignment) -> Draft:
         """The question which of several documents is meant; the bot adds a button for each."""
-        text = self._prompts.which[language_of(assignment.question)]
+        text = self.prompts.which[language_of(assignment.question)]
         return Draft(kind=AnswerKind.CONVERSATION, text=text, done=True)
 
     def _more(self, assignment: Assignment) -> Draft:
@@ -139,10 +138,10 @@ class PlainAnswers:
 
     def remainder(self, listed: int, left: int, assignment: Assignment) -> str:
         """«ещё 10 из 20 (по запросу могу вывести)»."""
-        is_english = self._language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
-        language = "en" if is_english and self._language != "ru" else "ru"
+        is_english = self.language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
+        language = "en" if is_english and self.language != "ru" else "ru"
         total = assignment.limits.skip + listed + left
-        return self._prompts.more[language].fill(left=left, total=total)
+        return self.prompts.more[language].fill(left=left, total=total)
 
 
 def listed_items(text: str) -> int:

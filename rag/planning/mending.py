@@ -78,48 +78,31 @@ def alias_of(place: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mended:
-    """A plan; it can be run when there are no problems."""
-
-    plan: QueryPlan
-    problems: tuple[str, ...] = ()
-
-
 class PlanMender:
     """Mends the plans of one installation."""
 
-    def __init__(
-        self,
-        tools: Mapping[str, AnyTool],
-        intents: Mapping[str, Intent],
-        *,
-        threshold: float,
-        resolver: RegistryResolver | None = None,
-        needs_sign: bool = False,
-    ) -> None:
-        """`threshold` is PLAN_CONFIDENCE_THRESHOLD; `resolver` looks up ids that the prompt did not list; `needs_sign`:
-        SEARCH_POLICY=explicit."""
-        self._tools = tools
-        self._intents = intents
-        self._threshold = threshold
-        self._resolver = resolver
-        self._needs_sign = needs_sign
+    tools: Mapping[str, AnyTool]
+    intents: Mapping[str, Intent]
+    threshold: float  # PLAN_CONFIDENCE_THRESHOLD
+    resolver: RegistryResolver | None = None  # looks up ids that the prompt did not list
+    needs_sign: bool = False  # SEARCH_POLICY=explicit
 
-    async def mend(self, plan: QueryPlan, request: PlanningRequest) -> Mended:
-        """At most one call of the database for each id that was not listed; usually none. Raises DatabaseAway."""
+    async def mend(self, plan: QueryPlan, request: PlanningRequest) -> tuple[QueryPlan, tuple[str, ...]]:
+        """The plan, which can be run when there are no problems, and these. At most one call of the database for each
+        id that was not listed; usually none. Raises DatabaseAway."""
         entities, problems = await self._entities(plan, request), list[str]()
         plan = self._named(plan, request, entities)
         read = partial(self._arguments, plan=plan, aliases=request.aliases, entities=entities, problems=problems)
         called = [read(call.tool, call.args) for call in plan.tool_calls]
         stepped = [(step, *read(step.action, step.params)) for step in plan.steps]
         steps = ordered([step.model_copy(update={"action": tool, "params": args}) for step, tool, args in stepped])
-        if ANALYZE in self._tools:
+        if ANALYZE in self.tools:
             steps = looked_at(steps, plan.question)
         calls = tuple(ToolCall(tool=tool, args=args) for tool, args in called)
         plan = _asked_back(plan.model_copy(update={"tool_calls": calls, "steps": steps}), request.known)
-        if plan.confidence < self._threshold:
-            problems.append(f"confidence {plan.confidence:g} is below {self._threshold:g}")
-        return Mended(plan=self._as_allowed(plan, request.question), problems=tuple(dict.fromkeys(problems)))
+        if plan.confidence < self.threshold:
+            problems.append(f"confidence {plan.confidence:g} is below {self.threshold:g}")
+        return self._as_allowed(plan, request.question), tuple(dict.fromkeys(problems))
 
     def _arguments(
         self,
@@ -131,7 +114,7 @@ class PlanMender:
         entities: Entities,
         problems: list[str],
     ) -> tuple[str, dict[str, JsonValue]]:
-        tool = self._tools.get(name) or self._tools.get(name.strip().lower())
+        tool = self.tools.get(name) or self.tools.get(name.strip().lower())
         if tool is None:
             problems.append(f"unknown tool {name}")
             return name, dict(given)
@@ -139,7 +122,7 @@ class PlanMender:
         if tool.name == GRAPH:
             args = _about_entity(args, plan, entities)
             likely = entities.get(str(args.get(ENTITY)))
-            if likely == () and SEARCH in self._tools:  # nothing like it is known: the text may tell
+            if likely == () and SEARCH in self.tools:  # nothing like it is known: the text may tell
                 return SEARCH, {"query": plan.question}
             if likely and len(likely) > 1:
                 near = ", ".join(f"{each.id} ({each.name})" for each in likely)
@@ -163,9 +146,9 @@ class PlanMender:
                 continue
             type_, _, name = id_.partition(":")
             likely: tuple[KnownEntity, ...] = ()
-            if self._resolver is not None and request.base_id is not None:
+            if self.resolver is not None and request.base_id is not None:
                 # quotation marks make an ordinary word count as a name: "project:alor-broker" -> «alor-broker»
-                likely = await self._resolver.resolve(request.base_id, f"«{name or id_}»")
+                likely = await self.resolver.resolve(request.base_id, f"«{name or id_}»")
             exact = tuple(each for each in likely if each.id == id_)
             found[id_] = exact or tuple(each for each in likely if each.type == type_) or likely
             if len(found[id_]) > 1:
@@ -174,7 +157,7 @@ class PlanMender:
 
     def _named(self, plan: QueryPlan, request: PlanningRequest, entities: Entities) -> QueryPlan:
         """Question, intents, entities and language; what is unknown becomes the general case or is left out."""
-        intents = dict.fromkeys(name if name in self._intents else GENERAL for name in plan.intents) or (GENERAL,)
+        intents = dict.fromkeys(name if name in self.intents else GENERAL for name in plan.intents) or (GENERAL,)
         meant = (entities[each.id] for each in plan.entities)
         named = {only.id: only for only, *others in filter(None, meant) if not others}
         changes: dict[str, object] = {
@@ -182,7 +165,7 @@ class PlanMender:
             "intents": tuple(intents),
             "entities": tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in named.values()),
         }
-        usual = self._intents[next(iter(intents))]
+        usual = self.intents[next(iter(intents))]
         if "render_style" not in plan.model_fields_set:
             changes["render_style"] = RenderStyle(usual.style)
         if not plan.limits.model_fields_set:
@@ -190,7 +173,7 @@ class PlanMender:
         if "answer_style" not in plan.model_fields_set:
             is_english = language_of(request.question) == "en"
             changes["answer_style"] = AnswerStyle.NATURAL_EN if is_english else AnswerStyle.NATURAL_RU
-        if plan.fallback.tool not in self._tools:
+        if plan.fallback.tool not in self.tools:
             changes["fallback"] = plan.fallback.model_copy(update={"tool": SEARCH})
         return plan.model_copy(update=changes)
 
@@ -200,13 +183,13 @@ class PlanMender:
         search = (ToolCall(tool=SEARCH, args={"query": plan.question}),)
         if plan.clarification:
             return plan
-        if self._needs_sign:
+        if self.needs_sign:
             sign, said = (" ".join(folded(text).split()) for text in (plan.sign, question))
             calls = (plan.tool_calls[:1] or search) if sign and sign in said else ()
             return plan.model_copy(update={"tool_calls": calls, "steps": ()})
         is_explicit = plan.follow_up is FollowUp.EXPLICIT
         is_talk = plan.intents == (CONVERSATION,) or (is_explicit and CONVERSATION in plan.intents)
-        if plan.tool_calls or plan.steps or is_talk or SEARCH not in self._tools:
+        if plan.tool_calls or plan.steps or is_talk or SEARCH not in self.tools:
             return plan
         return plan.model_copy(update={"tool_calls": search})
 

@@ -6,6 +6,7 @@ In: a `PlanningRequest`. Out: a `QueryPlan`: one search, a search of each docume
 
 import re
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -107,41 +108,38 @@ def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\S)(?:{'|'.join(written)})(?!\S)")
 
 
+@dataclass(frozen=True)
 class PlainPlanner:
-    """Plans without a model; it keeps no state."""
+    """Plans without a model."""
 
-    def __init__(
-        self, tools: Container[str], breadth: Breadth, small_talk: SmallTalkRule, requests: PlainRequests | None = None
-    ) -> None:
-        """`tools`: names of those that there are."""
-        self._requests = requests
-        self._tools = tools
-        self._breadth = breadth
-        self._small_talk = small_talk
+    tools: Container[str]  # names of those that there are
+    breadth: Breadth
+    small_talk: SmallTalkRule
+    requests: PlainRequests | None = None
 
     def plan(self, request: PlanningRequest) -> QueryPlan:
         """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
         it, first in the documents that answered that. The plan's question is then the person's own, with these words
         behind it: what it leaves open, they decide (`rag.answering`)."""
         question, window = request.question, request.known.dialogue.window
-        before = asked_before(window, self._small_talk)
-        rest = rest_of(question, window, self._breadth)
+        before = asked_before(window, self.small_talk)
+        rest = rest_of(question, window, self.breadth)
         if rest and (listing := self._listing(rest[0])):
             limits = listing.limits.model_copy(update={"skip": rest[1]})
             return listing.model_copy(update={"limits": limits})
-        if talk := self._small_talk.kind(question):
+        if talk := self.small_talk.kind(question):
             is_more = talk is SmallTalk.MORE and before
             return self._plan_for_more(before) if is_more else default_plan(question)
         if listing := self._documents(question):
             return listing
-        if before and self._breadth.names_nothing_else(question):
-            return self._plan_for_all(default_plan(before, self._small_talk.sought(before)))
-        sought = self._small_talk.sought(question)
-        if window and self._breadth.leans(sought):
-            plan = self._leaning(question, sought, self._small_talk.subject(before), window[-1])
+        if before and self.breadth.names_nothing_else(question):
+            return self._plan_for_all(default_plan(before, self.small_talk.sought(before)))
+        sought = self.small_talk.sought(question)
+        if window and self.breadth.leans(sought):
+            plan = self._leaning(question, sought, self.small_talk.subject(before), window[-1])
         else:
             plan = self._with_request(default_plan(question, sought), sought)
-        return self._plan_for_all(plan) if self._breadth.names_all_documents(question) else plan
+        return self._plan_for_all(plan) if self.breadth.names_all_documents(question) else plan
 
     def _leaning(self, question: str, sought: str, subject: str, last: Exchange) -> QueryPlan:
         """With the words of the question before; a single search is made in the documents of the last answer first."""
@@ -157,8 +155,8 @@ class PlainPlanner:
 
     def _with_request(self, plan: QueryPlan, sought: str) -> QueryPlan:
         """A request for an outline reads the document that it names; one for prices also looks for «цена»."""
-        asked = self._requests.of(plan.question) if self._requests else None
-        if asked and asked.kind is RequestKind.OUTLINE and asked.about and READ_ONE in self._tools:
+        asked = self.requests.of(plan.question) if self.requests else None
+        if asked and asked.kind is RequestKind.OUTLINE and asked.about and READ_ONE in self.tools:
             reading = ToolCall(tool=READ_ONE, args={"document": asked.about})
             return plan.model_copy(update={"tool_calls": (reading, *plan.tool_calls)})
         if asked and asked.condition and asked.condition.is_price:
@@ -167,21 +165,21 @@ class PlainPlanner:
 
     def _plan_for_more(self, before: str) -> QueryPlan:
         """Lists the documents again, or searches `before` again, by its subject where each document was searched."""
-        sought = self._small_talk.sought(before)
-        if self._breadth.names_all_documents(before):
-            sought = self._breadth.subject(sought)
+        sought = self.small_talk.sought(before)
+        if self.breadth.names_all_documents(before):
+            sought = self.breadth.subject(sought)
         return self._documents(before) or default_plan(before, sought)
 
     def _listing(self, question: str) -> QueryPlan | None:
-        if self._breadth.names_all_documents(question) and not self._small_talk.asks_for_documents(question):
-            return self._plan_for_all(default_plan(question, self._small_talk.sought(question)))
+        if self.breadth.names_all_documents(question) and not self.small_talk.asks_for_documents(question):
+            return self._plan_for_all(default_plan(question, self.small_talk.sought(question)))
         return self._documents(question)
 
     def _documents(self, question: str) -> QueryPlan | None:
         """A plan that lists the documents, or those of a kind, when the question asks for nothing else."""
-        asks_for_all = self._small_talk.asks_for_documents(question)
-        kind = "" if asks_for_all or self._breadth.names_all_documents(question) else self._breadth.counted(question)
-        if LIST not in self._tools or not (asks_for_all or kind):
+        asks_for_all = self.small_talk.asks_for_documents(question)
+        kind = "" if asks_for_all or self.breadth.names_all_documents(question) else self.breadth.counted(question)
+        if LIST not in self.tools or not (asks_for_all or kind):
             return None
         changes = {
             "tool_calls": (ToolCall(tool=LIST, args={"about": kind} if kind else {}),),
@@ -194,7 +192,7 @@ class PlainPlanner:
     def _plan_for_all(self, plan: QueryPlan) -> QueryPlan:
         style = RenderStyle.BULLETS if plan.render_style is RenderStyle.SHORT else plan.render_style
         changes: dict[str, object] = {"render_style": style, "limits": Limits(max_items=MAX_ITEMS)}
-        if SURVEY in self._tools:
+        if SURVEY in self.tools:
             changes["fallback"] = Fallback(tool=SURVEY)
             changes["tool_calls"] = tuple(ToolCall(tool=SURVEY, args=call.args) for call in plan.tool_calls)
         return plan.model_copy(update=changes)

@@ -90,7 +90,9 @@ class Planner:
         ids that the model did not take from its list. `needs_sign`: SEARCH_POLICY=explicit."""
         self._model = model
         self._tools = {tool.name: tool for tool in tools}
-        self._mender = PlanMender(self._tools, intents, threshold=threshold, resolver=entities, needs_sign=needs_sign)
+        self._mender = PlanMender(
+            tools=self._tools, intents=intents, threshold=threshold, resolver=entities, needs_sign=needs_sign
+        )
         self._plain = PlainPlanner(self._tools, breadth, small_talk, requests)
         self._breadth = breadth
         self._small_talk = small_talk
@@ -159,8 +161,8 @@ class Planner:
         except ModelError as error:
             log.warning("planner.failed", model=model.name, reason=type(error).__name__)
             return _Proposal(answered=False, problems=(f"no plan: {type(error).__name__}",))
-        mended = await self._mender.mend(plan, request)
-        return _Proposal(plan=mended.plan, answer=plan.model_dump_json(exclude_unset=True), problems=mended.problems)
+        mended, problems = await self._mender.mend(plan, request)
+        return _Proposal(plan=mended, answer=plan.model_dump_json(exclude_unset=True), problems=problems)
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
         """Steps from the kind's template where the model named only a kind, and for calls of which one is slow, so that

@@ -9,7 +9,7 @@ from prompts.wordings import load_intents
 from rag.answering.answer import AnswerWriter
 from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
-from rag.conversation import Conversation, TurnStages
+from rag.conversation import Conversation
 from rag.dialogue import DialogueMemory
 from rag.entities import RegistryResolver
 from rag.execution.executor import Executor
@@ -65,7 +65,7 @@ class Turn:
         )
         prompts, intents = load_prompts(), load_intents()
         tools = (SearchBase(by_words_alone(self.search), Catalogue()), *more_tools)
-        stages = TurnStages(
+        self.conversation = Conversation(
             memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
             entities=entities,
             planner=Planner(
@@ -83,8 +83,8 @@ class Turn:
             writer=AnswerWriter(model, prompts, settings, today=_today) if model else None,
             compares_meaning=False,
             plain=PlainAnswers(prompts, "auto"),
+            today=_today,
         )
-        self.conversation = Conversation(stages, today=_today)
 
     async def events(self, text: str = ASKED) -> list[TurnEvent]:
         return [event async for event in self.conversation.answer(make_question(text))]

@@ -1,6 +1,7 @@
 """Plans put right with what there is: arguments, ids of entities and documents, steps, questions back."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from prompts.wordings import load_intents
 from rag.entities import NamedEntity, RegistryResolver
 from rag.execution.document_tools import ListDocuments
 from rag.execution.graph_tool import GraphQuery
-from rag.planning.mending import Known, Mended, PlanMender, PlanningRequest, looked_at, ordered
+from rag.planning.mending import Known, PlanMender, PlanningRequest, looked_at, ordered
 from rag.planning.plan import ANALYZE, SEARCH, QueryPlan, Step, ToolCall, in_order
 from rag.planning.planner import Planned, Planner, PlanOrigin
 from rag.planning.tool import AnyTool
@@ -59,6 +60,11 @@ def look_up(id_: str | None) -> ToolCall:
 TOOLS: tuple[AnyTool, ...] = (ScriptedTool(), GraphQuery(Graph()), ListDocuments(Catalogue(), WORDINGS))
 
 
+class Mended(NamedTuple):
+    plan: QueryPlan
+    problems: tuple[str, ...]
+
+
 async def mended(
     made: QueryPlan,
     *entities: NamedEntity,
@@ -68,8 +74,8 @@ async def mended(
 ) -> tuple[Mended, Registry]:
     registry = Registry(*entities)
     mender = PlanMender(
-        {tool.name: tool for tool in TOOLS},
-        load_intents(),
+        tools={tool.name: tool for tool in TOOLS},
+        intents=load_intents(),
         threshold=0.5,
         resolver=RegistryResolver(registry, NameForms()),
         needs_sign=needs_sign,
@@ -78,7 +84,7 @@ async def mended(
     asked = PlanningRequest(
         question="Где Алор?", messages=(), base_id=BASE, known=Known(entities=named, documents=documents)
     )
-    return await mender.mend(made, asked), registry
+    return Mended(*await mender.mend(made, asked)), registry
 
 
 @pytest.mark.parametrize(
