@@ -79,12 +79,20 @@ class SegmentStore(rows.Store):
 
 
 @dataclass(kw_only=True)
-class _Copy:
+class Copy:
+    """A segment in this process."""
+
     segment: Segment
     last_row: int = 0  # copied up to there
     quantised: "QuantisedVectors"
 
-    def near(self, vector: Sequence[float], limit: int) -> Near:
+    async def near(self, vector: Sequence[float], *, limit: int) -> Near:
+        """Candidates for the nearest `limit`."""
+        if len(self.quantised) > AT_ONCE:
+            return await asyncio.to_thread(self._near, vector, limit)
+        return self._near(vector, limit)
+
+    def _near(self, vector: Sequence[float], limit: int) -> Near:
         from adapters.database.quantised import bits_of, weights_of
 
         last_row = self.last_row  # read first: rows that are added meanwhile may or may not be among what is found
@@ -100,24 +108,18 @@ class SegmentMirror:
     def __init__(self, segments: SegmentStore, *, size: int) -> None:
         self._segments = segments
         self._size = size
-        self._copies: dict[BaseId, _Copy] = {}
+        self._copies: dict[BaseId, Copy] = {}
 
-    def has_copy(self, base: BaseId, model: str | None) -> bool:
-        """Whether there is a complete copy for this model."""
-        return self._complete_copy(base, model) is not None
-
-    async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
-        """Candidates for the nearest `limit`; None where there is no complete copy for this model."""
-        copy = self._complete_copy(base, model)
-        if copy is not None and len(copy.quantised) > AT_ONCE:
-            return await asyncio.to_thread(copy.near, vector, limit)
-        return copy.near(vector, limit) if copy else None
+    def copy_of(self, base: BaseId, model: str | None) -> Copy | None:
+        """None where there is no complete copy for this model."""
+        copy = self._copies.get(base)
+        return copy if copy and copy.segment.model == model and copy.last_row >= copy.segment.last_row else None
 
     async def refresh(self) -> None:
         """Copy new segments and new rows. Raises DatabaseAway, DatabaseError."""
         known = {copy.segment.name for copy in self._copies.values()}
         present = await self._segments.segments(size=self._size, known=known) if self._size else []
-        self._copies = {segment.base_id: await self._copy_of(segment) for segment in present}
+        self._copies = {segment.base_id: await self._begun(segment) for segment in present}
         for copy in self._copies.values():
             await self._complete(copy)
 
@@ -140,23 +142,19 @@ class SegmentMirror:
                 log.exception("segments_not_copied")
             await asyncio.sleep(REFRESH_S)
 
-    def _complete_copy(self, base: BaseId, model: str | None) -> _Copy | None:
-        copy = self._copies.get(base)
-        return copy if copy and copy.segment.model == model and copy.last_row >= copy.segment.last_row else None
-
-    async def _copy_of(self, segment: Segment) -> _Copy:
+    async def _begun(self, segment: Segment) -> Copy:
         """The present copy, if it can be continued, or an empty one."""
         held = self._copies.get(segment.base_id)
         if held and held.segment.name == segment.name:
             segment = replace(segment, thresholds=held.segment.thresholds)
             if len(held.quantised) <= OUTDATED_SHARE * segment.passages:
-                return _Copy(segment=segment, last_row=held.last_row, quantised=held.quantised)
+                return Copy(segment=segment, last_row=held.last_row, quantised=held.quantised)
         # Imported here: numpy takes a tenth of a second, and most installations have no large base.
         quantised = await asyncio.to_thread(import_module, "adapters.database.quantised")
         size = -(-sum(map(len, segment.thresholds)) // 8)
-        return _Copy(segment=segment, quantised=quantised.QuantisedVectors(size=size))
+        return Copy(segment=segment, quantised=quantised.QuantisedVectors(size=size))
 
-    async def _complete(self, copy: _Copy) -> None:
+    async def _complete(self, copy: Copy) -> None:
         segment, known = copy.segment, copy.last_row
         while copy.last_row < segment.last_row:
             rows = await self._segments.rows(segment.base_id, segment.name, after=copy.last_row, limit=ROWS_A_STEP)

@@ -153,6 +153,7 @@ def _fetch(address: str, path: Path, digest: str | None, progress: _Progress) ->
     """The file is there under its name only when it is whole and as `digest` says: a SHA-256, or git's name of a small
     file. A damaged file is removed, and so fetched anew next time. Raises LocalModelError."""
     import httpx
+    from huggingface_hub.utils.sha import git_hash
 
     if path.exists():
         progress.add(path.stat().st_size)
@@ -171,7 +172,7 @@ def _fetch(address: str, path: Path, digest: str | None, progress: _Progress) ->
             time.sleep(PAUSE_S)
     if digest is not None:
         with part.open("rb") as file:
-            found = _git_name(part) if len(digest) == 40 else hashlib.file_digest(file, "sha256").hexdigest()
+            found = git_hash(file.read()) if len(digest) == 40 else hashlib.file_digest(file, "sha256").hexdigest()
         if found != digest:
             part.unlink()
             raise LocalModelError(f"{part.stem} is not the file that it should be: {found}. Run the command again.")
@@ -197,12 +198,6 @@ def _go_on(address: str, part: Path, progress: _Progress) -> None:
             for block in answer.iter_bytes(BLOCK_BYTES):
                 file.write(block)
                 progress.add(len(block))
-
-
-def _git_name(path: Path) -> str:
-    """https://git-scm.com/book/en/v2/Git-Internals-Git-Objects; git's choice, no protection against forgers."""
-    content = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 class Pooling(StrEnum):

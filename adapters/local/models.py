@@ -8,6 +8,7 @@ is encoded in overlapping stretches; of such a passage only the beginning is rer
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from adapters.local.layout import (
     LocalModelError,
     ModelFiles,
     Pooling,
+    Told,
     fetch_from_hub,
     identity_of,
     read_encoder,
@@ -301,3 +303,21 @@ def find_model(name: str, models: Path, fetch: Fetch | None = None) -> Path:
         (fetch or fetch_from_hub)(name, unfinished)
         kept.parent.mkdir(parents=True, exist_ok=True)
         return unfinished.rename(kept)
+
+
+async def fetched_model(
+    name: str, models: Path, fetch: Callable[[str, Path, Told], None], told: Told = lambda done, total: None
+) -> Path:
+    """`find_model` in a thread. A download that is cancelled stops, and goes on the next time. Raises
+    LocalModelError."""
+    stopped = threading.Event()
+
+    def heard(done: int, total: int) -> None:
+        if stopped.is_set():  # else cancelling would wait for the last byte: a thread cannot be cancelled
+            raise LocalModelError("stopped")
+        told(done, total)
+
+    try:
+        return await asyncio.to_thread(find_model, name, models, lambda name, folder: fetch(name, folder, heard))
+    finally:
+        stopped.set()

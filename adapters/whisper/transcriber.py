@@ -9,16 +9,16 @@ import asyncio
 import os
 import signal
 import socket
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import structlog
 
 from adapters.local.layout import SPEECH_FILES, LocalModelError, fetch_from_hub
-from adapters.local.models import find_model
+from adapters.local.models import fetched_model
 from adapters.whisper import Hear, Length, Message, Opening, PieceEnd, Ready, Trouble, read_message
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.ports import Transcript, Utterance
@@ -252,20 +252,9 @@ async def _explain_end(line: Line) -> ListenerDied:
 
 async def _model_folder(model: str, models_folder: Path) -> str:
     """The model's folder; one that has a name is fetched unless it is there. Raises ListenerDied."""
-    stopped = threading.Event()
-
-    def told(_done: int, _total: int) -> None:
-        if stopped.is_set():  # else cancelling would wait for the last byte: a thread cannot be cancelled
-            raise LocalModelError("stopped")
-
-    def fetch(name: str, folder: Path) -> None:
-        fetch_from_hub(name, folder, told, files=SPEECH_FILES)
-
     is_size = "/" not in model and not await asyncio.to_thread(Path(model).is_dir)
     name = SIZES.get(model, f"Systran/faster-whisper-{model}") if is_size else model
     try:
-        return str(await asyncio.to_thread(find_model, name, models_folder, fetch))
+        return str(await fetched_model(name, models_folder, partial(fetch_from_hub, files=SPEECH_FILES)))
     except LocalModelError as error:
         raise ListenerDied(str(error)) from error
-    finally:
-        stopped.set()

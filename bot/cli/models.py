@@ -8,15 +8,14 @@ any moment and repeated: it goes on where it was. Searching and adding documents
 import asyncio
 import os
 import sys
-import threading
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from dotenv import set_key
 
-from adapters.local.layout import KNOWN, KnownModel, LocalModelError, Task
-from adapters.local.models import find_model
+from adapters.local.layout import KNOWN, KnownModel, Task
+from adapters.local.models import fetched_model
 from bot.app import open_parts
 from bot.cli.content import words_of
 from bot.cli.output import Bar, CommandError, no_such_base, print_line
@@ -115,25 +114,16 @@ async def add_model(settings: Settings, task: Task) -> int:
 
 
 async def _fetched(model: KnownModel, settings: Settings, words: Words) -> Path:
-    """The model's folder. A download that is cancelled stops, and goes on the next time. Raises LocalModelError."""
-    stopped = threading.Event()
+    """The model's folder. Raises LocalModelError."""
     with Bar(model.megabytes, "MB") as shown:
 
         def told(done: int, total: int) -> None:
-            if stopped.is_set():  # else Ctrl-C would wait for the last byte: a thread cannot be cancelled
-                raise LocalModelError("stopped")
             if shown.is_drawn:
                 shown.reach(done // MEGABYTE, total // MEGABYTE)
             elif shown.grows(done, total):
                 print_line(words.plain("cli-model-fetched", done=done // MEGABYTE, total=total // MEGABYTE))
 
-        def fetch(name: str, folder: Path) -> None:
-            model.fetch(name, folder, told)
-
-        try:
-            return await asyncio.to_thread(find_model, model.name, settings.home / "models", fetch)
-        finally:
-            stopped.set()
+        return await fetched_model(model.name, settings.home / "models", model.fetch, told)
 
 
 async def adding_search(settings: Settings) -> AsyncIterator[str]:

@@ -39,6 +39,7 @@ from ingestion.records import About, FetchedFile, Source
 ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
 LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off
 _ROBOTS_NAME = "robots.txt"
+_NOTHING_ELSE = "User-agent: *\nDisallow: /"  # of a site in trouble only the page that a person asked for is read
 _NO_HOST = frozenset(
     {FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID, FailureCode.PAGE_NOT_FOUND_HOST}
 )
@@ -71,23 +72,6 @@ TRIES_A_PAGE = 3  # addresses requested for each page wanted: many lead to no pa
 FAILURES_IN_A_ROW = 6  # then the site refuses us, or has broken down
 _GONE = frozenset({404, 410})
 _NO_FAILURES = frozenset({FailureCode.PAGE_TYPE, FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID})
-
-
-@dataclass(frozen=True, kw_only=True)
-class RobotsRules:
-    """The rules of one host."""
-
-    rules: Protego
-    closed: bool = False  # the site is in trouble: read only the page that a person asked for
-
-    def allow(self, url: str) -> bool:
-        """Whether we may read this page."""
-        return not self.closed and self.rules.can_fetch(url, ROBOT)
-
-    @property
-    def delay_s(self) -> float:
-        """Seconds between two requests, as the site asks, up to LONGEST_DELAY_S."""
-        return min(float(self.rules.crawl_delay(ROBOT) or 0.0), LONGEST_DELAY_S)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +218,7 @@ class SiteFetcher:
 class Crawl:
     """The crawl of one section, from its first page on."""
 
-    _rules: RobotsRules  # of the host that the first page finally comes from
+    _rules: Protego  # of the host that the first page finally comes from
     _section: Section
 
     def __init__(
@@ -261,6 +245,11 @@ class Crawl:
         return self.file.size_bytes + sum(file.size_bytes for file in self.attached)
 
     @property
+    def _delay_s(self) -> float:
+        """Between two requests, as the site asks."""
+        return min(float(self._rules.crawl_delay(ROBOT) or 0.0), LONGEST_DELAY_S)
+
+    @property
     def _left_s(self) -> float:
         return self._ends_at - asyncio.get_running_loop().time()
 
@@ -280,9 +269,9 @@ class Crawl:
         while self._waiting and self._may_go_on():
             total = min(self._limits.pages, self.pages + len(self._waiting))
             await progress.report(DocumentStatus.FETCHING, done=self.pages, total=total)
-            together = 1 if self._rules.delay_s else min(SIDE_BY_SIDE, self._limits.pages - self.pages)
+            together = 1 if self._delay_s else min(SIDE_BY_SIDE, self._limits.pages - self.pages)
             batch = [self._waiting.popleft() for _ in range(min(together, len(self._waiting)))]
-            await asyncio.sleep(self._rules.delay_s)
+            await asyncio.sleep(self._delay_s)
             visits = await asyncio.gather(*(self._try(address) for address, _ in batch))
             for (_, depth), visit in zip(batch, visits, strict=True):
                 if visit is not None:
@@ -290,30 +279,29 @@ class Crawl:
 
     def _may_go_on(self) -> bool:
         return (
-            not self._rules.closed
-            and self.pages < self._limits.pages
+            self.pages < self._limits.pages
             and self._asked < self._limits.pages * TRIES_A_PAGE
             and self._failures < FAILURES_IN_A_ROW
             and self.size_bytes < self._limits.site_bytes
-            and self._left_s > SHORTEST_WAIT_S + self._rules.delay_s
+            and self._left_s > SHORTEST_WAIT_S + self._delay_s
         )
 
-    async def _rules_of(self, url: str) -> RobotsRules:
+    async def _rules_of(self, url: str) -> Protego:
         """The robots.txt of the host of `url`. Raises SourceError SITE_FORBIDS, PAGE_ADDRESS_*, PAGE_NOT_FOUND_HOST."""
         parts, target = urlsplit(url), self._folder / _ROBOTS_NAME
         address = f"{parts.scheme}://{parts.netloc}/{_ROBOTS_NAME}"
         try:
             await self._downloader.download(address, target, limits=ROBOTS_LIMITS)
         except ServiceError:
-            return RobotsRules(rules=Protego.parse(""), closed=True)
+            return Protego.parse(_NOTHING_ELSE)
         except SourceError as error:
             if error.code in _NO_HOST:
                 raise
-            return RobotsRules(rules=Protego.parse(""), closed=error.code not in _NO_RULES)
+            return Protego.parse("" if error.code in _NO_RULES else _NOTHING_ELSE)
         rules = await asyncio.to_thread(Protego.parse, target.read_bytes().decode("utf-8", errors="replace"))
         if not rules.can_fetch(url, ROBOT):
             raise SourceError(FailureCode.SITE_FORBIDS, host=site_of(url))
-        return RobotsRules(rules=rules)
+        return rules
 
     async def _visit(self, address: str) -> Visit:
         """A page, or a file where there is room for it. Even a file gets no more than the time left.
@@ -349,7 +337,7 @@ class Crawl:
             return None
         self._failures = 0
         is_inside = self._section.is_of_site(visit.url) if visit.file else self._section.holds(visit.url)
-        return visit if is_inside and self._rules.allow(visit.url) else None
+        return visit if is_inside and self._rules.can_fetch(visit.url, ROBOT) else None
 
     def _keep(self, visit: Visit, *, depth: int) -> None:
         """Write the visit unless it was kept under another address, and queue its links."""
@@ -365,7 +353,7 @@ class Crawl:
             self.file.add(SitePage(url=visit.url, html=visit.html))
         for link in visit.links.links if depth < self._limits.depth else ():
             address = self._section.admit(link)
-            if address and page_key(address) not in self._met and self._rules.allow(address):
+            if address and page_key(address) not in self._met and self._rules.can_fetch(address, ROBOT):
                 self._met.add(page_key(address))
                 self._waiting.append((address, depth + 1))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, vector_text, vectors_in_line
-from adapters.database.segments import Near, SegmentMirror
+from adapters.database.segments import Copy, Near, SegmentMirror
 from adapters.database.transport import Row, Transport
 from domain.documents import opening_line
 from domain.ids import BaseId, ChunkId, DocumentId
@@ -43,15 +43,16 @@ class SearchStore(rows.Store):
         calls at the same time, and again by one where documents came or left between them.
         """
         copies = self._copies if query.only is None else None  # a filter leaves other passages nearest
-        if query.vector is None or copies is None or not copies.has_copy(query.base_id, query.model):
+        copy = copies.copy_of(query.base_id, query.model) if copies else None
+        if query.vector is None or copy is None:
             return (await self._searched(query)).candidates
-        legs = await asyncio.gather(self._searched(query, by_vector=False), self._nearest(query, query.vector, copies))
+        legs = await asyncio.gather(self._searched(query, by_vector=False), self._nearest(query, query.vector, copy))
         if len({leg.as_of for leg in legs if leg.candidates}) > 1:
             return (await self._searched(query)).candidates
         return [*{each.passage.chunk_id: each for leg in reversed(legs) for each in leg.candidates}.values()]
 
-    async def _nearest(self, query: SearchQuery, vector: Sequence[float], copies: SegmentMirror) -> _Found:
-        near = await copies.near(query.base_id, query.model, vector, limit=query.limit)
+    async def _nearest(self, query: SearchQuery, vector: Sequence[float], copy: Copy) -> _Found:
+        near = await copy.near(vector, limit=query.limit)
         return await self._searched(replace(query, terms=(), spellings=()), near)
 
     async def _searched(self, query: SearchQuery, near: Near | None = None, *, by_vector: bool = True) -> _Found:

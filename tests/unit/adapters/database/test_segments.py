@@ -52,8 +52,8 @@ class FakeSegments(SegmentStore):
 
 
 async def near(mirror: SegmentMirror, vector: Sequence[float] = (1.0,) * 8, *, base: BaseId = BASE) -> list[int] | None:
-    found = await mirror.near(base, MODEL, vector, limit=1)
-    return None if found is None else sorted(found.passages)
+    copy = mirror.copy_of(base, MODEL)
+    return sorted((await copy.near(vector, limit=1)).passages) if copy else None
 
 
 @pytest.fixture
@@ -68,8 +68,9 @@ async def test_the_nearest_by_their_bits_are_proposed(segments: FakeSegments) ->
     await mirror.refresh()
     assert await near(mirror) == [12]
     assert await near(mirror, [-1.0] * 8) == [11]
-    proposed = await mirror.near(BASE, MODEL, [1.0] * 8, limit=1)
-    assert proposed
+    copy = mirror.copy_of(BASE, MODEL)
+    assert copy
+    proposed = await copy.near([1.0] * 8, limit=1)
     assert (proposed.segment, proposed.last_row) == ("segment", 3)
 
 
@@ -98,8 +99,8 @@ async def test_nothing_is_proposed_for_others(segments: FakeSegments) -> None:
     assert await near(mirror) is None
     await mirror.refresh()
     assert await near(mirror, base=OTHER) is None
-    assert await mirror.near(BASE, "another model", [1.0] * 8, limit=1) is None
-    assert await mirror.near(BASE, None, [1.0] * 8, limit=1) is None
+    assert mirror.copy_of(BASE, "another model") is None
+    assert mirror.copy_of(BASE, None) is None
 
 
 async def test_only_what_came_since_is_copied(segments: FakeSegments) -> None:

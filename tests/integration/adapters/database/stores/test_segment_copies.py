@@ -106,7 +106,8 @@ async def copied(transport: Transport) -> Copied:
 
 
 async def proposed(copied: Copied, base: BaseId) -> Near | None:
-    return await copied.mirror.near(base, MODEL, some_vector(), limit=NEAREST)
+    copy = copied.mirror.copy_of(base, MODEL)
+    return await copy.near(some_vector(), limit=NEAREST) if copy else None
 
 
 @pytest.mark.over_rest
