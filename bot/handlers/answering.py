@@ -28,12 +28,13 @@ from bot.handlers.filters import answers, expect, has_message, may_tidy, own_wor
 from bot.handlers.menu import lack_of
 from bot.handlers.sources import answer_keyboard
 from bot.keyboards import ADD_SEARCH, BUTTON_CHARACTERS, EVERYTHING, EVERYWHERE, MORE, STOP, button, question_key, rows
-from bot.replies.answers import finished_answer, growing_answer, in_words
+from bot.replies.answers import finished_answer, growing_answer, in_words, steps_text
 from bot.replies.citations import page_of, sourced_table
 from bot.replies.names import shortened
 from bot.replies.sending import edit
-from bot.replies.streaming import StreamedAnswer, live_steps, streamed_answer
+from bot.replies.streaming import GrowingText, live_steps, streamed_answer
 from bot.services import Refusal, Services, Talk
+from bot.texts import Words
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import DocumentId, SessionId, ThreadId, UserId
@@ -96,13 +97,14 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
         chosen=chosen.label if chosen else "",
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
-    async with turns.order(talk.room), streamed_answer(talk.bot, talk.place, stop=stopping) as shown:
+    async with turns.order(talk.room), streamed_answer(talk.bot, talk.place, stopping) as shown:
         bounds = services.bounds.of_day(talk.person)
         reservation = await await_reservation(talk.stores.library, talk.state.user_id, talk.person, bounds)
         conversation = services.frugal_conversation if reservation.is_spent else services.conversation
         async with holding(talk.stores.library, reservation):
             with turns.stoppable(talk.room, asker=talk.person) as stop:
-                answer = await _follow(talk, conversation.answer(question, stop=stop), shown)
+                async with live_steps(talk.bot, talk.place, stopping) as steps:
+                    answer = await _follow(conversation.answer(question, stop=stop), steps, shown, talk.words)
             try:
                 await _show(talk, answer, shown, asked=text, only=only, spent=reservation)
             finally:  # the cost counts even if showing failed, and before the next question is weighed
@@ -128,20 +130,19 @@ async def _only(talk: Talk) -> DocumentCard | None:
     return None
 
 
-async def _follow(talk: Talk, events: AsyncIterator[TurnEvent], shown: StreamedAnswer) -> Answer:
-    async with live_steps(talk.bot, talk.place, talk.words) as steps:
-        async for event in events:
-            if isinstance(event, StepsChanged):
-                steps.show(event.steps)
-            elif isinstance(event, TextGrew):
-                shown.grow(partial(growing_answer, event, talk.words))
-            elif isinstance(event, Answered):
-                return event.answer
+async def _follow(events: AsyncIterator[TurnEvent], steps: GrowingText, shown: GrowingText, words: Words) -> Answer:
+    async for event in events:
+        if isinstance(event, StepsChanged):
+            steps.grow(partial(steps_text, event.steps, words))
+        elif isinstance(event, TextGrew):
+            shown.grow(partial(growing_answer, event, words))
+        elif isinstance(event, Answered):
+            return event.answer
     raise RuntimeError("the conversation ended without an answer")
 
 
 async def _show(
-    talk: Talk, answer: Answer, shown: StreamedAnswer, *, asked: str, only: DocumentCard | None, spent: Reservation
+    talk: Talk, answer: Answer, shown: GrowingText, *, asked: str, only: DocumentCard | None, spent: Reservation
 ) -> None:
     """Show the finished answer, also where the database fails meanwhile. Where the day is `spent` it begins with why no
     model was asked, except under small talk that needs no model."""

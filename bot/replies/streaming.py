@@ -1,36 +1,32 @@
 """Shows an answer while it is being written, and before it the steps of its turn while they run.
 
 In: the answer so far and the steps, as often as they change. Out: a growing draft (private chats) or an edited message,
-with a button that stops the answer, and in the end the messages that stay; one message with the list of steps and a
+with a button that stops it, and in the end the messages that stay; one message with the list of steps and a
 button that stops them, deleted when the answer comes. Each update shows the newest text, at Telegram's rate limits.
 """
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 import structlog
 from aiogram import Bot
 from aiogram.enums import ChatAction, ParseMode
-from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNetworkError, TelegramRetryAfter
+from aiogram.exceptions import TelegramAPIError, TelegramNetworkError, TelegramRetryAfter
 from aiogram.types import InlineKeyboardMarkup
 
-from bot.keyboards import STOP, button, rows
-from bot.replies.answers import steps_text
 from bot.replies.rich import RichText, split_rich, to_html
 from bot.replies.sending import Place, edit, send
-from bot.texts import Words
 from domain.ending import end
 from domain.ids import MessageId
-from rag.progress import StepShown
 
 log = structlog.get_logger()
 
 DRAFT_PAUSE_S = 0.7
 EDIT_PAUSE_S = 1.0  # Telegram allows a bot about one message a second in a chat
-STEPS_PAUSE_S = 1.2
 TYPING_PAUSE_S = 4.0  # Telegram hides «печатает…» after five seconds
 
 
@@ -42,22 +38,14 @@ class _Sent(NamedTuple):
     keyboard: InlineKeyboardMarkup | None
 
 
-class StreamedAnswer:
-    """One answer on its way to one place. Use it as `async with streamed_answer(...) as answer`."""
+class GrowingText:
+    """One text on its way to one place."""
 
-    def __init__(
-        self,
-        bot: Bot,
-        place: Place,
-        *,
-        stop: InlineKeyboardMarkup | None,
-        draft_pause_s: float,
-        edit_pause_s: float,
-    ) -> None:
+    def __init__(self, bot: Bot, place: Place, stop: InlineKeyboardMarkup | None) -> None:
+        """`stop` is the keyboard of a growing message; a draft has Telegram's own button instead."""
         self._bot = bot
         self._place = place
         self._stop = stop
-        self._pauses = {True: draft_pause_s, False: edit_pause_s}
         self._drafts = place.is_private  # drafts exist in private chats only, and not on every server
         self._newest: Callable[[], RichText] | None = None
         self._changed = asyncio.Event()
@@ -68,20 +56,19 @@ class StreamedAnswer:
         self._draft_id = secrets.randbelow(2**31 - 1) + 1
 
     def grow(self, text: Callable[[], RichText]) -> None:
-        """Set the answer so far, which is rendered when Telegram allows to show it."""
+        """Set the text so far, which is rendered when Telegram allows to show it."""
         self._newest = text
         self._changed.set()
 
-    async def finish(self, text: RichText, keyboard: InlineKeyboardMarkup | None) -> list[MessageId]:
-        """Make the answer permanent, with `keyboard` below its last message. Raises TelegramAPIError on failure."""
+    async def finish(self, text: RichText, keyboard: InlineKeyboardMarkup | None) -> None:
+        """Make the text permanent, with `keyboard` below its last message. Raises TelegramAPIError on failure."""
         self._finishing.set()
         self._changed.set()
         async with self._painting:
             pieces = [to_html(piece) for piece in split_rich(text)]
             for number, piece in enumerate(pieces):
                 await self._settle(number, piece, keyboard if number == len(pieces) - 1 else None)
-            await self._drop_from(len(pieces))
-        return [sent.id for sent in self._sent]
+            await self.drop_from(len(pieces))
 
     async def leave(self) -> None:
         """Clean up when `finish` was never called: what was shown stays, without the stop button."""
@@ -89,23 +76,23 @@ class StreamedAnswer:
             with suppress(TelegramAPIError):
                 await edit(self._bot, self._place.chat, last.id, last.html)
 
-    async def keep_typing(self, pause_s: float) -> None:
-        """Show «печатает…» until the person sees anything of the answer."""
+    async def keep_typing(self) -> None:
+        """Show «печатает…» until the person sees anything of the text."""
         while not (self._sent or self._draft):
             with suppress(TelegramAPIError):
                 place = self._place
                 await self._bot.send_chat_action(place.chat, ChatAction.TYPING, message_thread_id=place.thread)
-            await asyncio.sleep(pause_s)
+            await asyncio.sleep(TYPING_PAUSE_S)
 
     async def paint(self) -> None:
-        """Show each newest text until the answer is finished."""
+        """Show each newest text until it is finished."""
         while not self._finishing.is_set():
             await self._changed.wait()
             self._changed.clear()
             async with self._painting:
                 if self._newest is not None and not self._finishing.is_set():
                     await self._show(self._newest())
-            await _pause(self._finishing, self._pauses[self._drafts])
+            await self._pause(DRAFT_PAUSE_S if self._drafts else EDIT_PAUSE_S)
 
     async def _show(self, text: RichText) -> None:
         """Show the text. All pieces but the last are full and become messages that stay; the last one keeps growing."""
@@ -118,9 +105,14 @@ class StreamedAnswer:
             if pieces and not self._drafts:
                 await self._settle(len(pieces) - 1, pieces[-1], self._stop)
         except TelegramRetryAfter as error:
-            await _pause(self._finishing, error.retry_after)
-        except TelegramNetworkError as error:
+            await self._pause(error.retry_after)
+        except TelegramAPIError as error:  # `finish` meets it again, if it lasts
             log.info("answer.paint_failed", chat=self._place.chat, error=type(error).__name__)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait `seconds`, or less when the text is finished first."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._finishing.wait(), seconds)
 
     async def _show_draft(self, html: str) -> None:
         if html == self._draft:
@@ -132,8 +124,8 @@ class StreamedAnswer:
                 text=html,
                 message_thread_id=self._place.thread,
                 parse_mode=ParseMode.HTML,
-                can_stop=self._stop is not None,  # Telegram's own button: a draft has no keyboard
-                keep_on_stop=self._stop is not None,  # the draft stays visible until the final message comes
+                can_stop=True,  # Telegram's own button: a draft has no keyboard
+                keep_on_stop=True,  # the draft stays visible until the final message comes
             )
         except (TelegramRetryAfter, TelegramNetworkError):
             raise
@@ -144,7 +136,7 @@ class StreamedAnswer:
         self._draft = html
 
     async def _settle(self, number: int, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
-        """Make message `number` of the answer show `html`; a message that can no longer be edited is sent again."""
+        """Make message `number` of the text show `html`; a message that can no longer be edited is sent again."""
         if number < len(self._sent):
             sent = self._sent[number]
             if (sent.html, sent.keyboard) == (html, keyboard):
@@ -152,31 +144,22 @@ class StreamedAnswer:
             if await edit(self._bot, self._place.chat, sent.id, html, keyboard):
                 self._sent[number] = _Sent(sent.id, html, keyboard)
                 return
-            await self._drop_from(number)
+            await self.drop_from(number)
         self._sent.append(_Sent(await send(self._bot, self._place, html, keyboard), html, keyboard))
 
-    async def _drop_from(self, number: int) -> None:
-        """Delete the messages from `number` on: the answer has become shorter, or they are sent again."""
+    async def drop_from(self, number: int) -> None:
+        """Delete the messages from `number` on: the text has become shorter, or they are sent again."""
         for sent in self._sent[number:]:
-            with suppress(TelegramBadRequest):
+            with suppress(TelegramAPIError):
                 await self._bot.delete_message(self._place.chat, sent.id)
         del self._sent[number:]
 
 
 @asynccontextmanager
-async def streamed_answer(
-    bot: Bot,
-    place: Place,
-    *,
-    stop: InlineKeyboardMarkup | None = None,
-    draft_pause_s: float = DRAFT_PAUSE_S,
-    edit_pause_s: float = EDIT_PAUSE_S,
-    typing_pause_s: float = TYPING_PAUSE_S,
-) -> AsyncIterator[StreamedAnswer]:
-    """Shows «печатает…» until some text is visible, and then the growing answer. Both tasks end with the context.
-    `stop` is the keyboard of a growing message; a draft has Telegram's own button instead."""
-    answer = StreamedAnswer(bot, place, stop=stop, draft_pause_s=draft_pause_s, edit_pause_s=edit_pause_s)
-    tasks = [asyncio.create_task(work) for work in (answer.paint(), answer.keep_typing(typing_pause_s))]
+async def streamed_answer(bot: Bot, place: Place, stop: InlineKeyboardMarkup | None) -> AsyncIterator[GrowingText]:
+    """Shows «печатает…» until some text is visible, and then the growing answer. Both tasks end with the context."""
+    answer = GrowingText(bot, place, stop)
+    tasks = [asyncio.create_task(work) for work in (answer.paint(), answer.keep_typing())]
     try:
         yield answer
     finally:
@@ -184,63 +167,13 @@ async def streamed_answer(
         await answer.leave()
 
 
-async def _pause(until: asyncio.Event, seconds: float) -> None:
-    """Wait `seconds`, or less when the answer is finished first."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(until.wait(), seconds)
-
-
-class LiveSteps:
-    """One list at one place. Use it as `async with live_steps(...) as steps`."""
-
-    def __init__(self, bot: Bot, place: Place, words: Words, *, pause_s: float) -> None:
-        self._bot = bot
-        self._place = place
-        self._words = words
-        self._pause_s = pause_s
-        self._newest: Sequence[StepShown] = ()
-        self._changed = asyncio.Event()
-        self._message: MessageId | None = None
-        self._said = ""
-
-    def show(self, steps: Sequence[StepShown]) -> None:
-        """Set the current steps; they are shown as soon as Telegram allows."""
-        self._newest = steps
-        self._changed.set()
-
-    async def paint(self) -> None:
-        """Show each newest list until cancelled."""
-        keyboard = rows([button(self._words.plain("button-enough"), STOP)])
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            html = to_html(steps_text(self._newest, self._words))
-            try:
-                if self._message is None:
-                    self._message = await send(self._bot, self._place, html, keyboard)
-                elif html != self._said:
-                    await edit(self._bot, self._place.chat, self._message, html, keyboard)
-                self._said = html
-            except TelegramAPIError as error:  # it never affects the answer
-                log.info("steps.paint_failed", chat=self._place.chat, error=type(error).__name__)
-            await asyncio.sleep(self._pause_s)
-
-    async def remove(self) -> None:
-        """Delete the list."""
-        if self._message:
-            with suppress(TelegramAPIError):
-                await self._bot.delete_message(self._place.chat, self._message)
-
-
 @asynccontextmanager
-async def live_steps(
-    bot: Bot, place: Place, words: Words, *, pause_s: float = STEPS_PAUSE_S
-) -> AsyncIterator[LiveSteps]:
-    """Shows the list while the context is open and deletes it afterwards, also when the turn fails."""
-    steps = LiveSteps(bot, place, words, pause_s=pause_s)
+async def live_steps(bot: Bot, place: Place, stop: InlineKeyboardMarkup | None) -> AsyncIterator[GrowingText]:
+    """Shows the list in a message while the context is open and deletes it afterwards, also when the turn fails."""
+    steps = GrowingText(bot, replace(place, is_private=False), stop)
     painting = asyncio.create_task(steps.paint())
     try:
         yield steps
     finally:
         await end(painting)
-        await steps.remove()
+        await steps.drop_from(0)

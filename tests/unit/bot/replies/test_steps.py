@@ -1,9 +1,12 @@
 """The steps of a turn in words, and the live list."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
+from bot.keyboards import button, rows
+from bot.replies import streaming
 from bot.replies.answers import finished_answer, steps_text, work_done
 from bot.replies.sending import Place
 from bot.replies.streaming import live_steps
@@ -23,7 +26,7 @@ from tests.waiting import until
 RU, EN = texts().for_language("ru"), texts().for_language("en")
 
 PLACE = Place(chat=ChatId(7))
-LIVE_RU = texts().for_language("ru")
+STOP = rows([button("Остановить", "enough")])
 SOON_S = 0.05
 
 
@@ -155,12 +158,13 @@ def test_an_answer_in_another_language_says_so() -> None:
     assert "Ответить на нужном языке не получилось." in finished_answer(answer, RU).text
 
 
-async def test_one_message_changes_and_goes() -> None:
+async def test_one_message_changes_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "EDIT_PAUSE_S", 0.01)
     recorded = RecordedBot()
-    async with live_steps(recorded.bot, PLACE, LIVE_RU, pause_s=0.01) as steps:
-        steps.show([shown("list_documents", StepState.RUNNING)])
+    async with live_steps(recorded.bot, PLACE, STOP) as steps:
+        steps.grow(partial(steps_text, [shown("list_documents", StepState.RUNNING)], RU))
         await until(lambda: len(recorded.session.messages) == 1)
-        steps.show([shown("list_documents")])
+        steps.grow(partial(steps_text, [shown("list_documents")], RU))
         await until(lambda: len(recorded.session.said) == 2)
         assert [call.name for call in recorded.session.said] == ["sendMessage", "editMessageText"]
         assert recorded.session.said[0].buttons == {"Остановить": "enough"}
@@ -169,7 +173,7 @@ async def test_one_message_changes_and_goes() -> None:
 
 async def test_a_question_without_steps_shows_no_list() -> None:
     recorded = RecordedBot()
-    async with live_steps(recorded.bot, PLACE, LIVE_RU, pause_s=0.01):
+    async with live_steps(recorded.bot, PLACE, STOP):
         await asyncio.sleep(SOON_S)
     assert not recorded.session.said
 
@@ -177,8 +181,8 @@ async def test_a_question_without_steps_shows_no_list() -> None:
 async def test_a_list_that_cannot_be_shown_troubles_nobody() -> None:
     recorded = RecordedBot()
     recorded.session.fail("sendMessage", 400, description="Bad Request: not enough rights")
-    async with live_steps(recorded.bot, PLACE, LIVE_RU, pause_s=0.01) as steps:
-        steps.show([shown("list_documents")])
+    async with live_steps(recorded.bot, PLACE, STOP) as steps:
+        steps.grow(partial(steps_text, [shown("list_documents")], RU))
         await until(lambda: recorded.session.said)
         await asyncio.sleep(SOON_S)
     assert not recorded.session.messages
