@@ -7,10 +7,9 @@ shown, so a restart continues where the last process stopped. This loop is the o
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
-from functools import partial
+from weakref import WeakValueDictionary
 
 import structlog
 from aiogram import Bot
@@ -21,11 +20,12 @@ from aiogram.exceptions import (
     TelegramMigrateToChat,
     TelegramRetryAfter,
 )
+from aiogram.types import InlineKeyboardMarkup
 
 from adapters.database.stores.intake import NoticeStore
 from adapters.database.transport import DatabaseAway, DatabaseError
 from bot.replies.bases import name_of_base
-from bot.replies.receipts import LiveMessage, changes_line, live_message
+from bot.replies.receipts import changes_line, live_message
 from bot.replies.sending import Place, edit, send
 from bot.texts import Texts
 from domain.documents import DocumentCard, DocumentStatus, Notice
@@ -68,8 +68,9 @@ class NoticeLoop:
         self._poll_s = poll_s
         self._chat_pause_s = chat_pause_s
         self._awake = asyncio.Event()
-        self._tasks: dict[ChatId, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._taken: dict[BatchId, Notice] = {}  # the latest state read of each, until it is shown
+        self._order: WeakValueDictionary[ChatId, asyncio.Lock] = WeakValueDictionary()
         self._shown_at: dict[ChatId, float] = {}  # monotonic seconds
         self._failed: Counter[BatchId] = Counter()
 
@@ -87,22 +88,18 @@ class NoticeLoop:
             yield
         finally:
             stop.set()
+            self.wake()
             await running
 
     async def run(self, stop: asyncio.Event) -> None:
         """Show notices until `stop`, then finish those that are being shown."""
-        stopping = asyncio.create_task(stop.wait())
-        try:
-            while not stop.is_set():
-                await self._look()
-                woken = asyncio.create_task(self._awake.wait())
-                await asyncio.wait({woken, stopping}, timeout=self._poll_s, return_when=asyncio.FIRST_COMPLETED)
-                woken.cancel()
-                self._awake.clear()
-        finally:
-            stopping.cancel()
+        while not stop.is_set():
+            await self._look()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._awake.wait(), self._poll_s)
+            self._awake.clear()
         if self._tasks:
-            await asyncio.wait(self._tasks.values())
+            await asyncio.wait(self._tasks)
 
     async def _look(self) -> None:
         try:
@@ -110,49 +107,21 @@ class NoticeLoop:
         except (DatabaseAway, DatabaseError) as error:  # the loop must survive it: people wait for other notices
             log.warning("notices.not_read", error=type(error).__name__)
             return
-        by_chat: dict[ChatId, list[BatchId]] = {}
         for notice in due:
-            if notice.batch_id not in self._taken:  # in a busy chat the lease may end before the notice has its turn
-                by_chat.setdefault(notice.chat_id, []).append(notice.batch_id)
+            is_waiting = notice.batch_id in self._taken  # in a busy chat the lease may end before its turn
             self._taken[notice.batch_id] = notice
-        for chat, batches in by_chat.items():
-            before = self._tasks.get(chat)
-            task = self._tasks[chat] = asyncio.create_task(self._show_in_turn(before, chat, batches))
-            task.add_done_callback(partial(self._forget, chat))
+            if not is_waiting:
+                task = asyncio.create_task(self._show_in_turn(notice.chat_id, notice.batch_id))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
 
-    def _forget(self, chat: ChatId, done: "asyncio.Task[None]") -> None:
-        if self._tasks.get(chat) is done:
-            del self._tasks[chat]
-        if not done.cancelled() and (error := done.exception()):
-            log.error("notices.failed", chat=chat, exc_info=error)
-
-    async def _show_in_turn(
-        self, before: "asyncio.Task[None] | None", chat: ChatId, batches: Sequence[BatchId]
-    ) -> None:
-        left = list(batches)
-        try:
-            if before:
-                await asyncio.wait({before})
-            while left:
-                await self._show_latest(chat, left[0])
-                del self._taken[left.pop(0)]
-        finally:  # after an unexpected error the others are due again when their lease ends
-            for batch in left:
-                del self._taken[batch]
-
-    async def _show_latest(self, chat: ChatId, batch: BatchId) -> None:
-        """Show the notice, then any newer one that was read meanwhile, if that already knows the live message."""
-        while True:
-            if (shown_at := self._shown_at.get(chat)) is not None:
-                await asyncio.sleep(max(0.0, shown_at + self._chat_pause_s - time.monotonic()))
-            now = time.monotonic()
-            self._shown_at = {other: at for other, at in self._shown_at.items() if now - at < self._chat_pause_s}
-            self._shown_at[chat] = now
-            notice = self._taken[batch]
-            await self._show_and_confirm(notice)
-            later = self._taken[batch]
-            if later is notice or later.message_id is None:
-                return
+    async def _show_in_turn(self, chat: ChatId, batch: BatchId) -> None:
+        """What becomes due meanwhile is due once more when this is confirmed."""
+        async with self._order.setdefault(chat, asyncio.Lock()):
+            await asyncio.sleep(self._shown_at.get(chat, 0.0) + self._chat_pause_s - time.monotonic())
+            self._shown_at[chat] = time.monotonic()
+            await self._show_and_confirm(self._taken[batch])
+            del self._taken[batch]
 
     async def _show_and_confirm(self, notice: Notice) -> None:
         try:
@@ -184,27 +153,27 @@ class NoticeLoop:
         replaced = [card for card in notice.documents if card.status is DocumentStatus.READY and card.version > 1]
         if self._changes and len(replaced) <= TOLD_CHANGES:
             changes = {card.id: changes_line(await self._changes(card), words) for card in replaced}
-        message = live_message(notice.documents, words, changes, removed=notice.removed)
+        html, keyboard = live_message(notice.documents, words, changes, removed=notice.removed)
         if notice.elsewhere:
-            name = words("notice-base", name=name_of_base(notice.elsewhere, words))
-            message = replace(message, html=f"{name}\n{message.html}")
+            html = f"{words('notice-base', name=name_of_base(notice.elsewhere, words))}\n{html}"
         try:
-            await self._write(notice, message)
+            await self._write(notice, html, keyboard)
         except _NOBODY_THERE as error:
             log.warning("notices.nobody_there", chat=notice.chat_id, error=type(error).__name__, reason=error.message)
 
-    async def _write(self, notice: Notice, message: LiveMessage) -> None:
+    async def _write(self, notice: Notice, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
         """Edit the live message. Send a new one when there is none, or when a service was away and the person was told
         «закончу сам и сообщу»: an edit notifies nobody. Where all documents were removed, no new one is needed."""
         chat, live, is_wanted = notice.chat_id, notice.message_id, bool(notice.documents)
-        is_promised = message.is_final and any(document.waits_for_service for document in notice.documents)
+        is_final = all(document.status.is_final for document in notice.documents)
+        is_promised = is_final and any(document.waits_for_service for document in notice.documents)
         if live and not is_promised:
-            is_there = await edit(self._bot, chat, live, message.html, message.keyboard)
-            is_wanted = is_wanted and message.is_final and not is_there
+            is_there = await edit(self._bot, chat, live, html, keyboard)
+            is_wanted = is_wanted and is_final and not is_there
         if not is_wanted:
             return
         place = Place(chat=chat, thread=notice.thread_id, reply_to=notice.reply_to)
-        await self._notices.attach(notice.batch_id, await send(self._bot, place, message.html, message.keyboard))
+        await self._notices.attach(notice.batch_id, await send(self._bot, place, html, keyboard))
         if live and is_promised:
             with suppress(TelegramBadRequest):  # the person removed it first
                 await self._bot.delete_message(chat, live)

@@ -5,12 +5,11 @@ text for a single document comes from `readings`; the wording is in `locales/*/b
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot import keyboards as press
-from bot.keyboards import BUTTON_CHARACTERS, button, rows
+from bot.keyboards import BUTTON_CHARACTERS, Shown, button, rows
 from bot.replies.names import shortened
 from bot.replies.readings import describe, describe_in_line
 from bot.replies.rich import MESSAGE_LIMIT, utf16_length
@@ -62,33 +61,22 @@ def _sections(key: str, headings: Sequence[str], words: Words) -> str:
     return words.plain(key, count=len(headings), names=named)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LiveMessage:
-    """What is shown of a batch; `is_final`: all its documents are final."""
-
-    html: str
-    keyboard: InlineKeyboardMarkup | None
-    is_final: bool
-
-
 def live_message(
     documents: Sequence[DocumentCard], words: Words, changes: ChangeLines | None = None, *, removed: int = 0
-) -> LiveMessage:
+) -> Shown:
     """One document in full, or several as a line each and a total; then how many were `removed` from the base."""
-    is_final = all(document.status.is_final for document in documents)
     if not documents:
-        return LiveMessage(html=words("receipt-removed", count=removed), keyboard=None, is_final=is_final)
+        return words("receipt-removed", count=removed), None
     too = words("receipt-removed-too", count=removed) if removed else ""
     if len(documents) == 1:
         said = [describe(documents[0], words), (changes or {}).get(documents[0].id, ""), too]
-        keyboard = rows(*_buttons(documents[0], words))
-        return LiveMessage(html="\n".join(filter(None, said)), keyboard=keyboard, is_final=is_final)
+        return "\n".join(filter(None, said)), rows(*_buttons(documents[0], words))
     told = ((describe_in_line(each, words), (changes or {}).get(each.id, "")) for each in documents)
     lines = ["\n".join(filter(None, parts)) for parts in told]
     done = sum(document.status.is_final for document in documents)
     ready = sum(document.status in (DocumentStatus.READY, DocumentStatus.DUPLICATE) for document in documents)
     total = words("receipt-total", total=len(documents), ready=ready)
-    if not is_final:
+    if done < len(documents):
         total = words("receipt-total-working", done=done, total=len(documents))
     total = "\n".join(filter(None, [total, too]))
     shown, html = len(lines), "\n".join(lines) + f"\n\n{total}"
@@ -96,7 +84,7 @@ def live_message(
         shown -= 1
         hidden = words("receipt-hidden", count=len(lines) - shown)
         html = "\n".join([*lines[:shown], hidden]) + f"\n\n{total}"
-    return LiveMessage(html=html, keyboard=_batch_buttons(documents, words), is_final=is_final)
+    return html, _batch_buttons(documents, words)
 
 
 def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardButton]]:

@@ -22,11 +22,11 @@ RU = texts().for_language("ru")
 
 
 def shown(*documents: DocumentCard) -> str:
-    return read_html(live_message(documents, texts().for_language("ru")).html)[0]
+    return read_html(live_message(documents, RU)[0])[0]
 
 
 def buttons(*documents: DocumentCard) -> list[str]:
-    keyboard = live_message(documents, texts().for_language("ru")).keyboard
+    _, keyboard = live_message(documents, RU)
     return [button.text for row in keyboard.inline_keyboard for button in row] if keyboard else []
 
 
@@ -147,13 +147,13 @@ def test_a_hundred_documents_still_fit_one_message() -> None:
     ],
 )
 def test_how_many_were_removed_is_said(documents: tuple[DocumentCard, ...], removed: int, end: str) -> None:
-    message = live_message(documents, texts().for_language("ru"), removed=removed)
-    assert read_html(message.html)[0].endswith(end)
+    html, _ = live_message(documents, texts().for_language("ru"), removed=removed)
+    assert read_html(html)[0].endswith(end)
 
 
 def test_what_was_removed_has_no_buttons() -> None:
     message = live_message((), texts().for_language("en"), removed=1)
-    assert (message.html, message.keyboard) == ("The document was deleted from the base.", None)
+    assert message == ("The document was deleted from the base.", None)
 
 
 def test_a_file_keeps_the_name_that_the_person_gave_it() -> None:
@@ -202,16 +202,16 @@ def test_a_recordings_receipt_has_its_length() -> None:
 def test_a_new_version_says_what_changed() -> None:
     document = ready(version=2)
     words = texts().for_language("ru")
-    message = live_message([document], words, {document.id: "Что изменилось: убран раздел «Цена»."})
-    lines = read_html(message.html)[0].splitlines()
+    html, _ = live_message([document], words, {document.id: "Что изменилось: убран раздел «Цена»."})
+    lines = read_html(html)[0].splitlines()
     assert (lines[0], lines[-1]) == ("✅ Договор аренды.pdf: заменил", "Что изменилось: убран раздел «Цена».")
 
 
 def test_a_new_version_in_an_album_says_what_changed_below_its_line() -> None:
     words = texts().for_language("ru")
     changed, other = ready(version=2), ready(id=DocumentId("other"))
-    message = live_message([changed, other], words, {changed.id: "Что изменилось: убран раздел «Цена»."})
-    lines = read_html(message.html)[0].splitlines()
+    html, _ = live_message([changed, other], words, {changed.id: "Что изменилось: убран раздел «Цена»."})
+    lines = read_html(html)[0].splitlines()
     assert [line[:5] for line in lines[:3]] == ["✅ Дог", "Что и", "✅ Дог"]
 
 
@@ -247,14 +247,12 @@ def test_a_photo_of_which_only_the_caption_was_read_has_its_own_name() -> None:
 def test_in_a_list_it_is_said_that_not_all_was_read(part: str, said: str) -> None:
     unread = (UnreadPart(name=part, code=FailureCode.FILE_UNSUPPORTED),)
     document = ready(title="app.apk", source_identifier="app.apk", pages=None, chunks=1, unread=unread)
-    message = live_message([document, ready()], texts().for_language("ru"))
-    assert read_html(message.html)[0].splitlines()[0] == f"✅ app.apk · 1 фрагмент · {said}"
+    html, _ = live_message([document, ready()], texts().for_language("ru"))
+    assert read_html(html)[0].splitlines()[0] == f"✅ app.apk · 1 фрагмент · {said}"
 
 
-def test_a_choice_has_three_buttons_and_is_not_the_end() -> None:
-    document = card(status=DocumentStatus.CHOOSING)
-    assert buttons(document) == ["Заменить", "Оставить оба", "Пропустить"]
-    assert not live_message([document], texts().for_language("ru")).is_final
+def test_a_choice_has_three_buttons() -> None:
+    assert buttons(card(status=DocumentStatus.CHOOSING)) == ["Заменить", "Оставить оба", "Пропустить"]
 
 
 def test_in_a_list_questions_come_before_cancelling() -> None:
