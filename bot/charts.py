@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from enum import StrEnum
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -37,17 +36,6 @@ LEAST_STEP = 0.001  # of the scale: a tenth of a cent
 THOUSAND = 1000
 
 
-class Row(StrEnum):
-    """What a row shows; its key in the locales is `stats-chart-<value>`."""
-
-    ASKED = "asked"
-    DOCUMENTS = "documents"
-    TOKENS = "tokens"
-    COST = "cost"
-    SECONDS = "seconds"
-    THUMBS = "thumbs"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Series:
     """One or two values per day. The second bar stands on the first, or inside it if it is a part of the first."""
@@ -63,20 +51,20 @@ def _shares(day: DayFigures) -> tuple[float, float]:
     return (100 * day.thumbs_up / rated, 100 * day.thumbs_down / rated) if rated else (0, 0)
 
 
-SERIES: Mapping[Row, Series] = {
-    Row.ASKED: Series(values=lambda day: (day.turns, day.people), signs=(BLUE, ORANGE), inside=True),
-    Row.DOCUMENTS: Series(values=lambda day: (day.read, day.failed), signs=(GREEN, RED)),
-    Row.TOKENS: Series(values=lambda day: (day.tokens,), signs=(PURPLE,)),
-    Row.COST: Series(values=lambda day: (day.cost,), signs=(ORANGE,), least=LEAST_STEP),
-    Row.SECONDS: Series(
+SERIES: Mapping[str, Series] = {
+    "asked": Series(values=lambda day: (day.turns, day.people), signs=(BLUE, ORANGE), inside=True),
+    "documents": Series(values=lambda day: (day.read, day.failed), signs=(GREEN, RED)),
+    "tokens": Series(values=lambda day: (day.tokens,), signs=(PURPLE,)),
+    "cost": Series(values=lambda day: (day.cost,), signs=(ORANGE,), least=LEAST_STEP),
+    "seconds": Series(
         values=lambda day: (day.p95_s or 0, day.median_s or 0), signs=(ORANGE, BLUE), inside=True, least=LEAST_STEP
     ),
-    Row.THUMBS: Series(values=_shares, signs=(GREEN, RED)),
+    "thumbs": Series(values=_shares, signs=(GREEN, RED)),
 }
-"""The rows from top to bottom."""
+"""The rows from top to bottom; `asked` is `stats-chart-asked` in the locales."""
 
 
-def rows_of(days: Sequence[DayFigures]) -> tuple[Row, ...]:
+def rows_of(days: Sequence[DayFigures]) -> tuple[str, ...]:
     """The rows that have a value on at least one day."""
     return tuple(row for row, series in SERIES.items() if any(any(series.values(day)) for day in days))
 

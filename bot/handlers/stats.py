@@ -14,12 +14,12 @@ from aiogram.enums import ParseMode
 from aiogram.filters import Command
 from aiogram.types import BufferedInputFile
 
-from bot.charts import KINDS, Row, everybody_chart, questions_chart, rows_of
+from bot.charts import KINDS, everybody_chart, questions_chart, rows_of
 from bot.handlers.filters import own_words
 from bot.replies.sending import answering
 from bot.services import Talk
-from bot.texts import Words
-from domain.statistics import BaseStatistics, OverallStatistics, TurnFigures
+from bot.texts import Value, Words
+from domain.statistics import ActionFigures, BaseStatistics, OverallStatistics, TurnFigures
 
 MONTH_DAYS = 30
 LEAST_SHOWN_S = 0.1  # "in 0 s" would look broken
@@ -69,16 +69,15 @@ async def _send_photo(talk: Talk, picture: bytes, caption: str) -> None:
 
 async def _bounds_html(talk: Talk, held: BaseStatistics) -> str:
     """How much of each bound is used. A group sees only that of its base: what a member has spent is private."""
-    bounds, words, lines, spending = talk.services.bounds, talk.words, [], None
-    day = bounds.of_day(talk.person) if talk.place.is_private else None
-    if day:
-        spending = await talk.stores.library.spent_in_a_day(talk.person, questions=day.questions, cost=day.cost)
+    bounds, words, lines = talk.services.bounds, talk.words, []
     if bounds.passages:
         lines.append(words("stats-bound-passages", held=held.passages, most=bounds.passages))
-    if spending and bounds.questions:
-        lines.append(words("stats-bound-questions", asked=spending.questions, most=bounds.questions))
-    if spending and bounds.cost:
-        lines.append(words("stats-bound-cost", spent=spending.cost, most=bounds.cost))
+    if day := bounds.of_day(talk.person) if talk.place.is_private else None:
+        spending = await talk.stores.library.spent_in_a_day(talk.person, questions=day.questions, cost=day.cost)
+        if day.questions:
+            lines.append(words("stats-bound-questions", asked=spending.questions, most=day.questions))
+        if day.cost:
+            lines.append(words("stats-bound-cost", spent=spending.cost, most=day.cost))
     return "\n".join(lines)
 
 
@@ -89,100 +88,80 @@ def base_html(held: BaseStatistics, words: Words, *, today: date, is_private: bo
     counts: Counter[str] = Counter()
     for each in held.days:
         counts[each.kind] += each.turns
-    kinds = [
-        f"{sign} {words(f'stats-kind-{kind}', count=counts[kind])}" for kind, sign in KINDS.items() if counts[kind]
-    ]
+    signs = ((kind, sign) for kind, sign in KINDS.items() if counts[kind])
+    kinds = [f"{sign} {words(f'stats-kind-{kind}', count=counts[kind])}" for kind, sign in signs]
     lines = [
         words("stats-title" if is_private else "stats-title-group"),
         words("stats-held", documents=held.documents, passages=held.passages),
-        words("stats-pages", count=held.pages) if held.pages else "",
-        words("stats-recorded", length=timedelta(seconds=held.recorded_s)) if held.recorded_s else "",
+        _line(words, "stats-pages", count=held.pages),
+        _line(words, "stats-recorded", length=timedelta(seconds=held.recorded_s)),
         "",
-        words("stats-asked", week=week, month=month) if month else words("stats-not-asked"),
-        " · ".join(kinds),  # this is also the legend of the chart's colours
+        _line(words, "stats-asked", week=week, month=month) or words("stats-not-asked"),
+        " · ".join(kinds) or None,  # this is also the legend of the chart's colours
         *_figures(held.figures, words),
     ]
-    return _joined(lines)
+    return "\n".join(line for line in lines if line is not None)
 
 
 def overall_html(held: OverallStatistics, words: Words) -> str:
     """The overall figures for the host, without names."""
-    queue, slowest = held.queue, held.slowest_document_s
+    queue, steps = held.queue, held.figures.steps
     turns = {"turns": held.turns, "general": held.general, "quoted": held.quoted, "unanswered": held.unanswered}
+    searching, models = (round(100 * part / (held.total_s or 1)) for part in (held.searching_s, held.models_s))
+    share = round(100 * held.facts_used / (held.facts or 1))
     lines = [
         words("stats-all-title", days=MONTH_DAYS),
         words("stats-all-people", people=held.people, active=held.active, bases=held.bases),
         words("stats-all-turns", **turns),
         *_figures(held.figures, words),
-        words("stats-all-calls", count=held.model_calls) if held.model_calls else "",
-        words("stats-all-slowest", seconds=held.slowest_s) if held.slowest_s else "",
-        *_work(held, words),
+        _line(words, "stats-all-calls", count=held.model_calls),
+        _line(words, "stats-all-slowest", seconds=held.slowest_s or 0),
+        words("stats-all-waiting", searching=searching, models=models) if held.total_s else None,
+        _line(words, "stats-all-facts", found=held.facts, used=held.facts_used, share=share),
+        _line(words, "stats-all-plans", planned=steps.planned, run=steps.run, adapted=steps.adapted),
+        _line(words, "stats-all-actions", list="; ".join(_action(each, words) for each in held.actions)),
         "",
         _counted("stats-all-documents", held.documents, words, prefix="stats-status-"),
         words("stats-all-queue", waiting=queue.waiting, working=queue.working, age=timedelta(seconds=queue.oldest_s))
         if queue.waiting
         else words("stats-all-no-queue", working=queue.working),
         _counted("stats-all-failures", held.failures, words),
-        words("stats-all-slowest-document", length=timedelta(seconds=slowest)) if slowest else "",
+        _line(words, "stats-all-slowest-document", length=timedelta(seconds=held.slowest_document_s or 0)),
     ]
-    return _joined(lines)
+    return "\n".join(line for line in lines if line is not None)
 
 
-def rows_html(rows: Sequence[Row], words: Words) -> str:
+def rows_html(rows: Sequence[str], words: Words) -> str:
     """The numbered legend of the overall chart's rows."""
     shown = [f"{number}. {words(f'stats-chart-{row}')}" for number, row in enumerate(rows, start=1)]
     return "\n".join([words("stats-chart-title"), *shown])
 
 
-def _figures(figures: TurnFigures, words: Words) -> list[str]:
-    lines, steps = [], figures.steps
-    if figures.median_s is not None and figures.p95_s is not None:
-        median_s, most_s = max(figures.median_s, LEAST_SHOWN_S), max(figures.p95_s, LEAST_SHOWN_S)
-        lines.append(words("stats-seconds", median=median_s, most=most_s))
-    if figures.thumbs_up or figures.thumbs_down:
-        lines.append(words("stats-thumbs", up=figures.thumbs_up, down=figures.thumbs_down))
-    if figures.tokens:
-        lines.append(words("stats-tokens", tokens=figures.tokens))
-    if figures.cost:
-        lines.append(words("stats-cost", dollars=figures.cost))
-    if steps.turns:
-        mean = round(steps.run / steps.turns, 1)
-        lines.append(words("stats-steps", turns=steps.turns, steps=mean, seconds=steps.median_s or 0))
-    return lines
-
-
-def _work(held: OverallStatistics, words: Words) -> list[str]:
-    """Where the time of turns went, how many of the facts found were used, and how plans went."""
-    lines, steps = [], held.figures.steps
-    if held.total_s:
-        searching, models = (round(100 * part / held.total_s) for part in (held.searching_s, held.models_s))
-        lines.append(words("stats-all-waiting", searching=searching, models=models))
-    if held.facts:
-        share = round(100 * held.facts_used / held.facts)
-        lines.append(words("stats-all-facts", found=held.facts, used=held.facts_used, share=share))
-    if steps.turns:
-        lines.append(words("stats-all-plans", planned=steps.planned, run=steps.run, adapted=steps.adapted))
-    actions = [
-        words.plain(
-            "stats-all-action",
-            action=each.action,
-            count=each.steps,
-            seconds=each.median_s,
-            tokens=each.tokens,
-            failed=each.failed,
-        )
-        for each in held.actions
+def _figures(figures: TurnFigures, words: Words) -> list[str | None]:
+    took = (figures.median_s, figures.p95_s)
+    median, most = (0 if seconds is None else max(seconds, LEAST_SHOWN_S) for seconds in took)
+    steps = figures.steps
+    mean = round(steps.run / (steps.turns or 1), 1)
+    return [
+        _line(words, "stats-seconds", median=median, most=most),
+        _line(words, "stats-thumbs", up=figures.thumbs_up, down=figures.thumbs_down),
+        _line(words, "stats-tokens", tokens=figures.tokens),
+        _line(words, "stats-cost", dollars=figures.cost),
+        _line(words, "stats-steps", turns=steps.turns, steps=mean, seconds=steps.median_s or 0),
     ]
-    return [*lines, words("stats-all-actions", list="; ".join(actions))] if actions else lines
 
 
-def _counted(key: str, counts: Mapping[str, int], words: Words, *, prefix: str = "") -> str:
+def _action(each: ActionFigures, words: Words) -> str:
+    counts = {"count": each.steps, "seconds": each.median_s, "tokens": each.tokens, "failed": each.failed}
+    return words.plain("stats-all-action", action=each.action, **counts)
+
+
+def _line(words: Words, key: str, **values: Value) -> str | None:
+    """The line, unless all that it would say is nothing."""
+    return words(key, **values) if any(values.values()) else None
+
+
+def _counted(key: str, counts: Mapping[str, int], words: Words, *, prefix: str = "") -> str | None:
     """`Документы: готовы 120, не прочитаны 4`; nothing when there is nothing to count."""
     named = [f"{words.plain(prefix + name) if prefix else name} {count}" for name, count in counts.items()]
-    return words(key, list=", ".join(named)) if named else ""
-
-
-def _joined(lines: list[str]) -> str:
-    """The lines joined, without two empty ones in a row."""
-    shown = [line for number, line in enumerate(lines) if line or (number and lines[number - 1])]
-    return "\n".join(shown).strip()
+    return _line(words, key, list=", ".join(named))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.charts import PAINTS, SERIES, Row
+from bot.charts import PAINTS, SERIES
 from bot.handlers.stats import base_html, overall_html, rows_html
 from domain.documents import DocumentStatus
 from domain.statistics import BaseStatistics, OverallStatistics, StepFigures, TurnFigures, TurnsOfDay
@@ -175,7 +175,7 @@ def test_a_new_installation_has_little_to_say_to_admins() -> None:
 
 @pytest.mark.parametrize("language", ["ru", "en"])
 def test_the_caption_explains_every_row_by_its_number_and_every_colour(language: str) -> None:
-    title, *lines = rows_html(tuple(Row), texts().for_language(language)).splitlines()
+    title, *lines = rows_html(tuple(SERIES), texts().for_language(language)).splitlines()
     assert title
     for number, (line, series) in enumerate(zip(lines, SERIES.values(), strict=True), start=1):
         assert line.startswith(f"{number}. ")
