@@ -10,7 +10,7 @@ from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, KeyboardButton, ReplyKeyboardMarkup
 from pydantic import Field
 
-from bot.texts import LANGUAGES, Texts, Words
+from bot.texts import LANGUAGES, Texts, Value, Words
 from domain.documents import Choice
 from domain.people import Mode
 from domain.visible import visible
@@ -221,9 +221,14 @@ def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:
     return InlineKeyboardButton(text=visible(label), callback_data=packed)
 
 
-def rows(*lines: Sequence[InlineKeyboardButton]) -> InlineKeyboardMarkup | None:
+def worded(words: Words, key: str, data: CallbackData | str, **values: Value) -> InlineKeyboardButton:
+    """An inline button labelled with the text `button-<key>`."""
+    return button(words.plain(f"button-{key}", **values), data)
+
+
+def rows(*lines: Sequence[InlineKeyboardButton | None]) -> InlineKeyboardMarkup | None:
     """The lines that have buttons; None when none has."""
-    keyboard = [list(line) for line in lines if line]
+    keyboard = [shown for line in lines if (shown := [each for each in line if each])]
     return InlineKeyboardMarkup(inline_keyboard=keyboard) if keyboard else None
 
 

@@ -18,7 +18,7 @@ from aiogram import F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
-from aiogram.types import BufferedInputFile, CallbackQuery, InlineKeyboardMarkup, MessageGenerationStopped
+from aiogram.types import BufferedInputFile, CallbackQuery, MessageGenerationStopped
 
 from adapters.local.layout import KNOWN, Task
 from adapters.spreadsheet import file_name, spreadsheet
@@ -27,7 +27,7 @@ from bot.cli.output import CommandError
 from bot.handlers.filters import answers, expect, has_message, may_tidy, own_words
 from bot.handlers.menu import lack_of
 from bot.handlers.sources import answer_keyboard
-from bot.keyboards import ADD_SEARCH, BUTTON_CHARACTERS, EVERYTHING, EVERYWHERE, MORE, STOP, button, question_key, rows
+from bot.keyboards import BUTTON_CHARACTERS, button, question_key, rows, worded
 from bot.replies.answers import finished_answer, growing_answer, in_words, steps_text
 from bot.replies.citations import page_of, sourced_table
 from bot.replies.names import shortened
@@ -59,7 +59,10 @@ CLARIFIED = "clarified"  # what the next words answer after a question back, wha
 WHICH = "which"  # the same after one that asks which document is meant
 SHOWN_EVERY_S = 1.0  # Telegram allows a bot about one edit a second in a chat
 LISTED = 8  # dialogues: a screen of a phone
-ASKED_BY = {MORE: "ask-more", EVERYWHERE: "button-everywhere"}  # button -> the key of the question that it asks
+ASKED_BY = {
+    press.MORE: "ask-more",
+    press.EVERYWHERE: "button-everywhere",
+}  # button -> the key of the question that it asks
 
 
 def build_router() -> Router:
@@ -72,12 +75,12 @@ def build_router() -> Router:
     router.callback_query.register(pick_choice, press.PickChoice.filter(), has_message)
     router.callback_query.register(pick_document, press.PickDocument.filter(), has_message)
     router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
-    router.callback_query.register(ask_of_everything, F.data == EVERYTHING, has_message)
-    router.callback_query.register(stop_turn, F.data == STOP)
+    router.callback_query.register(ask_of_everything, F.data == press.EVERYTHING, has_message)
+    router.callback_query.register(stop_turn, F.data == press.STOP)
     router.stopped_message_generation.register(stop_draft)
     router.callback_query.register(send_table, press.SendTable.filter(), has_message)
     router.callback_query.register(resume_dialogue, press.ResumeDialogue.filter(), has_message)
-    router.callback_query.register(add_search, F.data == ADD_SEARCH, has_message)
+    router.callback_query.register(add_search, F.data == press.ADD_SEARCH, has_message)
     return router
 
 
@@ -96,7 +99,7 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
         only=tuple(each.id for each in (chosen or only,) if each),
         chosen=chosen.label if chosen else "",
     )
-    stopping = rows([button(talk.words.plain("button-enough"), STOP)])
+    stopping = rows([worded(talk.words, "enough", press.STOP)])
     async with turns.order(talk.room), streamed_answer(talk.bot, talk.place, stopping) as shown:
         bounds = services.bounds.of_day(talk.person)
         reservation = await await_reservation(talk.stores.library, talk.state.user_id, talk.person, bounds)
@@ -219,8 +222,8 @@ async def _tell_about_models(talk: Talk) -> None:
         await talk.say(text)
         return
     model = next(each for each in KNOWN if each.task is Task.SEARCH)
-    offer = _offer(talk.words.plain("button-add-search", megabytes=model.megabytes))
-    await talk.say(f"{text}\n\n{talk.words('search-model-offer')}", offer)
+    offer = worded(talk.words, "add-search", press.ADD_SEARCH, megabytes=model.megabytes)
+    await talk.say(f"{text}\n\n{talk.words('search-model-offer')}", rows([offer]))
 
 
 async def add_search(talk: Talk) -> None:
@@ -239,12 +242,9 @@ async def add_search(talk: Talk) -> None:
                 shown_at = time.monotonic()
                 await edit(talk.bot, talk.place.chat, live, talk.words("search-model-going", told=told))
     except CommandError as error:
-        end, keyboard = talk.words("search-model-failed", reason=str(error)), _offer(talk.words.plain("button-go-on"))
+        end = talk.words("search-model-failed", reason=str(error))
+        keyboard = rows([worded(talk.words, "go-on", press.ADD_SEARCH)])
     await edit(talk.bot, talk.place.chat, live, end, keyboard)
-
-
-def _offer(label: str) -> InlineKeyboardMarkup | None:
-    return rows([button(label, ADD_SEARCH)])
 
 
 async def pick_choice(talk: Talk, callback_data: press.PickChoice) -> None:
@@ -288,7 +288,7 @@ async def ask_of_everything(talk: Talk) -> None:
     await talk.ask_only(None)
     await talk.acknowledge("only-ended")
     keyboard = talk.message.reply_markup.inline_keyboard if talk.message.reply_markup else []
-    others = rows(*([each for each in line if each.callback_data != EVERYTHING] for line in keyboard))
+    others = rows(*([each for each in line if each.callback_data != press.EVERYTHING] for line in keyboard))
     with suppress(TelegramBadRequest):  # pressed twice
         await talk.message.edit_reply_markup(reply_markup=others)
 

@@ -28,7 +28,7 @@ from bot.handlers.filters import (
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import take
 from bot.handlers.received import original_of, receive
-from bot.keyboards import ListPage, SendOver, button, rows
+from bot.keyboards import ListPage, SendOver, button, rows, worded
 from bot.replies import bases as view
 from bot.replies.sending import Place, send, take_away
 from bot.services import Refusal, Services, Talk
@@ -202,7 +202,7 @@ async def send_over(talk: Talk, callback_data: view.SendTo) -> None:
         raise Refusal("send-no-room", name=name) from full
     key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
     text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
-    await talk.redraw(text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
+    await talk.redraw(text, rows([worded(talk.words, "back", ListPage(page=0))]))
 
 
 async def _writable(talk: Talk) -> list[ListedBase]:
@@ -248,7 +248,7 @@ async def join(talk: Talk, command: CommandObject) -> None:
     if joined.role is Role.OWNER:
         await talk.tell("share-own", name=name)
     else:
-        leave_it = button(talk.words.plain("button-leave-base"), view.BaseAction(base=base.id, what="leave"))
+        leave_it = worded(talk.words, "leave-base", view.BaseAction(base=base.id, what="leave"))
         await talk.tell(f"share-joined-{joined.role}", rows([leave_it]), name=name, owner=joined.owner_name or "")
     await say_open(talk, base)
 
@@ -272,8 +272,8 @@ async def share(talk: Talk, callback_data: view.ShareBase | view.BaseAction) -> 
     address = f"https://t.me/{(await talk.bot.me()).username}?start={JOIN}{secret}"
     what, name = view.said_of_link(link, talk.words), view.name_of_base(base, talk.words)
     text = talk.words("share-made", name=name, address=address, what=what)
-    revoke_it = button(talk.words.plain("button-revoke-this"), view.RevokeLink(base=base.id, link=link.id))
-    await talk.redraw(text, rows([revoke_it], [button(talk.words.plain("button-back"), view.OpenBase(base=base.id))]))
+    revoke_it = worded(talk.words, "revoke-this", view.RevokeLink(base=base.id, link=link.id))
+    await talk.redraw(text, rows([revoke_it], [worded(talk.words, "back", view.OpenBase(base=base.id))]))
 
 
 async def revoke(talk: Talk, callback_data: view.RevokeLink) -> None:
@@ -334,7 +334,7 @@ async def show_groups(talk: Talk, callback_data: view.BaseAction) -> None:
         for each in await _groups(talk)
     ]
     key = "base-groups" if lines else "base-groups-none"
-    back = [button(talk.words.plain("button-back"), view.OpenBase(base=base.id))]
+    back = [worded(talk.words, "back", view.OpenBase(base=base.id))]
     await talk.redraw(talk.words(key, name=view.name_of_base(base, talk.words)), rows(*lines, back))
 
 

@@ -10,7 +10,7 @@ from aiogram.filters import Command
 from aiogram.types import InlineKeyboardButton
 
 from bot.handlers.filters import has_message, may_tidy, own_words
-from bot.keyboards import Clean, Shown, button, mode_choice, rows
+from bot.keyboards import Clean, Shown, mode_choice, rows, worded
 from bot.replies.bases import open_name
 from bot.services import Refusal, Talk
 from bot.texts import Words
@@ -31,8 +31,8 @@ def build_router() -> Router:
 async def offer(talk: Talk) -> None:
     """Ask what to clear."""
     words = talk.words
-    choices = [button(words.plain(f"button-clean-{what}"), Clean(what=what)) for what in (CHAT, BASE)]
-    all_of_theirs = [button(words.plain("button-clean-all"), Clean(what=ALL))] if talk.place.is_private else []
+    choices = [worded(words, f"clean-{what}", Clean(what=what)) for what in (CHAT, BASE)]
+    all_of_theirs = [worded(words, "clean-all", Clean(what=ALL))] if talk.place.is_private else []
     await talk.tell("clean-what", rows(choices, all_of_theirs, [_no(words)]))
 
 
@@ -50,7 +50,7 @@ async def clean(talk: Talk, callback_data: Clean) -> None:
         await talk.redraw(*await steps[what](talk))
         talk.services.wake()  # live messages of documents that were being read show their removal
     elif question := await _question(talk, what):
-        sure = button(talk.words.plain(f"button-clean-{what}-sure"), Clean(what=what, sure=True))
+        sure = worded(talk.words, f"clean-{what}-sure", Clean(what=what, sure=True))
         await talk.redraw(question, rows([sure, _no(talk.words)]))
     else:
         await talk.redraw(talk.words("clean-base-empty"))
@@ -91,4 +91,4 @@ async def _forget(talk: Talk) -> Shown:
 
 
 def _no(words: Words) -> InlineKeyboardButton:
-    return button(words.plain("button-no"), Clean(what=NOTHING))
+    return worded(words, "no", Clean(what=NOTHING))

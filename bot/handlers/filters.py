@@ -18,7 +18,7 @@ from aiogram.enums import ChatMemberStatus, ContentType
 from aiogram.exceptions import TelegramAPIError
 from aiogram.types import CallbackQuery, ForceReply, Message, ResultChatMemberUnion
 
-from bot.keyboards import BEFORE_BASE, NEVER_MIND, button, rows
+from bot.keyboards import BEFORE_BASE, NEVER_MIND, rows, worded
 from bot.replies.sending import NO_PREVIEW, take_away
 from bot.services import Refusal, Talk
 from domain.documents import DocumentCard
@@ -133,7 +133,7 @@ async def ask(talk: Talk, html: str, *, about: str, subject: str = "") -> None:
         html if talk.place.is_private else person + html,
         message_thread_id=talk.place.thread,
         link_preview_options=NO_PREVIEW,
-        reply_markup=rows([button(talk.words.plain("button-no"), NEVER_MIND)]) if talk.place.is_private else panel,
+        reply_markup=rows([worded(talk.words, "no", NEVER_MIND)]) if talk.place.is_private else panel,
     )
 
 

@@ -18,7 +18,7 @@ from bot import keyboards as press
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy, own_words
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import DAY_S
-from bot.keyboards import DISMISS, bare, button, for_readers, rows
+from bot.keyboards import DISMISS, bare, for_readers, rows, worded
 from bot.replies import library as view
 from bot.replies.names import shortened
 from bot.replies.readings import TITLE_CHARACTERS
@@ -91,9 +91,8 @@ async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
 async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
     """Show a document's card in place of the list."""
     card = await document_of(talk, callback_data.document)
-    keyboard = view.card_keyboard(card, talk.words, page=callback_data.page)
-    only_reads = talk.state.role is Role.READER
-    await talk.redraw(view.card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
+    html, keyboard = view.card_shown(card, talk.words, page=callback_data.page)
+    await talk.redraw(html, for_readers(keyboard) if talk.state.role is Role.READER else keyboard)
 
 
 async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
@@ -101,12 +100,12 @@ async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
     words, card = talk.words, await changeable(talk, callback_data.document)
     if not callback_data.sure:
         page = callback_data.page
-        sure = button(words.plain("button-delete-sure"), press.DeleteDocument(document=card.id, page=page, sure=True))
-        no = button(words.plain("button-no"), press.OpenDocument(document=card.id, page=page))
+        sure = worded(words, "delete-sure", press.DeleteDocument(document=card.id, page=page, sure=True))
+        no = worded(words, "no", press.OpenDocument(document=card.id, page=page))
         await talk.redraw(words("delete-sure", title=card.name), rows([sure, no]))
     elif await talk.stores.library.delete(talk.base_id, card.id):
         talk.services.wake()  # the live message of a document that was being read shows its removal
-        back = button(words.plain("button-back"), press.ListPage(page=callback_data.page))
+        back = worded(words, "back", press.ListPage(page=callback_data.page))
         await talk.redraw(words("deleted", title=card.name), rows([back]))
 
 
@@ -139,8 +138,7 @@ async def _show_page(talk: Talk, page: int, *, name: str | None) -> None:
     documents = await talk.stores.library.documents(
         talk.base_id, limit=view.PAGE_SIZE, offset=page * view.PAGE_SIZE, name_contains=name
     )
-    shown = view.LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")
-    await talk.show(view.page_html(shown, talk.words), view.page_keyboard(shown, talk.words))
+    await talk.show(*view.page_shown(documents, held, talk.words, page=page, name=name or ""))
 
 
 async def send_original(talk: Talk, callback_data: press.ShowOriginal) -> None:
@@ -197,7 +195,7 @@ async def rename(talk: Talk, subject: str) -> None:
         return
     terms = talk.services.count_terms(name)
     if await talk.stores.library.rename(talk.base_id, DocumentId(subject), name, terms=terms):
-        back = button(talk.words.plain("button-open"), press.OpenDocument(document=subject))
+        back = worded(talk.words, "open", press.OpenDocument(document=subject))
         await talk.tell("renamed", rows([back]), title=name)
     else:
         await talk.tell("document-gone")
@@ -266,10 +264,7 @@ async def keep_document(talk: Talk, callback_data: press.KeepDocument) -> None:
     await talk.acknowledge("stays-now" if kept else "document-gone", alert=not kept)
     talk.services.wake()
     if callback_data.page is not None:
-        card = await document_of(talk, callback_data.document)
-        await talk.redraw(
-            view.card_html(card, talk.words), view.card_keyboard(card, talk.words, page=callback_data.page)
-        )
+        await open_document(talk, press.OpenDocument(document=card.id, page=callback_data.page))
 
 
 async def keep_batch(talk: Talk, callback_data: press.KeepBatch) -> None:

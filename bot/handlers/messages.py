@@ -12,11 +12,12 @@ from aiogram import F, Router
 from aiogram.enums import ChatAction
 from aiogram.types import CallbackQuery, Message
 
+from bot import keyboards as press
 from bot.handlers.answering import answer_question
 from bot.handlers.filters import has_message, in_mode
 from bot.handlers.menu import switch_mode
 from bot.handlers.received import Received, batch_of, original_of, receive
-from bot.keyboards import ANSWER, BUTTON_CHARACTERS, KEEP, ONLY_READ, ModeFor, button, mode_keyboard, mode_label, rows
+from bot.keyboards import BUTTON_CHARACTERS, button, mode_keyboard, mode_label, rows, worded
 from bot.replies.bases import AddTo, name_of_base
 from bot.replies.names import shortened
 from bot.replies.rich import utf16_length
@@ -43,7 +44,7 @@ def build_keeping_router() -> Router:
     """Messages in mode База."""
     router = Router(name="keeping")
     router.message.register(keep, in_mode(Mode.DOCUMENTS))
-    router.callback_query.register(keep_original, F.data.in_({KEEP, ONLY_READ}), has_message)
+    router.callback_query.register(keep_original, F.data.in_({press.KEEP, press.ONLY_READ}), has_message)
     return router
 
 
@@ -52,8 +53,8 @@ def build_asking_router() -> Router:
     router = Router(name="asking")
     router.message.register(ask, in_mode(Mode.CHAT))
     router.message.register(keep_or_answer, in_mode(None))
-    router.callback_query.register(answer_original, F.data == ANSWER, has_message)
-    router.callback_query.register(choose_mode_for, ModeFor.filter(), has_message)
+    router.callback_query.register(answer_original, F.data == press.ANSWER, has_message)
+    router.callback_query.register(choose_mode_for, press.ModeFor.filter(), has_message)
     return router
 
 
@@ -64,8 +65,7 @@ async def keep(talk: Talk) -> None:
     is_question = said.endswith("?") and len(said) <= SHORT_QUESTION_CHARACTERS and "\n" not in said
     only_words = said and all(source.type is SourceType.NOTE for source in received.sources)
     if only_words and (is_question or talk.services.small_talk.kind(said) is not None):
-        choices = (("answer-it", ANSWER), ("save-it", KEEP))
-        line = [button(talk.words.plain(f"button-{what}"), data) for what, data in choices]
+        line = [worded(talk.words, "answer-it", press.ANSWER), worded(talk.words, "save-it", press.KEEP)]
         await talk.reply(talk.words("question-or-note"), rows(line))
         return
     await take(talk, received)
@@ -97,7 +97,7 @@ async def take(talk: Talk, received: Received, *, ttl_s: int | None = None) -> N
 
 async def keep_original(talk: Talk) -> None:
     """Store the message that the bot's question replies to; with «Только прочитать сейчас» for a day."""
-    only_read = isinstance(talk.event, CallbackQuery) and talk.event.data == ONLY_READ
+    only_read = isinstance(talk.event, CallbackQuery) and talk.event.data == press.ONLY_READ
     await take(talk, receive(await original_of(talk), talk.words), ttl_s=DAY_S if only_read else None)
     await take_away(talk.message)
 
@@ -165,10 +165,14 @@ async def answer_original(talk: Talk) -> None:
 
 async def _ask_back(talk: Talk, received: Received) -> None:
     """Ask what to do with a link or a file. Words beside a link may be a question, so a button offers to answer it."""
-    buttons = {"answer": ANSWER, "keep": KEEP, "only-read": ONLY_READ}
-    answer, keep, only_read = (button(talk.words.plain(f"button-{what}"), data) for what, data in buttons.items())
     is_question = received.message.text and received.has_own_words
-    keyboard = rows([answer, keep] if is_question else [keep], [only_read])
+    keyboard = rows(
+        [
+            worded(talk.words, "answer", press.ANSWER) if is_question else None,
+            worded(talk.words, "keep", press.KEEP),
+        ],
+        [worded(talk.words, "only-read", press.ONLY_READ)],
+    )
     await talk.reply(talk.words("question-or-document"), keyboard, to=received.message)
 
 
@@ -201,11 +205,11 @@ async def keep_or_answer(talk: Talk) -> None:
     await (ask if mode is Mode.CHAT else take)(talk, received)
     if talk.services.turns.may_tell(f"no-mode-{mode.value}", talk.state.user_id):
         has_panel = mode is Mode.DOCUMENTS and talk.place.is_private  # a kept file need not be handled in Чат as well
-        offer = rows([button(mode_label(words, other, None), ModeFor(mode=other))])
+        offer = rows([button(mode_label(words, other, None), press.ModeFor(mode=other))])
         await talk.reply(words(f"no-mode-{mode.value}"), mode_keyboard(words, None) if has_panel else offer)
 
 
-async def choose_mode_for(talk: Talk, callback_data: ModeFor) -> None:
+async def choose_mode_for(talk: Talk, callback_data: press.ModeFor) -> None:
     """Switch to the other mode and handle the message in it as well."""
     await talk.acknowledge(f"mode-set-{callback_data.mode.value}")
     await switch_mode(talk, callback_data.mode)

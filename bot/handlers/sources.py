@@ -14,7 +14,7 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot import keyboards as press
 from bot.handlers.filters import has_message
-from bot.keyboards import BUTTON_CHARACTERS, EVERYTHING, EVERYWHERE, MORE, button, in_rows, question_key, rows
+from bot.keyboards import BUTTON_CHARACTERS, button, in_rows, question_key, rows, worded
 from bot.replies.citations import passage_quote, source_label
 from bot.replies.names import shortened
 from bot.replies.rich import split_rich, to_html
@@ -37,23 +37,26 @@ def answer_keyboard(
 ) -> InlineKeyboardMarkup | None:
     """The choices of a clarifying question; else sources, the rest of a list, a table as a file, documents that fit as
     well, and thumbs. `table` is the number of the stored table, `only` the name of the one document asked."""
-    only_it = words.plain("button-only", title=shortened(only, ONLY_CHARACTERS)) if only else ""
-    limit = [button(only_it, EVERYTHING)] if only else []  # «Только: Договор аренды.pdf ✕»
+    limit = worded(words, "only", press.EVERYTHING, title=shortened(only, ONLY_CHARACTERS)) if only else None
     documents = [
         [button(each.label, press.PickDocument(document=each.id, asked=question_key(asked)))]
         for each in answer.alike[: MOST_ASKED if answer.asks_which else MOST_OFFERED]
     ]
     if answer.choices or answer.asks_which:
         others = ([button(choice, press.PickChoice(place=place))] for place, choice in enumerate(answer.choices))
-        return rows(*documents, *others, limit)
-    sources = in_rows(source_buttons(answer.citations, words), 2)
+        return rows(*documents, *others, [limit])
     is_rated = answer.kind in (AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES)
-    thumbs = [button(sign, press.Rate(rating=rating)) for rating, sign in RATINGS.items()] if is_rated else []
-    more = [button(words.plain("button-more", count=answer.left_out), MORE)] if answer.left_out else []
-    as_file = [button(words.plain("button-table"), press.SendTable(table=table))] if table is not None else []
-    is_quoted = answer.kind is AnswerKind.QUOTES and 0 < len(answer.citations) <= MAX_QUOTES and not answer.left_out
-    everywhere = [button(words.plain("button-everywhere"), EVERYWHERE)] if is_quoted and not only else []
-    return rows(*sources, more, as_file, everywhere, *documents, thumbs, limit)
+    is_quoted = answer.kind is AnswerKind.QUOTES and 0 < len(answer.citations) <= MAX_QUOTES
+    is_whole = is_quoted and not answer.left_out and not only
+    return rows(
+        *in_rows(source_buttons(answer.citations, words), 2),
+        [worded(words, "more", press.MORE, count=answer.left_out) if answer.left_out else None],
+        [worded(words, "table", press.SendTable(table=table)) if table is not None else None],
+        [worded(words, "everywhere", press.EVERYWHERE) if is_whole else None],
+        *documents,
+        [button(sign, press.Rate(rating=rating)) for rating, sign in RATINGS.items() if is_rated],
+        [limit],  # «Только: Договор аренды.pdf ✕»
+    )
 
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:

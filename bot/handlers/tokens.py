@@ -9,7 +9,7 @@ from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
 
 from bot.handlers.filters import has_message, own_words
-from bot.keyboards import button, rows
+from bot.keyboards import button, rows, worded
 from bot.services import Refusal, Talk
 from domain.bases import Role
 from domain.ids import UserId
@@ -74,7 +74,7 @@ async def _show_list(talk: Talk) -> None:
         off.append([button(words.plain("button-token-revoke", number=at), RevokeToken(token=each.id))])
     new = [
         [
-            button(words.plain(f"button-token-{what}-{way}"), NewToken(everything=what == "all", writes=way == "write"))
+            worded(words, f"token-{what}-{way}", NewToken(everything=what == "all", writes=way == "write"))
             for way in (("read", "write") if may_write or what == "all" else ("read",))
         ]
         for what in ("base", "all")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.keyboards import OpenDocument, Shown, button, in_rows, rows
+from bot.keyboards import OpenDocument, Shown, button, in_rows, rows, worded
 from bot.replies.names import shortened
 from bot.texts import Words
 from domain.bases import Invitation, ListedBase, Member, Role
@@ -97,7 +97,7 @@ def list_of_bases(bases: Sequence[ListedBase], words: Words) -> Shown:
     """A line and a number for each, and a new one."""
     lines = [words("base-line", number=at, **_facts(base, words)) for at, base in enumerate(bases, start=1)]
     numbers = [button(str(at), OpenBase(base=base.id)) for at, base in enumerate(bases, start=1)]
-    keyboard = rows(*in_rows(numbers, 5), [button(words.plain("button-new-base"), NEW_BASE)])
+    keyboard = rows(*in_rows(numbers, 5), [worded(words, "new-base", NEW_BASE)])
     return "\n".join([words("bases-title"), *lines]), keyboard
 
 
@@ -109,15 +109,15 @@ def base_html(base: ListedBase, words: Words) -> str:
 
 def base_keyboard(base: ListedBase, words: Words, *, is_private: bool) -> InlineKeyboardMarkup | None:
     """What can be done with it: more for its owner, who does it in the private chat."""
-    back = [button(words.plain("button-bases"), BASES)]
+    back = [worded(words, "bases", BASES)]
     if not is_private:
         return rows(back)
     if base.role is not Role.OWNER:
-        leave = [] if base.group else [button(words.plain("button-leave-base"), BaseAction(base=base.id, what="leave"))]
+        leave = [] if base.group else [worded(words, "leave-base", BaseAction(base=base.id, what="leave"))]
         return rows(leave, back)
 
     def action(what: str) -> InlineKeyboardButton:
-        return button(words.plain(f"button-base-{what}"), BaseAction(base=base.id, what=what))
+        return worded(words, f"base-{what}", BaseAction(base=base.id, what=what))
 
     delete = [] if base.is_first else [action("delete")]
     return rows([action("share"), action("members")], [action("groups")], [action("rename"), *delete], back)
@@ -125,8 +125,8 @@ def base_keyboard(base: ListedBase, words: Words, *, is_private: bool) -> Inline
 
 def sure_keyboard(base: str, what: str, words: Words) -> InlineKeyboardMarkup | None:
     """Yes, or back to the base."""
-    yes = button(words.plain(f"button-base-{what}"), BaseAction(base=base, what=what))
-    return rows([yes, button(words.plain("button-no"), OpenBase(base=base))])
+    yes = worded(words, f"base-{what}", BaseAction(base=base, what=what))
+    return rows([yes, worded(words, "no", OpenBase(base=base))])
 
 
 def share_keyboard(chosen: ShareBase, links: Sequence[Invitation], words: Words) -> InlineKeyboardMarkup | None:
@@ -148,9 +148,9 @@ def share_keyboard(chosen: ShareBase, links: Sequence[Invitation], words: Words)
         [option("share-read", not chosen.writes, writes=False), option("share-write", chosen.writes, writes=True)],
         [option("share-many", not chosen.once, once=False), option("share-once", chosen.once, once=True)],
         [option(f"share-days-{days}", chosen.days == days, days=days) for days in (0, 7, 30)],
-        [button(words.plain("button-make-link"), chosen.model_copy(update={"make": True}))],
+        [worded(words, "make-link", chosen.model_copy(update={"make": True}))],
         *revoke,
-        [button(words.plain("button-back"), OpenBase(base=chosen.base))],
+        [worded(words, "back", OpenBase(base=chosen.base))],
     )
 
 
@@ -163,7 +163,7 @@ def members_shown(base: str, members: Sequence[Member], words: Words) -> Shown:
         lines.append(words("member-line", number=at, name=name, facts=facts))
         label = words.plain("button-take-off", name=shortened(name, NAME_CHARACTERS))
         off.append([button(label, TakeOff(base=base, member=each.id))])
-    return "\n".join(lines), rows(*off[:50], [button(words.plain("button-back"), OpenBase(base=base))])
+    return "\n".join(lines), rows(*off[:50], [worded(words, "back", OpenBase(base=base))])
 
 
 def send_keyboard(
@@ -181,7 +181,7 @@ def send_keyboard(
         ]
         for each in bases
     ]
-    return rows(*lines, [button(words.plain("button-back"), OpenDocument(document=document))])
+    return rows(*lines, [worded(words, "back", OpenDocument(document=document))])
 
 
 def short_id(base: str) -> str:

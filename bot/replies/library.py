@@ -4,17 +4,17 @@ In: cards of the library, blocks, versions. Out: HTML and keyboards. It reads no
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from aiogram.types import InlineKeyboardMarkup
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot import keyboards as press
-from bot.keyboards import DISMISS, Shown, button, in_rows, rows
+from bot.keyboards import DISMISS, Shown, button, in_rows, rows, worded
 from bot.replies.names import failure_sentence, shortened, sign_of
 from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
 from bot.replies.receipts import choice_buttons
 from bot.replies.rich import BOLD, rich, split_rich, to_html
-from bot.texts import Words
+from bot.texts import Value, Words
 from domain.documents import DocumentCard, DocumentStatus, Removed, SourceType
 from domain.visible import readable_address
 from ingestion.records import Block
@@ -31,10 +31,10 @@ def text_page(card: DocumentCard, blocks: Sequence[Block], words: Words, *, part
     text = "\n\n".join(block.text for block in blocks) or words.plain("text-none")
     pieces = split_rich(heading + rich("\n\n" + text))
     part = max(0, min(part, len(pieces) - 1))
-    before = [button("‹", press.ReadDocument(document=card.id, part=part - 1))] if part else []
-    after = [button("›", press.ReadDocument(document=card.id, part=part + 1))] if part + 1 < len(pieces) else []
-    back = [button(words.plain("button-to-card"), press.OpenDocument(document=card.id))]
-    return to_html(pieces[part]), rows([*before, *after], back)
+    before = button("‹", press.ReadDocument(document=card.id, part=part - 1)) if part else None
+    after = button("›", press.ReadDocument(document=card.id, part=part + 1)) if part + 1 < len(pieces) else None
+    back = worded(words, "to-card", press.OpenDocument(document=card.id))
+    return to_html(pieces[part]), rows([before, after], [back])
 
 
 def versions_html(versions: Sequence[DocumentCard], words: Words) -> str:
@@ -47,58 +47,38 @@ def versions_html(versions: Sequence[DocumentCard], words: Words) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LibraryPage:
-    """A page of the library; `number` counts from 0."""
-
-    documents: tuple[DocumentCard, ...]
-    held: Removed  # how many there are, on all pages
-    number: int
-    name: str = ""  # only documents with this in their names are listed; empty: all
-
-    @property
-    def pages(self) -> int:
-        """At least 1."""
-        return max(1, -(-(self.held.documents + self.held.others) // PAGE_SIZE))
-
-
-def page_html(page: LibraryPage, words: Words) -> str:
-    """A line for each document; the numbering continues across pages."""
-    if not page.documents and page.number == 0:
-        return words("library-none", name=page.name) if page.name else words("library-empty")
+def page_shown(cards: Sequence[DocumentCard], held: Removed, words: Words, *, page: int, name: str = "") -> Shown:
+    """A line and a numbered button for each document of a page (from 0); the numbering continues across pages. `held`
+    counts all pages. With `name` only those with it in their names are listed, with a way back to all."""
+    pages = -(-(held.documents + held.others) // PAGE_SIZE)
     title = [
-        words("library-title", count=page.held.documents),
-        words("library-choices", count=page.held.choosing) if page.held.choosing else "",
-        words("library-waiting", count=page.held.waiting) if page.held.waiting else "",
-        words("library-named", name=page.name) if page.name else "",
-        words("library-page", page=page.number + 1, pages=page.pages) if page.pages > 1 else "",
+        words("library-title", count=held.documents),
+        words("library-choices", count=held.choosing) if held.choosing else "",
+        words("library-waiting", count=held.waiting) if held.waiting else "",
+        words("library-named", name=name) if name else "",
+        words("library-page", page=page + 1, pages=pages) if pages > 1 else "",
     ]
-    lines = []
-    for number, card in enumerate(page.documents, start=page.number * PAGE_SIZE + 1):
+    lines, numbers = [], []
+    for number, card in enumerate(cards, start=page * PAGE_SIZE + 1):
         facts = [_status(card, words), words("library-day", day=card.created_at), LEAVES if card.expires_at else ""]
         lines.append(f"{number}. {' · '.join(filter(None, [_title(card, words), *facts]))}")
-    read = sum(card.status is not DocumentStatus.FAILED for card in page.documents)
-    failed = [words("library-failures", count=page.held.failed), *lines[read:]] if read < len(lines) else []
-    return "\n\n".join("\n".join(part) for part in ([" · ".join(filter(None, title))], lines[:read], failed) if part)
+        numbers.append(button(str(number), press.OpenDocument(document=card.id, page=page)))
+    read = sum(card.status is not DocumentStatus.FAILED for card in cards)
+    failed = [words("library-failures", count=held.failed), *lines[read:]] if read < len(lines) else []
+    parts = [[" · ".join(filter(None, title))], lines[:read], failed]
+    if not cards:
+        parts = [[words("library-none", name=name) if name else words("library-empty")]]
+    before = button("‹", press.ListPage(page=page - 1, name=name)) if page else None
+    search = button("🔍", press.SearchDocuments()) if cards or name else None
+    after = button("›", press.ListPage(page=page + 1, name=name)) if page + 1 < pages else None
+    dismiss = worded(words, "dismiss", DISMISS) if failed else None
+    whole = worded(words, "back", press.ListPage(page=0)) if name else None
+    keyboard = rows(*in_rows(numbers, 4), [before, search, after], [dismiss], [whole])
+    return "\n\n".join("\n".join(part) for part in parts if part), keyboard
 
 
-def page_keyboard(page: LibraryPage, words: Words) -> InlineKeyboardMarkup | None:
-    """A numbered button for each document, ‹ and › to other pages, and from search results a way back to all."""
-    numbers = [
-        button(str(number), press.OpenDocument(document=card.id, page=page.number))
-        for number, card in enumerate(page.documents, start=page.number * PAGE_SIZE + 1)
-    ]
-    before = [button("‹", press.ListPage(page=page.number - 1, name=page.name))] if page.number > 0 else []
-    after = [button("›", press.ListPage(page=page.number + 1, name=page.name))] if page.number + 1 < page.pages else []
-    search = [button("🔍", press.SearchDocuments())] if page.documents or page.name else []
-    whole = [button(words.plain("button-back"), press.ListPage(page=0))] if page.name else []
-    has_failed = any(card.status is DocumentStatus.FAILED for card in page.documents)
-    dismiss = [button(words.plain("button-dismiss"), DISMISS)] if has_failed else []
-    return rows(*in_rows(numbers, 4), [*before, *search, *after], dismiss, whole)
-
-
-def card_html(card: DocumentCard, words: Words) -> str:
-    """What is known of a document."""
+def card_shown(card: DocumentCard, words: Words, *, page: int) -> Shown:
+    """What is known of a document, the actions on it, and the way back to the list."""
     facts = [
         _stage(card, words),
         size_of(card, words) if card.pages or card.duration_s or card.parts else "",
@@ -123,40 +103,36 @@ def card_html(card: DocumentCard, words: Words) -> str:
     if card.next_failure is not None:
         failed = replace(card, error_code=card.next_failure.code, error_params=card.next_failure.params)
         lines.append(f"{words('card-not-refreshed')} {failure_sentence(failed, words)}")
-    return "\n".join(lines)
+    return "\n".join(lines), _card_keyboard(card, words, page)
 
 
-def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeyboardMarkup | None:
-    """The actions on a document, and the way back to the list."""
+def _card_keyboard(card: DocumentCard, words: Words, page: int) -> InlineKeyboardMarkup | None:
     is_ready, document = card.status is DocumentStatus.READY, card.id
-    choices = choice_buttons(card, words) if card.status is DocumentStatus.CHOOSING else []
-    offers: list[list[tuple[str, press.OfDocument, object]]] = [  # label, what it does, and whether it is offered
+
+    def offered(key: str, data: press.OfDocument, when: object, **values: Value) -> InlineKeyboardButton | None:
+        return worded(words, key, data, **values) if when else None
+
+    is_fetched = card.source_type in ADDRESSED and card.status.is_final
+    versions = card.version if card.version > 1 else 0
+    return rows(
+        *(choice_buttons(card, words) if card.status is DocumentStatus.CHOOSING else []),
         [
-            ("ask", press.AskAbout(document=document), is_ready),
-            ("text", press.ReadDocument(document=document), is_ready),
+            offered("ask", press.AskAbout(document=document), is_ready),
+            offered("text", press.ReadDocument(document=document), is_ready),
         ],
-        [("stay", press.KeepDocument(document=document, page=page), card.expires_at)],
+        [offered("stay", press.KeepDocument(document=document, page=page), card.expires_at)],
         [
-            ("original", press.ShowOriginal(document=document), is_ready or card.message_id),
-            ("versions", press.ShowVersions(document=document), card.version > 1),
+            offered("original", press.ShowOriginal(document=document), is_ready or card.message_id),
+            offered("versions", press.ShowVersions(document=document), versions, count=versions),
         ],
-        [("refresh", press.Refresh(document=document), card.source_type in ADDRESSED and card.status.is_final)],
+        [offered("refresh", press.Refresh(document=document), is_fetched)],
         [
-            ("rename", press.Rename(document=document), True),
-            ("delete", press.DeleteDocument(document=document, page=page), True),
+            worded(words, "rename", press.Rename(document=document)),
+            worded(words, "delete", press.DeleteDocument(document=document, page=page)),
         ],
-        [("send-over", press.SendOver(document=document), is_ready)],
-    ]
-    values = {"versions": {"count": card.version}}
-    lines = [
-        [
-            button(words.plain(f"button-{key}", **values.get(key, {})), data)
-            for key, data, is_offered in line
-            if is_offered
-        ]
-        for line in offers
-    ]
-    return rows(*choices, *lines, [button(words.plain("button-back"), press.ListPage(page=page))])
+        [offered("send-over", press.SendOver(document=document), is_ready)],
+        [worded(words, "back", press.ListPage(page=page))],
+    )
 
 
 def _title(card: DocumentCard, words: Words, *, plain: bool = False) -> str:

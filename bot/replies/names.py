@@ -4,7 +4,7 @@ In: a document, or text of any length; an error code and parameters, as the data
 person knows it by, names that fit a line, and HTML from `locales/*/errors.ftl`. The rule for the name is in `domain`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from os.path import commonprefix
 
@@ -13,6 +13,7 @@ from domain.documents import DocumentCard, Medium, SourceType, known_as
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode
 
+NAME_CHARACTERS = 80
 WORD_CHARACTERS = 10  # a line may be shortened by so many characters to end with a whole word
 
 SIGNS: Mapping[SourceType, str] = {
@@ -51,7 +52,10 @@ def shortened(text: str, characters: int) -> str:
     return (whole if is_in_word else head).rstrip(" ,;:-–—(«") + "…"
 
 
-NAME_CHARACTERS = 80
+def listed(names: Sequence[str], most: int, words: Words) -> str:
+    """The first names, and how many others there are."""
+    first = ", ".join(names[:most])
+    return words.plain("list-more", first=first, count=len(names) - most) if len(names) > most else first
 
 
 def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = False) -> str:

@@ -6,7 +6,7 @@ In: a `DocumentCard`. Out: HTML, in full or as one line of a list. The texts are
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from bot.replies.names import failure_sentence, moment_of, service_name, shortened
+from bot.replies.names import failure_sentence, listed, moment_of, service_name, shortened
 from bot.texts import Value, Words
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.visible import readable_address
@@ -118,27 +118,19 @@ def _ready(document: DocumentCard, words: Words) -> str:
 
 
 def _without_text(pages: Sequence[int], words: Words) -> str:
-    named = [str(page) for page in pages[:PAGES_NAMED]]
-    if len(pages) > PAGES_NAMED:
-        listed = words.plain("list-more", first=", ".join(named), count=len(pages) - PAGES_NAMED)
-    elif len(pages) > 1:
-        listed = words.plain("list-and", first=", ".join(named[:-1]), last=named[-1])
-    else:
-        listed = named[0]
-    return words("receipt-without-text", count=len(pages), pages=listed)
+    *others, last = map(str, pages)
+    shown = words.plain("list-and", first=", ".join(others), last=last) if 0 < len(others) < PAGES_NAMED else ""
+    return words("receipt-without-text", count=len(pages), pages=shown or listed([*others, last], PAGES_NAMED, words))
 
 
 def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
     """Values for `receipt-unread`: how many parts could not be read, which ones and why. The file name of a captioned
     photo is a number, so the document's name stands for it."""
-    parts, said = document.unread, []
-    for part in parts[:PARTS_NAMED]:
+    said = []
+    for part in document.unread:
         name = document.name if part.name == document.source_identifier else readable_address(part.name)
         said.append(words.plain("unread-part", name=shortened(name, 50), code=part.code or ""))
-    named = ", ".join(said)
-    if len(parts) > PARTS_NAMED:
-        named = words.plain("list-more", first=named, count=len(parts) - PARTS_NAMED)
-    return {"count": len(parts), "parts": named}
+    return {"count": len(said), "parts": listed(said, PARTS_NAMED, words)}
 
 
 def _duplicate(document: DocumentCard, words: Words) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot import keyboards as press
-from bot.keyboards import BUTTON_CHARACTERS, Shown, button, rows
-from bot.replies.names import shortened
+from bot.keyboards import BUTTON_CHARACTERS, Shown, button, rows, worded
+from bot.replies.names import listed, shortened
 from bot.replies.readings import describe, describe_in_line
 from bot.replies.rich import MESSAGE_LIMIT, utf16_length
 from bot.texts import Words
@@ -53,12 +53,8 @@ def _edit(edit: Edit, words: Words) -> str:
 
 
 def _sections(key: str, headings: Sequence[str], words: Words) -> str:
-    if not headings:
-        return ""
-    named = ", ".join(f"«{shortened(heading, HEADING_CHARACTERS)}»" for heading in headings[:NAMED])
-    if len(headings) > NAMED:
-        named = words.plain("list-more", first=named, count=len(headings) - NAMED)
-    return words.plain(key, count=len(headings), names=named)
+    names = [f"«{shortened(heading, HEADING_CHARACTERS)}»" for heading in headings]
+    return words.plain(key, count=len(names), names=listed(names, NAMED, words)) if names else ""
 
 
 def live_message(
@@ -70,7 +66,7 @@ def live_message(
     too = words("receipt-removed-too", count=removed) if removed else ""
     if len(documents) == 1:
         said = [describe(documents[0], words), (changes or {}).get(documents[0].id, ""), too]
-        return "\n".join(filter(None, said)), rows(*_buttons(documents[0], words))
+        return "\n".join(filter(None, said)), _keyboard(documents[0], words)
     told = ((describe_in_line(each, words), (changes or {}).get(each.id, "")) for each in documents)
     lines = ["\n".join(filter(None, parts)) for parts in told]
     done = sum(document.status.is_final for document in documents)
@@ -87,64 +83,59 @@ def live_message(
     return html, _batch_buttons(documents, words)
 
 
-def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardButton]]:
+def _keyboard(document: DocumentCard, words: Words) -> InlineKeyboardMarkup | None:
     """The buttons of a document that is alone in its message. «Добавить весь раздел» is for web pages only: a recording
     or a file behind a link has no pages below it."""
-
-    def offered(key: str, data: press.OfDocument, *, is_offered: bool = True) -> list[InlineKeyboardButton]:
-        return [button(words.plain(f"button-{key}"), data)] if is_offered else []
-
     number, original = document.id, document.error_params.get("document_id")
     if document.status is DocumentStatus.CHOOSING:
-        return choice_buttons(document, words)
+        return rows(*choice_buttons(document, words))
     if not document.status.is_final:
-        return [offered("cancel", press.CancelDocument(document=number))]
+        return rows([worded(words, "cancel", press.CancelDocument(document=number))])
     if document.status is DocumentStatus.READY:
         is_page = document.source_type is SourceType.LINK and document.pages is None and document.duration_s is None
-        return [
-            [*offered("ask", press.AskAbout(document=number)), _take_back(document, words)],
-            offered("stay", press.KeepDocument(document=number), is_offered=document.expires_at is not None),
-            offered("section", press.AddSection(document=number), is_offered=is_page),
-        ]
+        return rows(
+            [worded(words, "ask", press.AskAbout(document=number)), _take_back(document, words)],
+            [worded(words, "stay", press.KeepDocument(document=number)) if document.expires_at else None],
+            [worded(words, "section", press.AddSection(document=number)) if is_page else None],
+        )
     if document.status is DocumentStatus.DUPLICATE and isinstance(original, str):
-        return [offered("show", press.OpenDocument(document=original))]
-    return []
+        return rows([worded(words, "show", press.OpenDocument(document=original))])
+    return None
 
 
 def _take_back(document: DocumentCard, words: Words, *, named: bool = False) -> InlineKeyboardButton:
-    name = f": {shortened(document.name, BUTTON_CHARACTERS)}" if named else ""
+    name = f": {_short(document)}" if named else ""
     return button(words.plain("button-take-back") + name, press.TakeBack(document=document.id))
 
 
 def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False) -> list[list[InlineKeyboardButton]]:
     """The choices for a CHOOSING document in two lines, since three in one are cut off on a phone; when `named` (in a
     list) the first button names the document."""
-    labels = {choice: words.plain(f"button-{choice.value.replace('_', '-')}") for choice in Choice}
-    if named:
-        name = shortened(document.name, BUTTON_CHARACTERS)
-        labels[Choice.REPLACE] = f"{labels[Choice.REPLACE]}: {name}"
-    first, *others = (
-        button(label, press.ChooseVersion(document=document.id, choice=each)) for each, label in labels.items()
-    )
+    labels = [words.plain(f"button-{choice.value.replace('_', '-')}") for choice in Choice]
+    labels[0] += f": {_short(document)}" if named else ""
+    choices = (press.ChooseVersion(document=document.id, choice=choice) for choice in Choice)
+    first, *others = map(button, labels, choices)
     return [[first], others]
+
+
+def _short(document: DocumentCard) -> str:
+    return shortened(document.name, BUTTON_CHARACTERS)
 
 
 def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
     """Questions first, then what cancels unfinished documents; once all are read, to keep or to take them back."""
-    asking = [document for document in documents if document.status is DocumentStatus.CHOOSING]
-    if asking:
+    if asking := [document for document in documents if document.status is DocumentStatus.CHOOSING]:
         return rows(*(line for document in asking[:QUESTIONS] for line in choice_buttons(document, words, named=True)))
     if working := [document for document in documents if not document.status.is_final]:
-        names = {each.id: shortened(each.name, BUTTON_CHARACTERS) for each in working[:CANCEL_BUTTONS]}
         lines = [
-            [button(words.plain("button-cancel-one", title=name), press.CancelDocument(document=document))]
-            for document, name in names.items()
+            [worded(words, "cancel-one", press.CancelDocument(document=each.id), title=_short(each))]
+            for each in working[:CANCEL_BUTTONS]
         ]
         if len(working) > 1 and (batch := working[0].batch_id):
-            lines.append([button(words.plain("button-cancel-all"), press.CancelBatch(batch=batch))])
+            lines.append([worded(words, "cancel-all", press.CancelBatch(batch=batch))])
         return rows(*lines)
     ready = [document for document in documents if document.status is DocumentStatus.READY]
     batch = next((document.batch_id for document in ready if document.expires_at), None)
-    stay = [button(words.plain("button-stay"), press.KeepBatch(batch=batch))] if batch else []
+    stay = [worded(words, "stay", press.KeepBatch(batch=batch))] if batch else []
     taken_back = [[_take_back(document, words, named=True)] for document in ready] if len(ready) <= TAKEN_BACK else []
     return rows(stay, *taken_back)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.replies.library import LibraryPage, card_html, card_keyboard, page_html, versions_html
+from bot.replies.library import card_shown, page_shown, versions_html
 from bot.texts import load_texts
 from domain.documents import DocumentCard, DocumentStatus, Medium, Removed, SourceType, UnreadPart
 from tests.fakes.bot import texts
@@ -15,8 +15,8 @@ WORDS = load_texts(today=lambda: datetime(2026, 6, 1, tzinfo=UTC).date()).for_la
 
 
 def _line(document: DocumentCard) -> str:
-    text = read_html(page_html(LibraryPage(documents=(document,), held=Removed(documents=1), number=0), WORDS))[0]
-    return text.splitlines()[-1]
+    text, _ = page_shown([document], Removed(documents=1), WORDS, page=0)
+    return read_html(text)[0].splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def test_a_card_says_when_a_page_was_published_by_whom_and_where_it_stands() -> 
         author="Анна",
         published_at=datetime(2026, 3, 1, 12, tzinfo=UTC),
     )
-    lines = read_html(card_html(page, WORDS))[0].splitlines()
+    lines = read_html(card_shown(page, WORDS, page=0)[0])[0].splitlines()
     assert "от 1 марта" in lines[1]
     assert lines[2:] == ["Автор: Анна", "https://site.example/а"]
 
 
 def test_a_card_says_what_could_not_be_read_and_why() -> None:
     archive = ready(pages=None, parts=2, unread=(UnreadPart(name="тайна.pdf", code="file-encrypted"),))
-    assert read_html(card_html(archive, WORDS))[0].endswith("⚠️ Не прочитано: тайна.pdf (под паролем)")
+    assert read_html(card_shown(archive, WORDS, page=0)[0])[0].endswith("⚠️ Не прочитано: тайна.pdf (под паролем)")
 
 
 def test_a_card_of_what_is_still_being_read_says_so() -> None:
-    lines = read_html(card_html(card(status=DocumentStatus.EMBEDDING), WORDS))[0].splitlines()
+    lines = read_html(card_shown(card(status=DocumentStatus.EMBEDDING), WORDS, page=0)[0])[0].splitlines()
     assert lines[1].startswith("читаю · ")
 
 
 def test_a_card_of_what_waits_for_a_choice_offers_it() -> None:
-    keyboard = card_keyboard(card(status=DocumentStatus.CHOOSING), WORDS, page=0)
+    _, keyboard = card_shown(card(status=DocumentStatus.CHOOSING), WORDS, page=0)
     assert keyboard
     first, second = keyboard.inline_keyboard[:2]  # three in one line are cut off on a phone
     assert [[each.text for each in line] for line in (first, second)] == [["Заменить"], ["Оставить оба", "Пропустить"]]
@@ -78,6 +78,6 @@ def test_earlier_versions_are_not_said_to_hold_nothing() -> None:
 
 
 def test_files_that_wait_for_a_choice_are_not_said_to_be_read() -> None:
-    page = LibraryPage(documents=(ready(),), held=Removed(documents=1, choosing=2, waiting=1), number=0)
-    title = read_html(page_html(page, WORDS))[0].splitlines()[0]
+    html, _ = page_shown([ready()], Removed(documents=1, choosing=2, waiting=1), WORDS, page=0)
+    title = read_html(html)[0].splitlines()[0]
     assert title == "🗂 Документы: 1 · ждут выбора: 2 · ещё читаю: 1"
