@@ -27,7 +27,7 @@ from bot.handlers import (
     stats,
     tokens,
 )
-from bot.handlers.filters import is_command
+from bot.handlers.filters import is_command, own_words
 from bot.middlewares import FILES, Access, Handler, OnlyAddressed, ReadState, Throttle, answer_event, words_for
 from bot.services import Refusal, Services, Talk
 from domain.errors import BaseClosed, BaseReadOnly
@@ -56,27 +56,25 @@ def build_dispatcher(services: Services) -> Dispatcher:
     for middleware in for_both:
         dispatcher.callback_query.outer_middleware(middleware)
 
-    commands, buttons = Router(name="unknown commands"), Router(name="unknown buttons")
-    commands.message.register(unknown_command, is_command)
-    buttons.callback_query.register(unknown_button)
-    questions = messages.build_asking_router()
+    joining, commands, keeping = Router(name="joining"), Router(name="commands"), Router(name="keeping")
+    questions, unknown = Router(name="asking"), Router(name="unknown buttons")
+    bases.register_joining(joining)
+    commands.message.filter(own_words)
+    menu.register(commands, services.texts)
+    bases.register(commands)
+    tokens.register(commands)
+    filters.register(commands)
+    library.register(commands, services.texts)
+    clean.register(commands)
+    stats.register(commands)
+    sources.register(commands)
+    answering.register(commands)
+    commands.message.register(unknown_command, is_command)  # a mistyped command is neither a question nor a note
+    messages.register_keeping(keeping)
+    messages.register_asking(questions)
     questions.message.outer_middleware(Throttle(services, bursts=FILES))  # the mode is known by then
-    dispatcher.include_routers(
-        bases.build_joining_router(),
-        menu.build_router(services.texts),
-        bases.build_router(),
-        tokens.build_router(),
-        filters.build_router(),
-        library.build_router(services.texts),
-        clean.build_router(),
-        stats.build_router(),
-        sources.build_router(),
-        answering.build_router(),
-        commands,  # before the modes: a mistyped command is neither a question nor a note
-        messages.build_keeping_router(),
-        questions,
-        buttons,
-    )
+    unknown.callback_query.register(unknown_button)
+    dispatcher.include_routers(joining, commands, keeping, questions, unknown)
     return dispatcher
 
 

@@ -1,5 +1,5 @@
-"""What the bot does with messages and buttons: one module and one Router for each part of the conversation.
+"""What the bot does with messages and buttons: one module for each part of the conversation.
 
-In: events with a `Talk` from the middlewares, and `Services`. Out: messages. Routers are made by `build_router`, never
-at import; their order is in `bot.dispatcher`.
+In: events with a `Talk` from the middlewares, and `Services`. Out: messages. Each module registers its handlers with a
+router; the order is in `bot.dispatcher`.
 """

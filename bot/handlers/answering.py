@@ -24,7 +24,7 @@ from adapters.local.layout import KNOWN, Task
 from adapters.spreadsheet import file_name, spreadsheet
 from bot import keyboards as press
 from bot.cli.output import CommandError
-from bot.handlers.filters import answers, expect, has_message, may_tidy, own_words
+from bot.handlers.filters import answers, expect, has_message, may_tidy
 from bot.handlers.menu import lack_of
 from bot.handlers.sources import answer_keyboard
 from bot.keyboards import BUTTON_CHARACTERS, button, question_key, rows, worded
@@ -59,16 +59,11 @@ CLARIFIED = "clarified"  # what the next words answer after a question back, wha
 WHICH = "which"  # the same after one that asks which document is meant
 SHOWN_EVERY_S = 1.0  # Telegram allows a bot about one edit a second in a chat
 LISTED = 8  # dialogues: a screen of a phone
-ASKED_BY = {
-    press.MORE: "ask-more",
-    press.EVERYWHERE: "button-everywhere",
-}  # button -> the key of the question that it asks
+ASKED_BY = {press.MORE: "ask-more", press.EVERYWHERE: "button-everywhere"}  # button -> key of the question it asks
 
 
-def build_router() -> Router:
+def register(router: Router) -> None:
     """Buttons under answers and drafts, and the list of dialogues."""
-    router = Router(name="going_on")
-    router.message.filter(own_words)
     router.message.register(list_dialogues, Command("dialogs"))
     router.message.register(clarify, answers(CLARIFIED))
     router.message.register(clarify, answers(WHICH))
@@ -81,7 +76,6 @@ def build_router() -> Router:
     router.callback_query.register(send_table, press.SendTable.filter(), has_message)
     router.callback_query.register(resume_dialogue, press.ResumeDialogue.filter(), has_message)
     router.callback_query.register(add_search, F.data == press.ADD_SEARCH, has_message)
-    return router
 
 
 async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | None = None) -> None:

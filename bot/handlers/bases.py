@@ -23,7 +23,6 @@ from bot.handlers.filters import (
     is_in_group,
     is_inside,
     may_tidy,
-    own_words,
 )
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import take
@@ -42,10 +41,8 @@ NAME_NEW, NAME_AGAIN = "newbase", "basename"
 JOIN = "join-"
 
 
-def build_router() -> Router:
+def register(router: Router) -> None:
     """/bases and its buttons."""
-    router = Router(name="bases")
-    router.message.filter(own_words)
     router.message.register(show_list, Command("bases"))
     router.message.register(make, answers(NAME_NEW))
     router.message.register(rename, answers(NAME_AGAIN))
@@ -65,18 +62,15 @@ def build_router() -> Router:
     router.callback_query.register(leave, view.BaseAction.filter(F.what.in_({"leave", "quit"})), has_message)
     router.callback_query.register(show_groups, view.BaseAction.filter(F.what == "groups"), has_message)
     router.callback_query.register(bind, view.BindBase.filter(), has_message)
-    return router
 
 
-def build_joining_router() -> Router:
+def register_joining(router: Router) -> None:
     """It comes before the menu, whose /start takes any parameter."""
-    router = Router(name="joining")
     router.message.register(left, F.left_chat_member)
     router.message.register(name_topic, F.forum_topic_edited.name)
     router.chat_member.register(member_changed)  # told to administrators only; in large groups nobody else is told
     router.my_chat_member.register(member_changed, F.chat.type != ChatType.PRIVATE)
     router.message.register(join, CommandStart(deep_link=True, magic=F.args.startswith(JOIN)))
-    return router
 
 
 async def show_list(talk: Talk) -> None:

@@ -9,7 +9,7 @@ from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import InlineKeyboardButton
 
-from bot.handlers.filters import has_message, may_tidy, own_words
+from bot.handlers.filters import has_message, may_tidy
 from bot.keyboards import Clean, Shown, mode_choice, rows, worded
 from bot.replies.bases import open_name
 from bot.services import Refusal, Talk
@@ -19,13 +19,10 @@ from domain.bases import Role
 CHAT, BASE, ALL, NOTHING = "chat", "base", "all", "nothing"
 
 
-def build_router() -> Router:
+def register(router: Router) -> None:
     """The command and its buttons."""
-    router = Router(name="clean")
-    router.message.filter(own_words)
     router.message.register(offer, Command("clean"))
     router.callback_query.register(clean, Clean.filter(), has_message)
-    return router
 
 
 async def offer(talk: Talk) -> None:

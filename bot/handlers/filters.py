@@ -116,11 +116,9 @@ async def changeable(talk: Talk, document: str) -> DocumentCard:
     return card
 
 
-def build_router() -> Router:
+def register(router: Router) -> None:
     """«Отмена» under a question of the bot."""
-    router = Router(name="asking")
     router.callback_query.register(cancel, F.data == NEVER_MIND, has_message)
-    return router
 
 
 async def ask(talk: Talk, html: str, *, about: str, subject: str = "") -> None:

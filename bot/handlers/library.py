@@ -15,7 +15,7 @@ from aiogram.filters import Command, CommandObject
 from aiogram.types import BufferedInputFile, InputFile
 
 from bot import keyboards as press
-from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy, own_words
+from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import DAY_S
 from bot.keyboards import DISMISS, bare, for_readers, rows, worded
@@ -42,10 +42,8 @@ REFRESHABLE = frozenset({SourceType.LINK, SourceType.SITE})
 SENT_BYTES = 50 * 2**20  # core.telegram.org/bots/api#senddocument
 
 
-def build_router(texts: Texts) -> Router:
+def register(router: Router, texts: Texts) -> None:
     """`texts` serves to recognise the keyboard's button by its label in every language."""
-    router = Router(name="library")
-    router.message.filter(own_words)
     router.message.register(show_list, Command("docs"))
     labels = texts.in_every_language("button-library")
     router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
@@ -69,7 +67,6 @@ def build_router(texts: Texts) -> Router:
     router.callback_query.register(keep_document, press.KeepDocument.filter(), has_message)
     router.callback_query.register(keep_batch, press.KeepBatch.filter())
     router.callback_query.register(take_back, press.TakeBack.filter(), has_message)
-    return router
 
 
 async def show_list(talk: Talk, command: CommandObject | None = None, subject: str | None = None) -> None:

@@ -10,7 +10,7 @@ from aiogram import F, Router
 from aiogram.filters import Command, CommandObject, CommandStart
 from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
 
-from bot.handlers.filters import names_mode, own_words
+from bot.handlers.filters import names_mode
 from bot.keyboards import ChooseLanguage, button, labelled_modes, mode_choice, mode_keyboard, rows
 from bot.replies.bases import open_name
 from bot.services import Refusal, Talk
@@ -22,10 +22,8 @@ _DEEP_LINKS = {**_COMMANDS, "documents": Mode.DOCUMENTS}  # t.me/<bot>?start=bas
 Lack = Literal["empty", "reading"]  # the first documents have come, and none of them can be searched yet
 
 
-def build_router(texts: Texts) -> Router:
+def register(router: Router, texts: Texts) -> None:
     """`texts` serves to recognise the keyboard's buttons by their labels in every language."""
-    router = Router(name="menu")
-    router.message.filter(own_words)
     router.message.register(start, CommandStart())
     router.message.register(greet, F.text == "")
     router.message.register(switch_by_command, Command(*_COMMANDS))
@@ -35,7 +33,6 @@ def build_router(texts: Texts) -> Router:
     router.message.register(offer_languages, Command("language"))
     router.callback_query.register(switch_by_button, names_mode({mode.value: mode for mode in Mode}))
     router.callback_query.register(choose_language, ChooseLanguage.filter())
-    return router
 
 
 async def start(talk: Talk, command: CommandObject) -> None:

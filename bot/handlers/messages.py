@@ -40,22 +40,18 @@ log = structlog.get_logger()
 _NO_QUESTIONS = frozenset({SourceType.FILE, SourceType.LINK})
 
 
-def build_keeping_router() -> Router:
+def register_keeping(router: Router) -> None:
     """Messages in mode База."""
-    router = Router(name="keeping")
     router.message.register(keep, in_mode(Mode.DOCUMENTS))
     router.callback_query.register(keep_original, F.data.in_({press.KEEP, press.ONLY_READ}), has_message)
-    return router
 
 
-def build_asking_router() -> Router:
+def register_asking(router: Router) -> None:
     """Takes messages in mode Чат, and messages that came before any mode was chosen."""
-    router = Router(name="asking")
     router.message.register(ask, in_mode(Mode.CHAT))
     router.message.register(keep_or_answer, in_mode(None))
     router.callback_query.register(answer_original, F.data == press.ANSWER, has_message)
     router.callback_query.register(choose_mode_for, press.ModeFor.filter(), has_message)
-    return router
 
 
 async def keep(talk: Talk) -> None:

@@ -82,12 +82,10 @@ def _source_shown(citation: Citation) -> press.ShowSource:
     return press.ShowSource(place=place)
 
 
-def build_router() -> Router:
+def register(router: Router) -> None:
     """Source buttons and thumbs."""
-    router = Router(name="sources")
     router.callback_query.register(show_source, press.ShowSource.filter())
     router.callback_query.register(rate, press.Rate.filter(), has_message)
-    return router
 
 
 async def show_source(talk: Talk, callback_data: press.ShowSource) -> None:

@@ -15,7 +15,6 @@ from aiogram.filters import Command
 from aiogram.types import BufferedInputFile
 
 from bot.charts import KINDS, everybody_chart, questions_chart, rows_of
-from bot.handlers.filters import own_words
 from bot.replies.sending import answering
 from bot.services import Talk
 from bot.texts import Value, Words
@@ -25,12 +24,9 @@ MONTH_DAYS = 30
 LEAST_SHOWN_S = 0.1  # "in 0 s" would look broken
 
 
-def build_router() -> Router:
+def register(router: Router) -> None:
     """/stats."""
-    router = Router(name="stats")
-    router.message.filter(own_words)
     router.message.register(show_statistics, Command("stats"))
-    return router
 
 
 async def show_statistics(talk: Talk) -> None:

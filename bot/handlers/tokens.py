@@ -8,7 +8,7 @@ from aiogram import F, Router
 from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
 
-from bot.handlers.filters import has_message, own_words
+from bot.handlers.filters import has_message
 from bot.keyboards import button, rows, worded
 from bot.services import Refusal, Talk
 from domain.bases import Role
@@ -29,13 +29,11 @@ class RevokeToken(CallbackData, prefix="untoken"):
     token: int
 
 
-def build_router() -> Router:
+def register(router: Router) -> None:
     """The command and its buttons."""
-    router = Router(name="tokens")
-    router.message.register(show, Command("api"), own_words)
+    router.message.register(show, Command("api"))
     router.callback_query.register(make, NewToken.filter(), F.message.chat.type == "private", has_message)
     router.callback_query.register(revoke, RevokeToken.filter(), F.message.chat.type == "private", has_message)
-    return router
 
 
 async def show(talk: Talk) -> None:
