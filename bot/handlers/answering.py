@@ -18,7 +18,7 @@ from aiogram import F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.filters import Command
 from aiogram.filters.callback_data import CallbackData
-from aiogram.types import BufferedInputFile, CallbackQuery, MessageGenerationStopped
+from aiogram.types import BufferedInputFile, CallbackQuery, InlineKeyboardMarkup, MessageGenerationStopped
 
 from adapters.local.layout import KNOWN, Task
 from adapters.spreadsheet import file_name, spreadsheet
@@ -34,7 +34,6 @@ from bot.replies.names import shortened
 from bot.replies.sending import edit
 from bot.replies.streaming import GrowingText, live_steps, streamed_answer
 from bot.services import Refusal, Services, Talk
-from bot.texts import Words
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import DocumentId, SessionId, ThreadId, UserId
@@ -100,8 +99,7 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
         conversation = services.frugal_conversation if reservation.is_spent else services.conversation
         async with holding(talk.stores.library, reservation):
             with turns.stoppable(talk.room, asker=talk.person) as stop:
-                async with live_steps(talk.bot, talk.place, stopping) as steps:
-                    answer = await _follow(conversation.answer(question, stop=stop), steps, shown, talk.words)
+                answer = await _follow(talk, conversation.answer(question, stop=stop), shown, stopping)
             try:
                 await _show(talk, answer, shown, asked=text, only=only, spent=reservation)
             finally:  # the cost counts even if showing failed, and before the next question is weighed
@@ -127,14 +125,17 @@ async def _only(talk: Talk) -> DocumentCard | None:
     return None
 
 
-async def _follow(events: AsyncIterator[TurnEvent], steps: GrowingText, shown: GrowingText, words: Words) -> Answer:
-    async for event in events:
-        if isinstance(event, StepsChanged):
-            steps.grow(partial(steps_text, event.steps, words))
-        elif isinstance(event, TextGrew):
-            shown.grow(partial(growing_answer, event, words))
-        elif isinstance(event, Answered):
-            return event.answer
+async def _follow(
+    talk: Talk, events: AsyncIterator[TurnEvent], shown: GrowingText, stopping: InlineKeyboardMarkup | None
+) -> Answer:
+    async with live_steps(talk.bot, talk.place, stopping) as steps:
+        async for event in events:
+            if isinstance(event, StepsChanged):
+                steps.grow(partial(steps_text, event.steps, talk.words))
+            elif isinstance(event, TextGrew):
+                shown.grow(partial(growing_answer, event, talk.words))
+            elif isinstance(event, Answered):
+                return event.answer
     raise RuntimeError("the conversation ended without an answer")
 
 
