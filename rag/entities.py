@@ -88,27 +88,22 @@ class _Run:
     is_written_as_name: bool
     share: float  # 1, or EARLIER_SHARE for the previous question
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Match:
-    entity: NamedEntity
-    run: _Run
-
-    @property
-    def confidence(self) -> float:
-        certainty = GUESS_SHARE + (1 - GUESS_SHARE) * self.entity.confidence
-        return self.entity.weight * certainty * self.run.share * (1.0 if self.entity.facts else NAMED_SHARE)
+    def confidence(self, entity: NamedEntity) -> float:
+        """That they mean this entity."""
+        certainty = GUESS_SHARE + (1 - GUESS_SHARE) * entity.confidence
+        return entity.weight * certainty * self.share * (1.0 if entity.facts else NAMED_SHARE)
 
 
+_Match = tuple[NamedEntity, _Run]
+
+
+@dataclass(eq=False)
 class RegistryResolver:
     """Finds the entities of a base that a question names, in any grammatical form or alphabet."""
 
-    def __init__(self, names: EntityNames, reader: NameReader) -> None:
-        self._names = names
-        self._reader = reader
-        self._is_warm = (
-            False  # the first call loads the reader's dictionary, 0.3 s; later ones are quicker than threads
-        )
+    names: EntityNames
+    reader: NameReader
+    _is_warm: bool = False  # the first call loads the reader's dictionary, 0.3 s; later ones are quicker than threads
 
     async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
         """`earlier` is the previous question: its entities come after those of this one. Raises DatabaseAway."""
@@ -118,18 +113,18 @@ class RegistryResolver:
             runs, self._is_warm = await asyncio.to_thread(self._runs, question, earlier), True
         if not runs:
             return ()
-        found = await self._names.named(base, list(runs), limit=MOST_ROWS)
-        matches = (_Match(entity=entity, run=run) for entity in found for run in runs[entity.key])
-        named = [each for each in matches if each.run.is_written_as_name or not each.entity.as_name]
+        found = await self.names.named(base, list(runs), limit=MOST_ROWS)
+        matches = ((entity, run) for entity in found for run in runs[entity.key])
+        named = [(entity, run) for entity, run in matches if run.is_written_as_name or not entity.as_name]
         return tuple(
             KnownEntity(
-                id=each.entity.id,
-                type=each.entity.type,
-                name=each.entity.name,
-                aliases=tuple(form for form in each.entity.forms if form != each.entity.name),
-                confidence=round(each.confidence, 3),
+                id=entity.id,
+                type=entity.type,
+                name=entity.name,
+                aliases=tuple(form for form in entity.forms if form != entity.name),
+                confidence=round(run.confidence(entity), 3),
             )
-            for each in islice(_best(named), MOST_ENTITIES)
+            for entity, run in islice(_best(named), MOST_ENTITIES)
         )
 
     def _runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
@@ -137,7 +132,7 @@ class RegistryResolver:
         of the two never overlap. A single ordinary word is a run only where it is written as a name."""
         found: dict[str, list[_Run]] = {}
         for text, offset, share in ((question, 0, 1.0), (earlier, MOST_WORDS * 2, EARLIER_SHARE)):
-            words = self._reader.words(text[:MOST_CHARS])[:MOST_WORDS]
+            words = self.reader.words(text[:MOST_CHARS])[:MOST_WORDS]
             for start, end in combinations(range(len(words) + 1), 2):
                 own = words[start:end]
                 as_name = any(word.is_written_as_name for word in own)
@@ -151,18 +146,15 @@ class RegistryResolver:
 
 def _best(matches: Sequence[_Match]) -> Iterator[_Match]:
     """Each entity once, without matches inside a longer name that matches in full."""
-    whole = [(match.run.start, match.run.end) for match in matches if match.entity.weight >= 1]
+    whole = [(run.start, run.end) for entity, run in matches if entity.weight >= 1]
     best: dict[str, _Match] = {}
-    for match in sorted(matches, key=lambda each: (-each.confidence, -each.entity.facts, each.entity.name)):
-        start, end = match.run.start, match.run.end
+    for entity, run in sorted(matches, key=lambda each: (-each[1].confidence(each[0]), -each[0].facts, each[0].name)):
+        start, end = run.start, run.end
         if not any(first <= start and end <= last and end - start < last - first for first, last in whole):
-            best.setdefault(match.entity.id, match)
-    for match in best.values():
+            best.setdefault(entity.id, (entity, run))
+    for entity, run in best.values():
         # «Дмитрий» beside «Дмитрий Иванов», when he has more facts and no other Дмитрий matches
-        alike = [
-            each.entity for each in best.values() if each.run == match.run and each.entity.type == match.entity.type
-        ]
+        alike = [each for each, its in best.values() if its == run and each.type == entity.type]
         longer = [each for each in alike if each.weight < 1]
-        is_short = match.entity.weight >= 1 and len(longer) == 1 and longer[0].facts > match.entity.facts
-        if not is_short:
-            yield match
+        if entity.weight < 1 or len(longer) != 1 or longer[0].facts <= entity.facts:
+            yield entity, run

@@ -35,21 +35,14 @@ _UNTRIED = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepBudget:
-    """Tokens of one step; with the reply's, their sum is never over the whole budget."""
-
-    history: int  # the summary of earlier steps
-    rag: int  # the materials
-
-    @classmethod
-    def of(cls, total: int, *, step_number: int, total_steps: int, context_size: int) -> "StepBudget":
-        """Seed 3's rule (`TokenBudget`): early steps get more materials, late ones more history, half and half at the
-        end. `step_number` counts from 1; `context_size` is the rest of the prompt (rules, question), in tokens."""
-        available = max(total - RESPONSE_TOKENS - context_size, 0)
-        progress = min(max(step_number / max(total_steps, 1), 0.0), 1.0)
-        history = int(available * progress * 0.5)
-        return cls(history=history, rag=min(int(available * (1.0 - progress * 0.5)), available - history))
+def step_budget(total: int, *, step_number: int, total_steps: int, context_size: int) -> tuple[int, int]:
+    """Tokens of a step's summary of earlier ones and of its materials by seed 3's rule (`TokenBudget`): early steps get
+    more materials, late ones more history, half and half at the end; with the reply's never more than `total`.
+    `step_number` counts from 1; `context_size` is the rest of the prompt (rules, question), in tokens."""
+    available = max(total - RESPONSE_TOKENS - context_size, 0)
+    progress = min(max(step_number / max(total_steps, 1), 0.0), 1.0)
+    history = int(available * progress * 0.5)
+    return history, min(int(available * (1.0 - progress * 0.5)), available - history)
 
 
 @dataclass(frozen=True, kw_only=True)

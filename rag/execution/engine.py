@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from domain.ending import end
-from rag.execution.course import Course, Finished, StepBudget, context_for, signature_of, summary
+from rag.execution.course import Course, Finished, context_for, signature_of, step_budget, summary
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
@@ -161,14 +161,14 @@ class StepEngine:
 
     def _context_of(self, begun: _Begun) -> ToolContext:
         step, finished = begun.step, self.course.finished
-        budget = StepBudget.of(
+        history, room = step_budget(
             self.budget,
             step_number=begun.number,
             total_steps=max(len(self.course.steps), begun.number),
             context_size=RULES_TOKENS + estimate_tokens(self.course.question),
         )
-        materials, others = context_for(step, finished, tokens=budget.rag)
-        background = summary(others, tokens=budget.history) if step.action == ANALYZE else ""
+        materials, others = context_for(step, finished, tokens=room)
+        background = summary(others, tokens=history) if step.action == ANALYZE else ""
         return replace(self.context, step_id=step.id, materials=tuple(materials), background=background)
 
     async def _hand_over(self) -> None:

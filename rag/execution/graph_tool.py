@@ -5,6 +5,7 @@ and the name of its entity; ids are not shown (seed 4, section 7.1). It searches
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 
@@ -58,6 +59,7 @@ class GraphArguments(ToolArguments):
     entity_id: str | None = Field(None, max_length=200)
 
 
+@dataclass(eq=False)
 class GraphQuery(Tool[GraphArguments]):
     """whole lists of what documents state of a known entity; the first choice for the intents from CURRENT_JOB to
     ENTITY_FACTS when «known entities» has what is meant (a search joins by itself). intent; entity_id: exact, of the
@@ -67,14 +69,13 @@ class GraphQuery(Tool[GraphArguments]):
     name = GRAPH
     arguments = GraphArguments
 
-    def __init__(self, graph: EntityGraph) -> None:
-        self._graph = graph
+    graph: EntityGraph
 
     async def run(self, arguments: GraphArguments, context: ToolContext) -> FactsPayload:
         """All facts. The coverage is 1 where the list is complete; where documents are still to be read, or a list is
         short, it is so low that a search joins. Raises DatabaseAway."""
         relations = [relation.value for relation in ANSWERED_BY.get(arguments.intent, (arguments.intent,))]
-        found = await self._graph.facts(
+        found = await self.graph.facts(
             context.base_id,
             entity=arguments.entity_id or None,
             relations=relations,
@@ -85,7 +86,7 @@ class GraphQuery(Tool[GraphArguments]):
         told = {(fact.entity, fact.object) for fact in found if fact.relation == Relation.TECHNOLOGY_USAGE}
         bare = Relation.PROJECT_TECH_STACK
         facts = tuple(_fact(each) for each in found if each.relation != bare or (each.entity, each.object) not in told)
-        unread = await self._graph.unread(context.base_id)
+        unread = await self.graph.unread(context.base_id)
         is_short = arguments.intent in LISTS and len(facts) < FEWEST
         coverage = 0.0 if not facts else PARTIAL if unread or is_short else 1.0
         return FactsPayload(facts=facts, coverage=coverage, unread=unread)

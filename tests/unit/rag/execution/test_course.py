@@ -12,9 +12,9 @@ from rag.execution.course import (
     ROUNDS,
     Course,
     Finished,
-    StepBudget,
     context_for,
     gaps_of,
+    step_budget,
     summary,
 )
 from rag.execution.facts import ASIDE_CHARS, Advice, Fact, FactKind, FactsPayload, passage_fact
@@ -278,21 +278,21 @@ def test_what_several_steps_found_is_told_once_with_the_latest() -> None:
 
 @given(SIZES, st.integers(1, 50), st.integers(1, 50), SIZES)
 def test_a_step_never_gets_more_than_there_is(total: int, number: int, steps: int, context: int) -> None:
-    got = StepBudget.of(total, step_number=number, total_steps=steps, context_size=context)
-    assert min(got.history, got.rag) >= 0
-    assert got.history + got.rag <= max(total - RESPONSE_TOKENS - context, 0)
+    got = step_budget(total, step_number=number, total_steps=steps, context_size=context)
+    assert min(got) >= 0
+    assert sum(got) <= max(total - RESPONSE_TOKENS - context, 0)
 
 
 @given(st.integers(2_000, 100_000), st.integers(2, 20))
 def test_later_steps_remember_more_and_read_less(total: int, steps: int) -> None:
-    shares = [StepBudget.of(total, step_number=n, total_steps=steps, context_size=100) for n in range(1, steps + 1)]
-    assert [each.history for each in shares] == sorted(each.history for each in shares)
-    assert [each.rag for each in shares] == sorted((each.rag for each in shares), reverse=True)
+    shares = [step_budget(total, step_number=n, total_steps=steps, context_size=100) for n in range(1, steps + 1)]
+    histories, materials = zip(*shares, strict=True)
+    assert list(histories) == sorted(histories)
+    assert list(materials) == sorted(materials, reverse=True)
 
 
 def test_the_last_step_shares_half_and_half() -> None:
-    last = StepBudget.of(4_512, step_number=3, total_steps=3, context_size=0)
-    assert (last.history, last.rag) == (2_000, 2_000)
+    assert step_budget(4_512, step_number=3, total_steps=3, context_size=0) == (2_000, 2_000)
 
 
 STEPS = (
