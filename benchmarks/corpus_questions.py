@@ -38,7 +38,7 @@ from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
 from rag.answering.plain import listed_items
 from rag.execution.rows_tool import CollectRows
-from rag.execution.table_facts import RowsArguments
+from rag.execution.tables import RowsArguments
 from rag.execution.tools import Run, ToolContext
 from rag.metering import begin_metering
 from rag.numbers import known_numbers, numbers

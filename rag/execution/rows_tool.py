@@ -22,7 +22,7 @@ from rag.execution.documents import WholeDocumentsTool, WholeReading, pages_of, 
 from rag.execution.evidence import Checked, Row, check, chunk_name, source_of
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import compare, merge_rows
-from rag.execution.table_facts import RowsArguments, TableWriter
+from rag.execution.tables import RowsArguments, TableWriter
 from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, ask, size_of, wording
 from rag.execution.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ModelError, ModelMisfit

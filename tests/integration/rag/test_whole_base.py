@@ -12,7 +12,7 @@ from domain.ids import BaseId
 from rag.execution.facts import FactKind
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows
-from rag.execution.table_facts import RowsArguments
+from rag.execution.tables import RowsArguments
 from rag.execution.tools import ToolContext
 from rag.execution.wire import Certainty, IterationReply, IterationRequest, NewFact, RowsRequest
 from rag.ports import ChatModel

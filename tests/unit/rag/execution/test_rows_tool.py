@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag.execution.facts import FactKind, FactsPayload, limit
 from rag.execution.rows_tool import CollectRows
-from rag.execution.table_facts import RowsArguments
+from rag.execution.tables import RowsArguments
 from rag.execution.tools import Run, RunLimits, StepFailed, ToolContext
 from rag.execution.wire import ReadRow, RowsReply, RowsRequest, Standing
 from rag.planning.tool import ToolMisused

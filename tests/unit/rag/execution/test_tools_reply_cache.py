@@ -10,7 +10,7 @@ from domain.ids import BaseId, DocumentId
 from rag.execution.facts import FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows
-from rag.execution.table_facts import RowsArguments
+from rag.execution.tables import RowsArguments
 from rag.execution.tools import ReplyCache, Run, RunLimits, ToolContext, wording
 from rag.execution.wire import IterationReply, IterationRequest
 from rag.ports import ModelAway

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.computing import (
+from rag.execution.merging import MergedRow
+from rag.execution.tables import (
     Aggregate,
     Operator,
     Order,
@@ -19,7 +20,6 @@ from rag.execution.computing import (
     shown,
     sort,
 )
-from rag.execution.merging import MergedRow
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage
 
