@@ -1,10 +1,10 @@
 """The records that go from stage to stage of a turn.
 
-In: nothing. Out: frozen, keyword-only records, which hold data; only `RankedPassage.fit` is computed, when first read.
+In: nothing. Out: frozen, keyword-only records, which hold data; `RankedPassage.fit` is computed when first read.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -283,6 +283,21 @@ class TableRow:
     cells: tuple[str, ...]
     sources: tuple[RankedPassage, ...]  # of an empty cell it means nothing
     others: tuple[tuple[OtherValue, ...], ...] = ()
+    is_outdated: bool = False  # only an earlier version of a list has it
+
+    def disputed(self, place: int) -> tuple[OtherValue, ...]:
+        """What documents that disagree say in a column."""
+        return tuple(each for each in self.others[place] if not each.is_replaced)
+
+    def formerly(self, place: int) -> tuple[OtherValue, ...]:
+        """What stood in a column before."""
+        return tuple(each for each in self.others[place] if each.is_replaced)
+
+    def otherwise(self) -> "TableRow":
+        """The same with the first other value in force wherever documents disagree."""
+        others = ((each.value for each in self.disputed(place) if each.is_in_force) for place in range(len(self.cells)))
+        cells = (next(said, cell) for said, cell in zip(others, self.cells, strict=True))
+        return replace(self, cells=tuple(cells))
 
 
 @dataclass(frozen=True, kw_only=True)

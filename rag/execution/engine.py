@@ -112,8 +112,7 @@ class StepEngine:
         for step in self.course.upcoming()[: self._room]:
             if signature_of(step) not in self._prefetched:
                 begun = self._prefetched[signature_of(step)] = _Begun(step=step)
-                call = ToolCall(tool=step.action, args=step.params)
-                begun.fetched = asyncio.create_task(_metered(self.call, call, self.context, begun.usage))
+                begun.fetched = asyncio.create_task(_metered(self.call, step.call, self.context, begun.usage))
         self._show()
 
     async def _wait(self) -> None:
@@ -134,9 +133,10 @@ class StepEngine:
 
     async def _run_step(self, begun: _Begun) -> Finished:
         problem, payload, stopped = "", FactsPayload(), False
-        call = ToolCall(tool=begun.step.action, args=begun.step.params)
         try:
-            payload = await (begun.fetched or _metered(self.call, call, self._context_of(begun), begun.usage))
+            payload = await (
+                begun.fetched or _metered(self.call, begun.step.call, self._context_of(begun), begun.usage)
+            )
             read = payload.documents  # where some are left, the step itself has heard the stop signal
             is_partial = read is not None and read.read + read.problems < read.total
             stopped = self.context.run.stop.is_set() and is_partial

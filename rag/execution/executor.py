@@ -146,12 +146,7 @@ class Executor:
         engine = StepEngine(call=call, budget=self._step_tokens, course=course, context=context, watch=watch)
         await engine.run()
         results = [
-            CallResult(
-                call=ToolCall(tool=each.step.action, args=each.step.params),
-                payload=each.payload,
-                seconds=each.seconds,
-                problem=each.problem,
-            )
+            CallResult(call=each.step.call, payload=each.payload, seconds=each.seconds, problem=each.problem)
             for each in course.finished
         ]
         tools = {each.call.tool for each in results if each.payload.found}
@@ -181,13 +176,7 @@ class Executor:
         return await self._call(ToolCall(tool=SEARCH, args={"query": context.question}), context)
 
     async def _run(
-        self,
-        call: ToolCall,
-        context: ToolContext,
-        *,
-        early: EarlySearch | None = None,
-        is_fallback: bool = False,
-        is_added: bool = False,
+        self, call: ToolCall, context: ToolContext, *, early: EarlySearch | None = None, **marks: bool
     ) -> CallResult:
         started = time.monotonic()
         problem, payload = "", FactsPayload()
@@ -196,15 +185,8 @@ class Executor:
         except (ToolMisused, StepFailed) as error:
             problem = str(error)
             log.info("executor.tool_failed", tool=call.tool, reason=type(error).__name__)
-        return CallResult(
-            call=call,
-            payload=payload,
-            seconds=time.monotonic() - started,
-            problem=problem,
-            is_fallback=is_fallback,
-            was_early=early is not None,
-            is_added=is_added,
-        )
+        seconds, was_early = time.monotonic() - started, early is not None
+        return CallResult(call=call, payload=payload, seconds=seconds, problem=problem, was_early=was_early, **marks)
 
     async def _go_on(self, results: Sequence[CallResult], context: ToolContext) -> list[CallResult]:
         """A second search inside documents that name what others do not, but of which only a part was found: the head

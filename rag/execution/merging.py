@@ -8,7 +8,7 @@ the same standing, the newest. Two documents are compared row by row here as wel
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import permutations, product
@@ -34,36 +34,15 @@ _LOOKALIKES = str.maketrans("авекмнорстух", "abekmhopctyx")
 _RANKS = {Standing.DRAFT: 0, Standing.MENTIONS: 1, Standing.OWN: 2, Standing.AMENDS: 3}
 
 Key = tuple[tuple[str, ...], ...]
-AnyRow = TypeVar("AnyRow", Row, "MergedRow")
-
-
-@dataclass(frozen=True, kw_only=True)
-class MergedRow(TableRow):
-    """A row of all documents, merged."""
-
-    is_outdated: bool = False  # only an earlier version of a list has it
-
-    def disputed(self, place: int) -> tuple[OtherValue, ...]:
-        """What documents that disagree say in a column."""
-        return tuple(each for each in self.others[place] if not each.is_replaced)
-
-    def formerly(self, place: int) -> tuple[OtherValue, ...]:
-        """What stood in a column before."""
-        return tuple(each for each in self.others[place] if each.is_replaced)
-
-    def otherwise(self) -> "MergedRow":
-        """The same with the first other value in force wherever documents disagree."""
-        others = ((each.value for each in self.disputed(place) if each.is_in_force) for place in range(len(self.cells)))
-        cells = (next(said, cell) for said, cell in zip(others, self.cells, strict=True))
-        return replace(self, cells=tuple(cells))
+AnyRow = TypeVar("AnyRow", Row, TableRow)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
     """A thing of both documents."""
 
-    before: MergedRow
-    after: MergedRow
+    before: TableRow
+    after: TableRow
     places: tuple[int, ...]  # columns whose cells differ
 
 
@@ -71,15 +50,15 @@ class Changed:
 class Comparison:
     """Every thing of both documents is in one of these."""
 
-    removed: tuple[MergedRow, ...]  # only in the first
-    added: tuple[MergedRow, ...]  # only in the second
+    removed: tuple[TableRow, ...]  # only in the first
+    added: tuple[TableRow, ...]  # only in the second
     changed: tuple[Changed, ...]
     same: int
 
 
 def merge_rows(
     rows: Sequence[Row], *, row: str, key: Sequence[int] = (0,), came: Mapping[DocumentId, datetime]
-) -> tuple[MergedRow, ...]:
+) -> tuple[TableRow, ...]:
     """In order of first appearance. `row`: what one row is; `key`: the columns that tell things apart."""
     by_key = _by_key(rows, row, key)
     merger = _Merger(came=came, versions=_superseded(by_key, came), key=frozenset(key))
@@ -92,7 +71,7 @@ def key_of(cells: Sequence[str], row: str, key: Sequence[int] = (0,)) -> Key:
 
 
 def conflicts_of(
-    things: Sequence[MergedRow], columns: Sequence[str], came: Mapping[DocumentId, datetime]
+    things: Sequence[TableRow], columns: Sequence[str], came: Mapping[DocumentId, datetime]
 ) -> tuple[Conflict, ...]:
     """A conflict for every cell about which documents disagree."""
     found: list[Conflict] = []
@@ -158,7 +137,7 @@ class _Merger:
     versions: frozenset[DocumentId]  # superseded ones
     key: frozenset[int]
 
-    def things(self, rows: Sequence[Row]) -> tuple[MergedRow, ...]:
+    def things(self, rows: Sequence[Row]) -> tuple[TableRow, ...]:
         """One thing if every document that is about it has only one row for this key. Otherwise the key does not
         identify a thing, and only rows that agree in all cells are merged."""
         by_document: dict[DocumentId, list[list[Row]]] = {}
@@ -173,11 +152,11 @@ class _Merger:
             _add_to_group(apart, each)
         return tuple(map(self._thing, apart))
 
-    def _thing(self, rows: Sequence[Row]) -> MergedRow:
+    def _thing(self, rows: Sequence[Row]) -> TableRow:
         ranked = sorted(rows, key=self._rank, reverse=True)
         cells, sources, others = zip(*(self._cell(ranked, place) for place in range(len(ranked[0].cells))), strict=True)
         is_outdated = all(row.document in self.versions for row in ranked)
-        return MergedRow(cells=cells, sources=sources, others=others, is_outdated=is_outdated)
+        return TableRow(cells=cells, sources=sources, others=others, is_outdated=is_outdated)
 
     def _rank(self, row: Row) -> tuple[int, bool, bool, float]:
         is_latest = row.document not in self.versions
@@ -229,14 +208,14 @@ def _agree(one: Row, other: Row) -> bool:
 
 
 def compare(
-    before: Sequence[MergedRow], after: Sequence[MergedRow], *, row: str, key: Sequence[int] = (0,)
+    before: Sequence[TableRow], after: Sequence[TableRow], *, row: str, key: Sequence[int] = (0,)
 ) -> Comparison:
     """Things with the same key are paired: first those that agree, then the rest in their order."""
     left = _by_key(after, row, key)
-    removed: list[MergedRow] = []
+    removed: list[TableRow] = []
     pairs: list[Changed] = []
     for name, things in _by_key(before, row, key).items():
-        others, rest = left.get(name, []), list[MergedRow]()
+        others, rest = left.get(name, []), list[TableRow]()
         for one in things:
             twin = next((other for other in others if not _differing(one, other)), None)
             if twin is None:
@@ -253,7 +232,7 @@ def compare(
     return Comparison(removed=tuple(removed), added=tuple(added), changed=changed, same=len(pairs) - len(changed))
 
 
-def _differing(one: MergedRow, other: MergedRow) -> tuple[int, ...]:
+def _differing(one: TableRow, other: TableRow) -> tuple[int, ...]:
     """Columns that both fill, with different values. An empty cell counts as equal."""
     cells = zip(one.cells[1:], other.cells[1:], strict=True)
     return tuple(

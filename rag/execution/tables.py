@@ -23,7 +23,7 @@ from prompts.wordings import Wordings
 from rag.execution.documents import MAX_NAMED, DocumentName
 from rag.execution.facts import Fact, FactKind, FactsPayload, said_by
 from rag.execution.ledger import conflict_facts, in_words
-from rag.execution.merging import Changed, Comparison, MergedRow, conflicts_of
+from rag.execution.merging import Changed, Comparison, conflicts_of
 from rag.planning.tool import ToolArguments
 from rag.records import DocumentsRead, FactTable, TableRow
 from rag.values import Amount, amount, day, is_only_amount, name_words, period
@@ -35,14 +35,14 @@ BETWEEN = "between"  # of conditions: two of them
 _ENDS = (">=", "<=")
 _RANGE = re.compile(r"\s*\.\.\s*|\s+[–—-]\s+")
 
-Rows = Sequence[MergedRow]
+Rows = Sequence[TableRow]
 
 Aggregate = Literal["none", "count", "sum", "min", "max", "avg"]  # what is worked out of a column
 Order = Literal["asc", "desc"]
 Period = Literal["year", "quarter", "month"]  # by which dates are grouped
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
 Condition = tuple[int, Operator, str]  # place of a column, and what its cells are compared with
-Total = tuple[str, MergedRow | None]  # one number of one unit, as it is shown; for min and max with the row that has it
+Total = tuple[str, TableRow | None]  # one number of one unit, as it is shown; for min and max with the row that has it
 
 _SPELLED: Mapping[str, Operator] = {
     "==": "=", "≠": "!=", "<>": "!=", "≤": "<=", "≥": ">=",
@@ -301,7 +301,7 @@ class TableWriter:
             text = "; ".join(f"{name}: {value}" for name, value in fields if value)
             yield replace(self._number(text), fields=tuple(fields))
 
-    def _row_facts(self, row: MergedRow, *, item: str, heading: str = "") -> Iterator[Fact]:
+    def _row_facts(self, row: TableRow, *, item: str, heading: str = "") -> Iterator[Fact]:
         """The row as text and with its columns, from the passage that says most of it; then, for each other passage,
         the values that it says, without a title: they belong to the same item and let an answer cite it."""
         said = {place: row.sources[place].passage.chunk_id for place, cell in enumerate(row.cells) if cell}
@@ -315,7 +315,7 @@ class TableWriter:
             own = dict.fromkeys((0, *(place for place in said if said[place] == chunk)))
             yield replace(said_by(source, FactKind.VALUE, self._told(row, own)), title="", item=item)
 
-    def _told(self, row: MergedRow, places: Mapping[int, object]) -> str:
+    def _told(self, row: TableRow, places: Mapping[int, object]) -> str:
         told = []
         for place in places:
             formerly = "; ".join(each.value for each in row.formerly(place))
@@ -418,7 +418,7 @@ def _keys(cells: Sequence[str]) -> list[tuple[str, Decimal] | tuple[str, date] |
 def group(rows: Rows, place: int, period: Period | None = None) -> dict[str, Rows]:
     """Groups by the cells' words, ignoring punctuation, case and legal forms; the largest first, ties in order of
     appearance. With a period by dates, the earliest first; cells without a date have no name and come last."""
-    groups: dict[tuple[str, ...], list[MergedRow]] = {}
+    groups: dict[tuple[str, ...], list[TableRow]] = {}
     for row in rows:
         cell = row.cells[place]
         groups.setdefault((_period_of(cell, period),) if period else name_words(cell), []).append(row)
@@ -448,14 +448,14 @@ def aggregate_column(rows: Rows, place: int, aggregate: Aggregate, *, language: 
         return [(end[1].cells[place], end[1])], len(rows) - len(days)
     read = [(number, row) for row in rows if (number := amount(row.cells[place])) is not None]
     units = list(dict.fromkeys(found.unit for found, _ in read if found.unit))
-    by_unit: dict[str, list[tuple[Amount, MergedRow]]] = {}
+    by_unit: dict[str, list[tuple[Amount, TableRow]]] = {}
     for each in read:  # amounts without a unit join the others if these have only one
         by_unit.setdefault(each[0].unit or (units[0] if len(units) == 1 else ""), []).append(each)
     frequent = sorted(by_unit.items(), key=lambda each: -len(each[1]))
     return [_total(own, aggregate, unit, language) for unit, own in frequent], len(rows) - len(read)
 
 
-def _total(read: Sequence[tuple[Amount, MergedRow]], aggregate: Aggregate, unit: str, language: str) -> Total:
+def _total(read: Sequence[tuple[Amount, TableRow]], aggregate: Aggregate, unit: str, language: str) -> Total:
     if aggregate in ("min", "max"):
         found, row = (min if aggregate == "min" else max)(read, key=lambda each: each[0].value)
         return shown(found.value, unit, language=language), row

@@ -192,6 +192,11 @@ class Step(PlanPart):
     context_requirements: Annotated[tuple[Name, ...], _listed(MAX_STEPS)] = ()  # ids, or "all_previous"
     success: Annotated[Success, Lenient] = Success()
 
+    @property
+    def call(self) -> ToolCall:
+        """What it runs."""
+        return ToolCall(tool=self.action, args=self.params)
+
 
 class QueryPlan(PlanPart):
     """What a turn will do. Neither calls nor steps: it is answered from the dialogue alone, or asks back."""

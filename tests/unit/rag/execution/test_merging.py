@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from domain.ids import DocumentId
 from rag.execution.evidence import Row
 from rag.execution.ledger import in_words
-from rag.execution.merging import MergedRow, compare, conflicts_of, key_of, merge_rows
+from rag.execution.merging import compare, conflicts_of, key_of, merge_rows
 from rag.execution.wire import Standing
-from rag.records import RankedPassage
+from rag.records import RankedPassage, TableRow
 from tests.fakes.rag import make_passage
 from tests.fakes.reading import WORDINGS
 
@@ -34,7 +34,7 @@ def row(
     return Row(cells=cells, sources=(source,) * len(cells), nth=nth, standing=standing)
 
 
-def merged(*rows: Row, key: tuple[int, ...] = (0,)) -> tuple[MergedRow, ...]:
+def merged(*rows: Row, key: tuple[int, ...] = (0,)) -> tuple[TableRow, ...]:
     return merge_rows(rows, row="договор", key=key, came=CAME)
 
 
@@ -42,7 +42,7 @@ def table(*rows: Row, key: tuple[int, ...] = (0,)) -> list[tuple[str, ...]]:
     return [each.cells for each in merged(*rows, key=key)]
 
 
-def said(thing: MergedRow, place: int = 1) -> tuple[str, str, list[str], list[str]]:
+def said(thing: TableRow, place: int = 1) -> tuple[str, str, list[str], list[str]]:
     """The value, its document, what disagrees, what was replaced."""
     document = thing.sources[place].passage.document_id
     disputed, formerly = thing.disputed(place), thing.formerly(place)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.merging import MergedRow
 from rag.execution.tables import (
     Aggregate,
     Operator,
@@ -20,13 +19,13 @@ from rag.execution.tables import (
     shown,
     sort,
 )
-from rag.records import RankedPassage
+from rag.records import RankedPassage, TableRow
 from tests.fakes.rag import make_passage
 
 
-def rows(*cells: str) -> list[MergedRow]:
+def rows(*cells: str) -> list[TableRow]:
     source = RankedPassage(passage=make_passage("текст"), score=1.0)
-    return [MergedRow(cells=(cell,), sources=(source,)) for cell in cells]
+    return [TableRow(cells=(cell,), sources=(source,)) for cell in cells]
 
 
 def totals(aggregate: Aggregate, *cells: str) -> list[str]:
