@@ -37,13 +37,13 @@ from bot.models import WITHOUT_VECTORS, Fusion
 from bot.replies.answers import finished_answer
 from bot.settings import Settings
 from bot.texts import load_texts
-from domain.documents import ANY_LANE, SourceType
+from domain.documents import SourceType
 from domain.ids import BaseId, DocumentId, SessionId, UserId
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
-from ingestion.indexing import Indexer
+from ingestion.indexing import CutDocument, Indexer
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.text import read_text
-from ingestion.records import Batch, Chunk, Document, Source, WholeDocument
+from ingestion.records import Batch, Chunk, Document, Source
 from rag.conversation import Conversation
 from rag.outcome import FEWEST
 from rag.records import Answered, Passage, RankedPassage, SearchFilter
@@ -210,17 +210,12 @@ async def _publish(
 ) -> None:
     work, waiting = parts.stores.work, dict(documents)
     while waiting:
-        held = await work.claim_together(
-            worker="benchmark", lease_s=3600, most=len(waiting), only=tuple(waiting), lanes=ANY_LANE
-        )
+        held = await work.claim(worker="benchmark", lease_s=3600, most=len(waiting), only=tuple(waiting))
         claimed = [(each, *waiting.pop(each.id)) for each in held]
-        indexed = await indexer.index_together([(each.source, parsed, cut) for each, _, parsed, cut in claimed])
-        ended = await work.publish_together(
-            [
-                WholeDocument(document=each, parsed=parsed, chunks=chunks, content_hash=str(each.id))
-                for each, (parsed, chunks) in zip(held, indexed, strict=True)
-            ]
+        whole = await indexer.index_together(
+            [CutDocument(document=each, parsed=parsed, passages=cut) for each, _, parsed, cut in claimed]
         )
+        ended = await work.publish_together([replace(each, content_hash=str(each.document.id)) for each in whole])
         if not (held and all(ended.get(each.id) for each in held)):
             raise RuntimeError("a document was taken by somebody else, or is there twice")
 

@@ -186,9 +186,7 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
 async def _ingest_one(stores: Stores, pipeline: IngestionPipeline, base: BaseId, file: Path) -> None:
     source = Source(type=SourceType.PATH, identifier=str(file), title=file.name)
     (enqueued,) = await stores.intake.enqueue(Batch(base_id=base, user_id=UserId(0), sources=(source,)), hold_s=60)
-    document = await stores.work.claim(worker="benchmark", lease_s=3600, only=enqueued.id)
-    if document is None:
-        raise RuntimeError(f"{file} was taken by somebody else")
+    (document,) = await stores.work.claim(worker="benchmark", lease_s=3600, only=[enqueued.id])
     try:
         await pipeline.run(document)
     except SourceError as error:

@@ -57,9 +57,7 @@ async def add_document(parts: Parts, base: BaseId, number: int, texts: Sequence[
     batch = Batch(base_id=base, user_id=UserId(0), sources=(source,))
     (enqueued,) = await parts.stores.intake.enqueue(batch, hold_s=60)
     work = parts.stores.work
-    document = await work.claim(worker="benchmark", lease_s=3600, only=enqueued.id)
-    if document is None:
-        raise RuntimeError("the document was taken by somebody else")
+    (document,) = await work.claim(worker="benchmark", lease_s=3600, only=[enqueued.id])
     await work.record_content(document, content_hash=f"{number:064x}")
     await work.add_chunks(document, chunks=[await _indexed(parts, place, text) for place, text in enumerate(texts)])
     await work.publish(document, chunks=len(texts))

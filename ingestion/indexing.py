@@ -21,12 +21,23 @@ from typing import Protocol, TypeVar
 from domain.documents import DocumentStatus, SourceType, known_as
 from domain.ending import end
 from domain.ids import BaseId, ChunkId, DocumentId
+from ingestion.about import hash_note
 from ingestion.chunking.passages import Passages
 from ingestion.chunking.windows import split_into_windows, split_window
 from ingestion.errors import WindowTooLarge
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
-from ingestion.records import Chunk, ClaimedDocument, Document, IndexedChunk, NameLine, Source, Vector, Window
+from ingestion.records import (
+    Chunk,
+    ClaimedDocument,
+    Document,
+    IndexedChunk,
+    NameLine,
+    Source,
+    Vector,
+    WholeDocument,
+    Window,
+)
 
 WINDOWS_AT_ONCE = 4  # per call of the embedder, which may split the call into several requests
 OPENING_BLOCKS, OPENING_CHARS = 100, 5000  # where a document gives the full form of what its name joins
@@ -41,6 +52,26 @@ _NUMBER_CELL = re.compile(r"\|[ \xa0($€₽£+−–-]*+\d[\d \xa0.,]*+[)% \xa0
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutDocument:
+    """A document that has been read and cut."""
+
+    document: ClaimedDocument
+    parsed: Document
+    passages: Passages
+
+    @property
+    def is_small(self) -> bool:
+        """It is stored in one call."""
+        return len(self.passages.chunks) <= CHUNKS_A_BATCH
+
+    @property
+    def note_hash(self) -> str | None:
+        """None of a file, whose hash is known sooner."""
+        source = self.document.source
+        return hash_note(source) if source.type is SourceType.NOTE else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,36 +92,28 @@ class Indexer:
         lines = (NameLine(text=name, terms=count_terms(self.analyzer, name)) for name in names if name)
         return replace(parsed, names=tuple(lines))
 
-    async def index_together(
-        self, documents: Sequence[tuple[Source, Document, Passages]]
-    ) -> list[tuple[Document, list[IndexedChunk]]]:
-        """Of small documents each with its names, and all its indexed chunks, for the caller to store. Raises
+    async def index_together(self, documents: Sequence[CutDocument]) -> list[WholeDocument]:
+        """Small documents with their names and all their indexed chunks, for the caller to store. Raises
         ServiceError."""
-        windows = [[passages.window(place) for place in passages.windows] for _, _, passages in documents]
+        windows = [[each.passages.window(place) for place in each.passages.windows] for each in documents]
         every = [window for own in windows for window in own]
         embedded = iter([vectors for group in in_groups(every) for vectors in await embed(self.embedder, group)])
         vectors = [[vector for _ in own for vector in next(embedded)] for own in windows]
+        return await compute(
+            lambda: [self._whole(each, own) for each, own in zip(documents, vectors, strict=True)],
+            characters=sum(len(chunk.text) for window in every for chunk in window.own),
+        )
 
-        def combine() -> list[tuple[Document, list[IndexedChunk]]]:
-            named = [self.with_names(parsed, source) for source, parsed, _ in documents]
-            return [
-                (parsed, self._combine(list(passages.chunks), own, [name.text for name in parsed.names]))
-                for parsed, (_, _, passages), own in zip(named, documents, vectors, strict=True)
-            ]
+    def _whole(self, cut: CutDocument, vectors: Sequence[Vector]) -> WholeDocument:
+        parsed = self.with_names(cut.parsed, cut.document.source)
+        chunks = self._combine(list(cut.passages.chunks), vectors, [name.text for name in parsed.names])
+        return WholeDocument(document=cut.document, parsed=parsed, chunks=chunks, content_hash=cut.note_hash)
 
-        return await compute(combine, characters=sum(len(chunk.text) for window in every for chunk in window.own))
-
-    async def index(
-        self,
-        document: ClaimedDocument,
-        passages: Passages,
-        progress: Progress,
-        *,
-        names: Sequence[NameLine],
-        stored: int,
-    ) -> None:
-        """Index and store every passage; `stored` is how many chunks earlier attempts have left: those with the same
-        text and model are not embedded again. Raises ServiceError, LeaseLost, DatabaseAway."""
+    async def index(self, cut: CutDocument, progress: Progress, *, stored: int) -> None:
+        """Index and store every passage of a document that has its names; `stored` is how many chunks earlier attempts
+        have left: those with the same text and model are not embedded again. Raises ServiceError, LeaseLost,
+        DatabaseAway."""
+        document, passages, names = cut.document, cut.passages, cut.parsed.names
         chunks = passages.chunks
         kept: Collection[int] = ()
         if stored:

@@ -9,20 +9,20 @@ them, such as a file that is damaged, slow, a scan or not small after all, is do
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
-from ingestion.about import hash_note, hash_page, read_note, with_about, with_source
+from ingestion.about import hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
 from ingestion.fetch.download import HTML_TYPE
 from ingestion.fetch.fetchers import Fetchers
 from ingestion.files import SITE_TYPE, document_folder
-from ingestion.indexing import CHUNKS_A_BATCH, SHORT_CHARS, Indexer, compute
+from ingestion.indexing import SHORT_CHARS, CutDocument, Indexer, compute
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.process import REFUSALS, FileParser, ParseProcess
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, WorkMeter, WorkQueue
@@ -36,7 +36,6 @@ from ingestion.records import (
     FetchedFile,
     PublishedDocument,
     Source,
-    WholeDocument,
 )
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
@@ -57,20 +56,6 @@ MOST_HELD = 1000  # chunks of documents of many that wait in memory for the othe
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Cut:
-    """A document that has been read and cut."""
-
-    document: ClaimedDocument
-    parsed: Document
-    passages: Passages
-
-    @property
-    def is_small(self) -> bool:
-        """It is stored in one call."""
-        return len(self.passages.chunks) <= CHUNKS_A_BATCH
-
-
 @dataclass(kw_only=True)
 class IngestionPipeline:
     """Runs the stages in order, on one document (`run`) or on all of several small ones at once (`run_together`)."""
@@ -89,9 +74,7 @@ class IngestionPipeline:
         self._indexer = Indexer(embedder=self.embedder, analyzer=self.analyzer, queue=self.queue)
 
     async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
-        """Run all stages on small documents of one claim at once; returns those that have ended, and those that cannot
-        be read with the reason, for the caller to store. The others are to be run alone. Raises ServiceError,
-        DatabaseAway."""
+        """See `ingestion.worker.Pipeline`."""
         able = [each for each in documents if each.attempt == 1 and not each.is_known and each.full_at is None]
         with document_folder(self.scratch.absolute()) as folder:
             fetched = await self._fetch_all(able, folder)
@@ -101,8 +84,9 @@ class IngestionPipeline:
                 notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
                 files = [(each, file) for each, file in fetched if each.id in going_on]
                 read = await self._read_all([*notes, *files], parser)
-            cut = [done for done in read.values() if isinstance(done, _Cut)]
-            ended |= await self.queue.publish_together(await self._index_all([each for each in cut if each.is_small]))
+            cut = [done for done in read.values() if isinstance(done, CutDocument)]
+            whole = await self._indexer.index_together([each for each in cut if each.is_small])
+            ended |= await self.queue.publish_together(whole)
             for each in cut:
                 if not each.is_small and (is_new := await self._store_large(each)) is not None:
                     ended[each.document.id] = is_new
@@ -112,7 +96,7 @@ class IngestionPipeline:
         return dict.fromkeys(ended) | refused
 
     async def run(self, document: ClaimedDocument) -> None:
-        """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
+        """See `ingestion.worker.Pipeline`."""
         if document.full_at is not None:
             raise SourceError(FailureCode.BASE_FULL, most=document.full_at)
         progress = Progress(self.queue, document, meter=self.meter)
@@ -123,12 +107,12 @@ class IngestionPipeline:
                 passages = await _cut(parsed.blocks, self.sizes, self.cutter, self.scratch)
                 if not passages.chunks:
                     raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
-                is_new = await self._store(_Cut(document=document, parsed=parsed, passages=passages), progress)
+                is_new = await self._store(CutDocument(document=document, parsed=parsed, passages=passages), progress)
             self.meter.document_ended(Outcome.READY if is_new else Outcome.KNOWN)
         finally:
             await progress.close()
 
-    async def _store_large(self, cut: _Cut) -> bool | None:
+    async def _store_large(self, cut: CutDocument) -> bool | None:
         """Of a small file with many passages; None: it is to be run alone, which tells why."""
         progress = Progress(self.queue, cut.document, meter=self.meter)
         try:
@@ -138,24 +122,24 @@ class IngestionPipeline:
         finally:
             await progress.close()
 
-    async def _store(self, cut: _Cut, progress: Progress) -> bool:
+    async def _store(self, cut: CutDocument, progress: Progress) -> bool:
         """Index and publish; False where the base already has the content. A document of one batch is stored and
         published in a single call, which also records the hash of a note."""
-        document, parsed, passages = cut.document, cut.parsed, cut.passages
-        note_hash = hash_note(document.source) if document.source.type is SourceType.NOTE else None
-        chunks = len(passages.chunks)
+        document, chunks = cut.document, len(cut.passages.chunks)
         if cut.is_small:
             progress.begin(DocumentStatus.EMBEDDING, total=chunks)
-            ((parsed, whole),) = await self._indexer.index_together([(document.source, parsed, passages)])
-            ended = await self.queue.publish(document, chunks=chunks, last=whole, parsed=parsed, content_hash=note_hash)
+            (whole,) = await self._indexer.index_together([cut])
+            ended = await self.queue.publish(
+                document, chunks=chunks, last=whole.chunks, parsed=whole.parsed, content_hash=whole.content_hash
+            )
             return ended == PublishedDocument()
-        if note_hash is not None and await self._is_known(document, note_hash):
+        if cut.note_hash is not None and await self._is_known(document, cut.note_hash):
             return False
-        parsed = self._indexer.with_names(parsed, document.source)
+        cut = replace(cut, parsed=self._indexer.with_names(cut.parsed, document.source))
         await progress.settled()
-        stored = await self.queue.store_blocks(document, parsed=parsed, chunks=chunks)
+        stored = await self.queue.store_blocks(document, parsed=cut.parsed, chunks=chunks)
         progress.entered(DocumentStatus.EMBEDDING)
-        await self._indexer.index(document, passages, progress, names=parsed.names, stored=stored)
+        await self._indexer.index(cut, progress, stored=stored)
         return await self.queue.publish(document, chunks=chunks) == PublishedDocument()
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
@@ -216,13 +200,13 @@ class IngestionPipeline:
 
     async def _read_all(
         self, documents: Sequence[tuple[ClaimedDocument, FetchedFile | None]], parser: FileParser
-    ) -> Mapping[DocumentId, _Cut | Failure | None]:
+    ) -> Mapping[DocumentId, CutDocument | Failure | None]:
         """None for each that is not so simple."""
-        read: dict[DocumentId, _Cut | Failure | None] = {}
+        read: dict[DocumentId, CutDocument | Failure | None] = {}
         room = MOST_HELD
         for document, file in documents:
             done = await self._read_small(document, file, parser)
-            if isinstance(done, _Cut) and not done.is_small:
+            if isinstance(done, CutDocument) and not done.is_small:
                 room -= len(done.passages.chunks)
                 done = done if room >= 0 else None
             read[document.id] = done
@@ -230,7 +214,7 @@ class IngestionPipeline:
 
     async def _read_small(
         self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser
-    ) -> _Cut | Failure | None:
+    ) -> CutDocument | Failure | None:
         try:
             if file is None:
                 parsed: Document | None = read_note(document.source)
@@ -246,25 +230,11 @@ class IngestionPipeline:
             return error.failure if error.code in _UNREADABLE and not is_kept else None
         except ServiceError:
             return None
-        return _Cut(document=document, parsed=parsed, passages=passages) if passages.chunks else None
-
-    async def _index_all(self, cut: Sequence[_Cut]) -> list[WholeDocument]:
-        indexed = await self._indexer.index_together(
-            [(each.document.source, each.parsed, each.passages) for each in cut]
-        )
-        return [
-            WholeDocument(
-                document=each.document,
-                parsed=parsed,
-                chunks=chunks,
-                content_hash=hash_note(each.document.source) if each.document.source.type is SourceType.NOTE else None,
-            )
-            for each, (parsed, chunks) in zip(cut, indexed, strict=True)
-        ]
+        return CutDocument(document=document, parsed=parsed, passages=passages) if passages.chunks else None
 
     def _no_progress(self, document: ClaimedDocument) -> Progress:
         """Nothing here takes long enough to be told."""
-        return Progress(self.queue, document).muted()
+        return Progress(self.queue, document, is_muted=True)
 
 
 async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser, folder: Path) -> Passages:

@@ -118,15 +118,18 @@ class WorkQueue(Protocol):
     """A worker's operations on documents. Without the lease, all but `claim` raise LeaseLost."""
 
     async def claim(
-        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
-    ) -> ClaimedDocument | None:
-        """The next document of these lanes that is due, or whose lease has expired. A lane comes with the number of
-        this worker's places in it that one person, or base, may hold; `only` is claimed whatever its lane and time."""
-
-    async def claim_together(
-        self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
+        self,
+        *,
+        worker: str,
+        lease_s: int,
+        most: int = 1,
+        only: Collection[DocumentId] = (),
+        lanes: Mapping[Lane, int] = ANY_LANE,
     ) -> list[ClaimedDocument]:
-        """As `claim`; of notes and small files up to `most` of one person and base that nobody has tried yet."""
+        """The next document of these lanes that is due, or whose lease has expired; of notes and small files up to
+        `most` of one person and base that nobody has tried yet. A lane comes with the number of this worker's places in
+        it that one person, or base, may hold; `only`, of one base, are claimed whatever their lane and time."""
+        ...
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Extend the lease to `lease_s` seconds from now."""

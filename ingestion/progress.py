@@ -29,14 +29,16 @@ class Progress:
         *,
         clock: Callable[[], float] = monotonic,
         meter: WorkMeter | None = None,
+        is_muted: bool = False,
     ) -> None:
+        """A muted one is of a part of the document, such as a file of an archive: only the whole is reported."""
         self._queue = queue
         self._document = document
         self._clock = clock
         self._meter = meter or WorkMeter()
         self._status = DocumentStatus.FETCHING  # the status that `claim` sets
         self._reported_at = self._entered_at = clock()
-        self._is_muted = False
+        self._is_muted = is_muted
         self._later: asyncio.TimerHandle | None = None
         self._telling: asyncio.Task[None] | None = None
 
@@ -46,10 +48,8 @@ class Progress:
         return self._document.base_id
 
     def muted(self) -> "Progress":
-        """A silent one for a part of the document, such as a file of an archive: only the whole is reported."""
-        inner = Progress(self._queue, self._document, clock=self._clock)
-        inner._is_muted = True
-        return inner
+        """One for a part of the document."""
+        return Progress(self._queue, self._document, is_muted=True)
 
     def entered(self, status: DocumentStatus) -> None:
         """Note a stage that another call has already told the queue of."""

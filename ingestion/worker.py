@@ -131,8 +131,6 @@ class Worker:
     grace_s: float = GRACE_S
     upkeep: Callable[[], Coroutine[object, object, object]] | None = None  # from time to time, while it is idle
     meter: WorkMeter = field(default_factory=WorkMeter)
-    _upkeep_at: float = 0.0
-    _keeping_up: asyncio.Task[object] | None = None
     _awake: asyncio.Event = field(default_factory=asyncio.Event)
     _running: dict[asyncio.Task[object], Lane] = field(default_factory=dict)
 
@@ -144,38 +142,26 @@ class Worker:
         """Work until `stop`; then finish what ends within `grace_s`, and give the rest back at once."""
         stopping = asyncio.create_task(stop.wait())
         stopping.add_done_callback(lambda _: self._awake.set())
+        keeping_up = [asyncio.create_task(self._keep_up(self.upkeep))] if self.upkeep else []
         try:
             while not stop.is_set():
                 self._awake.clear()
                 if not await self._take():
-                    self._keep_up()
                     await self._pause()
             await asyncio.wait({*self._running, stopping}, timeout=self.grace_s)
         finally:
-            stopping.cancel()
-            await end(*self._running, *((self._keeping_up,) if self._keeping_up else ()))
+            await end(stopping, *keeping_up, *self._running)
 
-    async def run_one(self, document_id: DocumentId) -> None:
-        """Work on this document to its end, sleeping between retries, unless another worker holds it or it is final.
-        Raises DatabaseAway when it cannot even be claimed."""
-        while True:
-            document = await self.queue.claim(worker=self.name, lease_s=self.lease_s, only=document_id)
-            if document is None:
-                return
-            delay_s = await self._work(document)
-            if delay_s is None:
-                return
-            await asyncio.sleep(delay_s)
-
-    async def run_together(self, documents: Collection[DocumentId]) -> None:
-        """The same for small documents of one base, which share their calls and a process."""
-        claimed = await self.queue.claim_together(
+    async def run_only(self, documents: Collection[DocumentId]) -> None:
+        """Work on these documents of one base to their end, sleeping between retries, unless another worker holds them
+        or they are final; several are small ones. Raises DatabaseAway when they cannot even be claimed."""
+        claimed = await self.queue.claim(
             worker=self.name, lease_s=self.lease_s, most=len(documents), only=documents, lanes=ANY_LANE
         )
         again = await self._work_together(claimed)
         for document, delay_s in again.items():
             await asyncio.sleep(delay_s)
-            await self.run_one(document)
+            await self.run_only([document])
 
     async def _take(self) -> bool:
         """Start the next document, or several small ones; False when there is none, or no free slot for it."""
@@ -191,9 +177,7 @@ class Worker:
         if not lanes:
             return False
         try:
-            claimed = await self.queue.claim_together(
-                worker=self.name, lease_s=self.lease_s, most=TOGETHER, lanes=lanes
-            )
+            claimed = await self.queue.claim(worker=self.name, lease_s=self.lease_s, most=TOGETHER, lanes=lanes)
         except DatabaseAway as error:
             log.warning("claim_failed", worker=self.name, reason=str(error))
             return False
@@ -214,18 +198,17 @@ class Worker:
             async with asyncio.timeout(self.poll_s):
                 await self._awake.wait()
 
-    def _keep_up(self) -> None:
-        """Start the database upkeep when it is due and this worker is idle."""
-        if self.upkeep is None or self._running or self._keeping_up or monotonic() < self._upkeep_at:
-            return
-        self._keeping_up = asyncio.create_task(self.upkeep())
-        self._keeping_up.add_done_callback(self._kept_up)
-
-    def _kept_up(self, upkeep: asyncio.Task[object]) -> None:
-        self._upkeep_at = monotonic() + UPKEEP_EVERY_S
-        self._keeping_up = None
-        if not upkeep.cancelled() and (error := upkeep.exception()):
-            log.warning("upkeep_failed", worker=self.name, reason=type(error).__name__)
+    async def _keep_up(self, upkeep: Callable[[], Coroutine[object, object, object]]) -> None:
+        """Keep the database up, whenever it is due and this worker is idle."""
+        while True:
+            await asyncio.sleep(self.poll_s)
+            if self._running:
+                continue
+            try:
+                await upkeep()
+            except Exception as error:  # it is no document's work, and is tried again
+                log.warning("upkeep_failed", worker=self.name, reason=type(error).__name__)
+            await asyncio.sleep(UPKEEP_EVERY_S)
 
     async def _work_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, float]:
         """Seconds until the next try of those with which this worker is not done."""
@@ -258,8 +241,10 @@ class Worker:
         started = monotonic()
         try:
             ended = await self.pipeline.run_together(documents)
-            for document, failure in [(each, ended.get(each.id)) for each in documents]:
-                await self._fail_if_held(document, failure)
+            for document in documents:
+                with suppress(LeaseLost):
+                    if failure := ended.get(document.id):
+                        await self._fail(document, failure)
         except (ServiceError, DatabaseAway) as error:
             log.warning("batch_interrupted", documents=len(documents), reason=str(error))
             return ()
@@ -317,11 +302,6 @@ class Worker:
                 cause = type(error).__name__  # its message may quote the document
             await asyncio.sleep(UNEXPECTED_PAUSE_S * trial)
         raise SourceError(FailureCode.INTERNAL, detail=cause)
-
-    async def _fail_if_held(self, document: ClaimedDocument, failure: Failure | None) -> None:
-        with suppress(LeaseLost):
-            if failure is not None:
-                await self._fail(document, failure)
 
     async def _fail(self, document: ClaimedDocument, failure: Failure) -> None:
         # The detail is not logged: a parser's message may quote the document. The database keeps it (`error_detail`).

@@ -44,7 +44,7 @@ from rag.records import Answer, Answered, Question
 from rag.words import normalise
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
-SMALL_BYTES = 256 * 1024  # of files that are read together (`Worker.run_together`)
+SMALL_BYTES = 256 * 1024  # of files that are read together (`Worker.run_only`)
 TOGETHER = 24  # of them: more share a process, fewer leave places without work at the end
 HOLD_S = 3600  # for so long only this command may take its documents; then any worker may
 
@@ -94,7 +94,7 @@ async def _add(
     async with slots:
         batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=tuple(source for _, source in members))
         documents = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=HOLD_S)]
-        await worker.run_together(documents)
+        await worker.run_only(documents)
         cards = await parts.stores.library.cards(base, documents)
     return [
         (named, cards.get(document) or SourceMissing("the document was deleted while it was being read"))

@@ -157,7 +157,7 @@ async def fill_base(parts: Parts, base: BaseId, corpus: Path) -> Mapping[Documen
 
     async def work(worker: Worker, document: DocumentId) -> None:
         async with slots:
-            await worker.run_one(document)
+            await worker.run_only([document])
             shown.advance()
 
     with Bar(len(rows), corpus.name) as shown:

@@ -6,10 +6,10 @@ here is the smallest one that shows what a worker did.
 
 import asyncio
 import hashlib
-import itertools
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import count, islice, takewhile
 from pathlib import Path, PurePath
 
 import httpcore
@@ -132,27 +132,23 @@ class FakeQueue:
         self.failed: list[Failure] = []
 
     async def claim(
-        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
-    ) -> ClaimedDocument | None:
-        """The next one, or the one asked for; a postponed document waits at the end."""
-        self._stumble()
-        waiting = (document for document in self.waiting if only or document.source.lane in lanes)
-        match = next((document for document in waiting if only in (None, document.id)), None)
-        if match is not None:
-            self.waiting.remove(match)
-        return match
-
-    async def claim_together(
-        self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
+        self,
+        *,
+        worker: str,
+        lease_s: int,
+        most: int = 1,
+        only: Collection[DocumentId] = (),
+        lanes: Mapping[Lane, int] = ANY_LANE,
     ) -> list[ClaimedDocument]:
-        """Small ones together, as far as they wait one after the other."""
-        if only:
-            found = [await self.claim(worker=worker, lease_s=lease_s, only=document) for document in only]
-            return [document for document in found if document is not None]
-        first = await self.claim(worker=worker, lease_s=lease_s, lanes=lanes)
-        claimed = [] if first is None else [first]
-        while claimed and len(claimed) < most and self.waiting and self._are_small(claimed[0], self.waiting[0]):
-            claimed.append(self.waiting.pop(0))
+        """The next one with small ones as far as they wait one after the other, or those asked for; a postponed
+        document waits at the end."""
+        self._stumble()
+        claimed = [each for each in self.waiting if each.id in only]
+        if not only and (first := next((each for each in self.waiting if each.source.lane in lanes), None)):
+            following = self.waiting[self.waiting.index(first) + 1 :]
+            small = takewhile(lambda each: self._are_small(first, each), following)
+            claimed = [first, *islice(small, most - 1)]
+        self.waiting = [each for each in self.waiting if each not in claimed]
         return claimed
 
     @staticmethod
@@ -270,7 +266,7 @@ class FakeQueue:
 
 def progress_of(queue: FakeQueue, *, base: BaseId = BASE) -> Progress:
     """Of a document that nobody waits for, told to `queue` without a pause between reports."""
-    ticks = itertools.count(step=60)
+    ticks = count(step=60)
     document = replace(claimed(note()), base_id=base)
     return Progress(queue, document, clock=lambda: float(next(ticks)))
 

@@ -66,15 +66,15 @@ class WorkStore(rows.Store):
         self._text = TextStore(transport)
 
     async def claim(
-        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
-    ) -> ClaimedDocument | None:
-        asked = () if only is None else (only,)
-        claimed = await self.claim_together(worker=worker, lease_s=lease_s, most=1, only=asked, lanes=lanes)
-        return claimed[0] if claimed else None
-
-    async def claim_together(
-        self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
+        self,
+        *,
+        worker: str,
+        lease_s: int,
+        most: int = 1,
+        only: Collection[DocumentId] = (),
+        lanes: Mapping[Lane, int] = ANY_LANE,
     ) -> list[ClaimedDocument]:
+        """What is next in these lanes, or `only` these, all under one lease; see the port."""
         found = await self._call(
             "claim_documents",
             worker=worker,

@@ -377,7 +377,7 @@ async def test_an_attempt_that_fails_says_why(error: Exception, told: tuple[str,
         backoff_s=0.01,
         meter=meter,
     )
-    await worker.run_one(document.id)
+    await worker.run_only([document.id])
     assert meter.outcomes == [told]
 
 

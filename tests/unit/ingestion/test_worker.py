@@ -109,7 +109,7 @@ async def test_a_worker_may_leave_long_documents_to_others() -> None:
 async def test_a_fault_of_the_source_fails_the_document() -> None:
     queue = FakeQueue(claimed(note()))
     error = SourceError(FailureCode.FILE_DAMAGED, name="x")
-    await _worker(queue, ScriptedPipeline(error)).run_one(DocumentId("d1"))
+    await _worker(queue, ScriptedPipeline(error)).run_only([DocumentId("d1")])
     assert queue.failed == [error.failure]
 
 
@@ -117,7 +117,7 @@ async def test_a_file_that_holds_a_link_is_worked_as_the_link() -> None:
     sent = Source(type=SourceType.FILE, identifier="Лекция.url", file_id="F1")
     queue = FakeQueue(claimed(sent))
     pipeline = ScriptedPipeline(HoldsLink("https://www.youtube.com/watch?v=x"), None)
-    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    await _worker(queue, pipeline).run_only([DocumentId("d1")])
     link = pipeline.begun[1].source
     assert (link.type, link.identifier) == (SourceType.LINK, "https://www.youtube.com/watch?v=x")
     assert (link.lane, pipeline.done, queue.failed) == (Lane.LONG, ["d1"], [])
@@ -125,21 +125,21 @@ async def test_a_file_that_holds_a_link_is_worked_as_the_link() -> None:
 
 async def test_a_service_that_is_away_is_waited_for() -> None:
     queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(AWAY, AWAY, None)
-    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    await _worker(queue, pipeline).run_only([DocumentId("d1")])
     assert [code for code, _ in queue.postponed] == ["service-away", "service-away"]
     assert pipeline.done == ["d1"]
 
 
 async def test_a_service_that_stays_away_fails_the_document_at_the_last_attempt() -> None:
     queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(AWAY)
-    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    await _worker(queue, pipeline).run_only([DocumentId("d1")])
     assert (len(pipeline.begun), len(queue.postponed)) == (4, 3)
     assert [failure.code for failure in queue.failed] == ["service-away"]
 
 
 async def test_a_mistake_of_ours_is_tried_twice_more_and_then_fails_that_document_alone() -> None:
     queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(ZeroDivisionError("oops"))
-    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    await _worker(queue, pipeline).run_only([DocumentId("d1")])
     assert len(pipeline.begun) == 3
     assert [failure.code for failure in queue.failed] == ["internal"]
     assert queue.failed[0].detail == "ZeroDivisionError"  # its words may be the document's
@@ -147,7 +147,7 @@ async def test_a_mistake_of_ours_is_tried_twice_more_and_then_fails_that_documen
 
 async def test_a_document_that_killed_every_worker_is_given_up_unread() -> None:
     queue, pipeline = FakeQueue(claimed(note(), attempt=5)), ScriptedPipeline(None)
-    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    await _worker(queue, pipeline).run_only([DocumentId("d1")])
     assert pipeline.begun == []
     assert [failure.code for failure in queue.failed] == ["internal"]
 
@@ -155,7 +155,7 @@ async def test_a_document_that_killed_every_worker_is_given_up_unread() -> None:
 async def test_a_lost_lease_stops_the_work_without_a_trace() -> None:
     queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(asyncio.Event())
     worker = _worker(queue, pipeline, lease_s=1)
-    working = asyncio.create_task(worker.run_one(DocumentId("d1")))
+    working = asyncio.create_task(worker.run_only([DocumentId("d1")]))
     await until(lambda: pipeline.begun)
     queue.trouble = [LeaseLost("cancelled")]
     async with asyncio.timeout(PATIENCE_S):
@@ -185,7 +185,7 @@ async def test_a_renewal_that_finds_the_database_away_is_borne() -> None:
 
 async def test_a_lease_that_could_not_be_renewed_in_time_counts_as_lost() -> None:
     queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(asyncio.Event())
-    working = asyncio.create_task(_worker(queue, pipeline, lease_s=1).run_one(DocumentId("d1")))
+    working = asyncio.create_task(_worker(queue, pipeline, lease_s=1).run_only([DocumentId("d1")]))
     await until(lambda: pipeline.begun)
     queue.trouble = [DatabaseAway("down")] * 10
     async with asyncio.timeout(PATIENCE_S):
@@ -253,7 +253,7 @@ async def test_a_small_document_that_cannot_be_read_fails_with_its_reason_and_is
 async def test_small_documents_that_are_asked_for_are_worked_to_their_end() -> None:
     queue, pipeline = _small("a", "b"), ScriptedPipeline(AWAY, None)
     pipeline.smooth = lambda document: document == "a"
-    await _worker(queue, pipeline).run_together([DocumentId("a"), DocumentId("b")])
+    await _worker(queue, pipeline).run_only([DocumentId("a"), DocumentId("b")])
     assert (pipeline.together, pipeline.done, len(queue.postponed)) == ([["a", "b"]], ["b"], 1)
 
 

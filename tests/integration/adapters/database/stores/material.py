@@ -127,9 +127,8 @@ async def enqueue(stores: Stores, base: BaseId, *names: str, hold_s: int = 0) ->
 
 async def claim(stores: Stores, only: DocumentId | None = None, *, lease_s: int = LEASE_S) -> ClaimedDocument:
     """The document whose turn it is; there must be one."""
-    claimed = await stores.work.claim(worker="a worker", lease_s=lease_s, only=only)
-    assert claimed is not None
-    return claimed
+    claimed = await stores.work.claim(worker="a worker", lease_s=lease_s, only=[only] if only else ())
+    return claimed[0]
 
 
 async def claim_new(stores: Stores, base: BaseId, name: str = "заметка", *, lease_s: int = LEASE_S) -> ClaimedDocument:

@@ -44,7 +44,7 @@ async def send(
 async def take(stores: Stores, *lanes: Lane, for_one: int = 1_000, worker: str = "a worker") -> DocumentId | None:
     places = dict.fromkeys(lanes or Lane, for_one)
     claimed = await stores.work.claim(worker=worker, lease_s=LEASE_S, lanes=places)
-    return claimed.id if claimed else None
+    return claimed[0].id if claimed else None
 
 
 @pytest.mark.over_rest

@@ -211,7 +211,7 @@ async def test_a_clean_base_is_empty_and_says_what_went(stores: Stores) -> None:
     assert await stores.library.clean_base(base) == counted == Removed(documents=1, chunks=2, waiting=2)
     assert await names(stores) == []
     assert await find(stores, base, "один два", vector=[1.0, 0.0, 0.0, 0.0]) == {}
-    assert await stores.work.claim(worker="a worker", lease_s=60) is None
+    assert await stores.work.claim(worker="a worker", lease_s=60) == []
     assert [notice.documents for notice in await stores.notices.due(limit=10, hold_s=0)] == [()]
 
 

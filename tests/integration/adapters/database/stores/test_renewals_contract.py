@@ -88,7 +88,7 @@ async def test_a_page_that_is_read_anew_does_not_come_back_once_it_is_deleted(st
     old, _ = await read_source(stores, base, PAGE, "правила")
     again = await refresh(stores, base, old)
     assert await stores.library.delete(base, old)
-    assert await stores.work.claim(worker="a worker", lease_s=60, only=again) is None
+    assert await stores.work.claim(worker="a worker", lease_s=60, only=[again]) == []
     assert await listed(stores, base) == []
 
 
@@ -233,10 +233,9 @@ async def test_a_link_that_came_as_a_file_waits_in_the_lane_of_what_it_leads_to(
     base = await open_base(stores)
     held = await claim_source(stores, base, file("Лекция.url"))
     await stores.work.become_link(held, link=link_of("https://www.youtube.com/watch?v=x"))
-    assert await stores.work.claim(worker="a worker", lease_s=60, lanes={Lane.QUICK: 1}) is None
+    assert await stores.work.claim(worker="a worker", lease_s=60, lanes={Lane.QUICK: 1}) == []
     taken = await stores.work.claim(worker="a worker", lease_s=60, lanes={Lane.LONG: 1})
-    assert taken is not None
-    assert taken.id == held.id
+    assert [each.id for each in taken] == [held.id]
 
 
 async def test_of_three_files_that_come_together_the_words_under_each_are_kept(stores: Stores) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adapters.database.stores import Stores
-from domain.documents import ANY_LANE, DocumentStatus
+from domain.documents import DocumentStatus
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.records import ClaimedDocument, FetchedFile, Source, WholeDocument
 from tests.integration.adapters.database.stores.material import (
@@ -31,7 +31,7 @@ def small(name: str) -> Source:
 
 
 async def claim_together(stores: Stores, *only: DocumentId) -> list[ClaimedDocument]:
-    return await stores.work.claim_together(worker="a worker", lease_s=LEASE_S, most=MOST, only=only, lanes=ANY_LANE)
+    return await stores.work.claim(worker="a worker", lease_s=LEASE_S, most=MOST, only=only)
 
 
 async def claim_files(stores: Stores, base: BaseId, *names: str) -> list[ClaimedDocument]:

@@ -198,17 +198,16 @@ async def _send_and_read(stores: Stores, base: BaseId, seed: int, numbers: "coun
     for _ in range(8):
         name = chance.choice(["План.docx", "Смета.docx"])
         (sent,) = await stores.intake.enqueue(batch_of(base, file(name)))
-        held = await stores.work.claim(worker="a worker", lease_s=60, only=sent.id)
-        if held is None:  # taken away or cancelled by the other before anybody could read it
+        held = await stores.work.claim(worker="a worker", lease_s=60, only=[sent.id])
+        if not held:  # taken away or cancelled by the other before anybody could read it
             continue
-        await _work(stores, held, next(numbers) % 12, chance)
-        await _answer(stores, base, held.id, chance)
+        await _work(stores, held[0], next(numbers) % 12, chance)
+        await _answer(stores, base, sent.id, chance)
 
 
 async def _answer(stores: Stores, base: BaseId, document: DocumentId, chance: random.Random) -> None:
     if await stores.library.choose(base, document, chance.choice(CHOICES)):
-        again = await stores.work.claim(worker="a worker", lease_s=60, only=document)
-        if again is not None:
+        for again in await stores.work.claim(worker="a worker", lease_s=60, only=[document]):
             await _work(stores, again, 1000 + chance.randrange(12), chance)
 
 

@@ -57,7 +57,7 @@ async def test_other_content_under_a_known_name_is_asked_about(stores: Stores) -
     assert {"title", "created_at"} <= set(card.error_params)
     assert list(await find(stores, base, "план")) == ["старый план"]
     assert await stores.text.blocks(base, new) == ()
-    assert await stores.work.claim(worker="a worker", lease_s=60) is None
+    assert await stores.work.claim(worker="a worker", lease_s=60) == []
 
 
 @pytest.mark.parametrize(
