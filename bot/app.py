@@ -27,7 +27,7 @@ from bot.measures import Measures, build_measures
 from bot.reading_costs import MeteredPipeline, Purse, charged
 from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
-from ingestion.entities.enricher import Enricher, Readers
+from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
@@ -241,15 +241,12 @@ class Parts:
         worker, purse = self.settings.worker, self.purse()
         model = self.reading_model if worker.entity_model else None
         async with AsyncExitStack() as stack:
-            readers = Readers(
+            yield Enricher(
+                queue=self.stores.entities,
+                text=self.stores.text,
                 names=self.names,
                 finder=await stack.enter_async_context(NatashaFinder()) if model is None else None,
                 facts=ModelFactReader(model, load_prompts(), self.names) if model else None,
-            )
-            yield Enricher(
-                self.stores.entities,
-                self.stores.text,
-                readers,
                 poll_s=worker.poll_s,
                 charged=lambda claimed: charged(purse, claimed.base_id, [claimed.document]),
             )

@@ -242,9 +242,8 @@ class Worker:
         try:
             ended = await self.pipeline.run_together(documents)
             for document in documents:
-                with suppress(LeaseLost):
-                    if failure := ended.get(document.id):
-                        await self._fail(document, failure)
+                if failure := ended.get(document.id):
+                    await self._fail(document, failure)
         except (ServiceError, DatabaseAway) as error:
             log.warning("batch_interrupted", documents=len(documents), reason=str(error))
             return ()
@@ -307,7 +306,8 @@ class Worker:
         # The detail is not logged: a parser's message may quote the document. The database keeps it (`error_detail`).
         log.info("document_failed", code=failure.code)
         self.meter.document_ended(Outcome.FAILED, failure.code)
-        await self.queue.fail(document, failure=failure)
+        with suppress(LeaseLost):  # cancelled or deleted meanwhile
+            await self.queue.fail(document, failure=failure)
 
     async def _postpone(self, document: ClaimedDocument, error: ServiceError) -> float | None:
         delay_s = next_attempt_in_s(

@@ -197,12 +197,6 @@ def forget_variables(names: Collection[str]) -> None:
             at += len(entry) + 1
 
 
-def hide_from_others() -> None:
-    """No other process of the user may read this one's memory and environment (`hide_process`)."""
-    with contextlib.suppress(OSError):
-        hide_process()
-
-
 def knows_calls() -> bool:
     """Whether the numbers of this machine's system calls stand here."""
     return MACHINE in _AUDIT_ARCH

@@ -20,7 +20,7 @@ from adapters.local.layout import Task
 from bot.home import SETTINGS, SILENT_S, open_home, silence_s
 from bot.journal import configure_logging
 from bot.settings import Settings, SettingsError, home_of, secret_variables
-from sandbox.kernel import forget_variables, hide_from_others
+from sandbox.kernel import forget_variables, hide_process, works
 
 app = typer.Typer(
     name="baza",
@@ -75,7 +75,7 @@ def read_settings() -> Settings:
     given = {**_filled(dotenv_values(".env")), **_filled(os.environ)}
     settings = Settings.read({**_filled(dotenv_values(home_of(given) / SETTINGS)), **given})
     forget_variables(secret_variables())
-    hide_from_others()
+    works(hide_process)
     return settings
 
 

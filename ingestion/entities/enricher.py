@@ -46,85 +46,62 @@ RULES = "rules"
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Readers:
-    """What reads a document. `names` folds names into keys; the finder and the model are optional."""
-
-    names: NameReader
-    finder: NameFinder | None = None
-    facts: FactReader | None = None
-
-
+@dataclass(kw_only=True)
 class Enricher:
     """Works on one document at a time."""
 
-    def __init__(
-        self,
-        queue: EnrichmentQueue,
-        text: DocumentText,
-        readers: Readers,
-        *,
-        poll_s: float,
-        charged: Callable[[ClaimedEnrichment], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
-    ) -> None:
-        """`charged` is open while a document is worked on: what models cost then is told to somebody."""
-        self._queue = queue
-        self._text = text
-        self._readers = readers
-        self._poll_s = poll_s
-        self._charged = charged
-        self._again_at = 0.0  # on the monotonic clock
+    queue: EnrichmentQueue
+    text: DocumentText
+    names: NameReader
+    finder: NameFinder | None = None
+    facts: FactReader | None = None  # takes the finder's place
+    poll_s: float
+    charged: Callable[[ClaimedEnrichment], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
+    """Open while a document is worked on: what models cost then is told to somebody."""
+    _again_at: float = 0.0  # on the monotonic clock
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; the document in work is then left to the next claim."""
-        stopping = asyncio.create_task(stop.wait())
+        working = asyncio.create_task(self._work_on())
         try:
-            while not stop.is_set():
-                work = asyncio.create_task(self._take_and_rest())
-                try:
-                    await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                finally:  # also when cancelled: it must not go on with a closed database
-                    await end(work)
-                if not work.cancelled():
-                    work.result()
-        finally:
-            stopping.cancel()
+            await stop.wait()
+        finally:  # also when cancelled: it must not go on with a closed database
+            await end(working)
 
     async def drain(self, base: BaseId) -> None:
         """Enrich everything that waits in one base (`baza add`). Raises DatabaseAway."""
         while await self._take(only=base):
             pass
 
-    async def _take_and_rest(self) -> None:
-        started = monotonic()
-        try:
-            await self._let_read_again()
-            worked = await self._take()
-        except DatabaseAway as error:
-            log.warning("enrichment.database_away", reason=str(error))
-            worked = False
-        except Exception:  # the outermost handler: nothing here may stop the bot
-            log.exception("enrichment.failed")
-            worked = False
-        await asyncio.sleep(min(monotonic() - started, BETWEEN_S) if worked else self._poll_s)
+    async def _work_on(self) -> None:
+        while True:
+            started, worked = monotonic(), False
+            try:
+                await self._let_read_again()
+                worked = await self._take()
+            except DatabaseAway as error:
+                log.warning("enrichment.database_away", reason=str(error))
+            except Exception:  # the outermost handler: nothing here may stop the bot
+                log.exception("enrichment.failed")
+            await asyncio.sleep(min(monotonic() - started, BETWEEN_S) if worked else self.poll_s)
 
     async def _let_read_again(self) -> None:
         """At the start and every AGAIN_EVERY_S, queue what was read without a model: one may be configured by now."""
-        if self._readers.facts is None or monotonic() < self._again_at:
+        if self.facts is None or monotonic() < self._again_at:
             return
-        waiting = await self._queue.read_again(reader=RULES)
+        waiting = await self.queue.read_again(reader=RULES)
         self._again_at = monotonic() + AGAIN_EVERY_S
         if waiting:
-            log.info("enrichment.read_again", documents=waiting, model=self._readers.facts.name)
+            log.info("enrichment.read_again", documents=waiting, model=self.facts.name)
 
     async def _take(self, only: BaseId | None = None) -> bool:
         """Work on the next document; False when none waits."""
-        claimed = await self._queue.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=only)
+        claimed = await self.queue.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=only)
         if claimed is None:
             return False
         started = monotonic()
         try:
-            async with self._charged(claimed):
+            async with self.charged(claimed):
                 await self._work(claimed)
         except LeaseLost as error:
             log.info("enrichment.lease_lost", document=str(error))
@@ -140,13 +117,13 @@ class Enricher:
         return True
 
     async def _work(self, claimed: ClaimedEnrichment) -> None:
-        blocks = await self._text.blocks(claimed.base_id, claimed.document, most_chars=MOST_CHARS)
-        characters, names = sum(len(block.text) for block in blocks), self._readers.names
-        spans = await self._queue.spans(claimed)
+        blocks = await self.text.blocks(claimed.base_id, claimed.document, most_chars=MOST_CHARS)
+        characters, names = sum(len(block.text) for block in blocks), self.names
+        spans = await self.queue.spans(claimed)
         structure = await compute(
             lambda: read_structure(blocks, title=claimed.title, names_person=names.names_person), characters=characters
         )
-        extracts, reader = [structure], self._readers.facts.name if self._readers.facts else RULES
+        extracts, reader = [structure], self.facts.name if self.facts else RULES
         try:
             extracts += await self._read_prose(blocks, claimed)
         except ServiceError:
@@ -155,25 +132,25 @@ class Enricher:
             reader = RULES
         gathered = await compute(lambda: gather(extracts, names), characters=characters)
         keys = sorted({key for entity in gathered.values() for key in entity.keys})
-        known = await self._queue.known(claimed.base_id, keys)
+        known = await self.queue.known(claimed.base_id, keys)
         found = await compute(
             lambda: merge(extracts, gathered, known=known, spans=spans, names=names), characters=characters
         )
-        await self._queue.store(claimed, found=found, reader=reader)
+        await self.queue.store(claimed, found=found, reader=reader)
 
     async def _read_prose(self, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> list[Extract]:
         """By the model if there is one, part by part, else by the name finder."""
-        if self._readers.facts is None:
-            if self._readers.finder is None or claimed.language != "ru":
+        if self.facts is None:
+            if self.finder is None or claimed.language != "ru":
                 return []
             text = BLOCK_SEPARATOR.join(block.text for block in blocks)
-            return [Extract(mentions=tuple(await self._readers.finder.find(text)))]
+            return [Extract(mentions=tuple(await self.finder.find(text)))]
         extracts: list[Extract] = []
         parts = in_portions(placed(blocks), lambda each: len(each[0].text), limit=PART_CHARS)
         for part in islice(parts, MOST_PARTS):
-            await self._queue.renew(claimed, lease_s=LEASE_S)
+            await self.queue.renew(claimed, lease_s=LEASE_S)
             known = dict.fromkeys(mention.of.name for extract in extracts for mention in extract.mentions)
-            extracts.append(await self._readers.facts.read(part, title=claimed.title, known=tuple(known)[-MOST_KNOWN:]))
+            extracts.append(await self.facts.read(part, title=claimed.title, known=tuple(known)[-MOST_KNOWN:]))
         return extracts
 
     async def _postpone(self, claimed: ClaimedEnrichment, problem: str) -> None:
@@ -182,6 +159,6 @@ class Enricher:
         tell = log.error if is_final else log.warning
         tell("enrichment.given_up" if is_final else "enrichment.postponed", document=claimed.document, problem=problem)
         try:
-            await self._queue.postpone(claimed, delay_s=delay_s, problem=problem, is_final=is_final)
+            await self.queue.postpone(claimed, delay_s=delay_s, problem=problem, is_final=is_final)
         except LeaseLost as error:
             log.info("enrichment.lease_lost", document=str(error))

@@ -7,12 +7,12 @@ SCRIPT = """
 import os
 from pathlib import Path
 from bot.settings import secret_variables
-from sandbox.kernel import forget_variables, hide_from_others
+from sandbox.kernel import forget_variables, hide_process
 assert {"BOT_TOKEN", "DATABASE_URL"} < secret_variables()
 assert "LOG_LEVEL" not in secret_variables()
 forget_variables(secret_variables())
 print(Path("/proc/self/environ").read_text().replace(chr(0), " "), dict(os.environ))
-hide_from_others()
+hide_process()
 print(Path("/proc/self").stat().st_uid)
 """
 

@@ -27,7 +27,7 @@ def test_the_version_is_told() -> None:
 def test_the_environment_overrides_env_which_overrides_what_models_has_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "hide_from_others", lambda: None)  # of the test run itself
+    monkeypatch.setattr(cli, "hide_process", lambda: None)  # of the test run itself
     monkeypatch.chdir(tmp_path)
     (tmp_path / SETTINGS).write_text("WHISPER_MODEL=a\nLOCAL_EMBEDDING_MODEL=a\nLOCAL_RERANKER_MODEL=a\n")
     (tmp_path / ".env").write_text(

@@ -6,7 +6,7 @@ from math import inf
 
 from adapters.names import NameForms
 from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
-from ingestion.entities.enricher import ATTEMPTS, Enricher, Readers
+from ingestion.entities.enricher import ATTEMPTS, Enricher
 from ingestion.entities.records import (
     ClaimedEnrichment,
     EntityName,
@@ -99,9 +99,12 @@ class Model:
         return Extract(mentions=tuple(await Finder().find("")))
 
 
+def enricher_of(queue: Queue, *, finder: NameFinder | None = None, facts: FactReader | None = None) -> Enricher:
+    return Enricher(queue=queue, text=queue, names=NameForms(), finder=finder, facts=facts, poll_s=0.01)
+
+
 async def drain(queue: Queue, *, finder: NameFinder | None = None, facts: FactReader | None = None) -> Queue:
-    readers = Readers(names=NameForms(), finder=finder, facts=facts)
-    await Enricher(queue, queue, readers, poll_s=0.01).drain(BASE)
+    await enricher_of(queue, finder=finder, facts=facts).drain(BASE)
     return queue
 
 
@@ -166,8 +169,7 @@ class Slow:
 
 async def test_cancelled_it_leaves_no_work_behind() -> None:
     queue, slow = Queue(1), Slow()
-    enricher = Enricher(queue, queue, Readers(names=NameForms(), finder=slow), poll_s=0.01)
-    running = asyncio.create_task(enricher.run(asyncio.Event()))
+    running = asyncio.create_task(enricher_of(queue, finder=slow).run(asyncio.Event()))
     await slow.begun.wait()
     running.cancel()
     await asyncio.wait({running})
@@ -181,9 +183,9 @@ async def test_a_lost_lease_leaves_no_trace() -> None:
     assert (queue.stored, queue.postponed) == ([], [])
 
 
-async def run_until_stored(queue: Queue, readers: Readers) -> None:
+async def run_until_stored(enricher: Enricher, queue: Queue) -> None:
     stop = asyncio.Event()
-    running = asyncio.create_task(Enricher(queue, queue, readers, poll_s=0.01).run(stop))
+    running = asyncio.create_task(enricher.run(stop))
     while not queue.stored:
         await asyncio.sleep(0.01)
     stop.set()
@@ -191,18 +193,19 @@ async def run_until_stored(queue: Queue, readers: Readers) -> None:
 
 
 async def test_it_stops_when_it_is_told_to() -> None:
-    await run_until_stored(Queue(1), Readers(names=NameForms()))
+    queue = Queue(1)
+    await run_until_stored(enricher_of(queue), queue)
 
 
 async def test_with_a_model_what_was_read_without_one_waits_once_more() -> None:
     queue = Queue(1, 1, 1)
-    await run_until_stored(queue, Readers(names=NameForms(), facts=Model()))
+    await run_until_stored(enricher_of(queue, facts=Model()), queue)
     assert queue.again == ["rules"]
 
 
 async def test_without_a_model_nothing_is_read_again() -> None:
     queue = Queue(1)
-    await run_until_stored(queue, Readers(names=NameForms(), finder=Finder()))
+    await run_until_stored(enricher_of(queue, finder=Finder()), queue)
     assert queue.again == []
 
 
