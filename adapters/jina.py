@@ -76,7 +76,6 @@ class TooLong(Rejected):
 
 
 def fault_of(response: httpx.Response) -> ModelError:
-    """The fault that a response other than 2xx tells of."""
     status, said = response.status_code, explain(response.content)
     detail = f"{SERVICE}: HTTP {status} {said}".strip()
     if status in _REFUSALS:
@@ -115,8 +114,6 @@ def explain(body: bytes) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Tier:
-    """What one kind of account may do."""
-
     requests_a_minute: int
     tokens_a_minute: int
     concurrency: int  # requests at the same time
@@ -136,8 +133,6 @@ def estimate_cost(texts: Sequence[str]) -> int:
 
 
 class Pace:
-    """One account's last minute."""
-
     def __init__(self, tier: Tier, clock: Callable[[], float] = time.monotonic) -> None:
         self._tier = tier
         self._clock = clock
@@ -163,7 +158,6 @@ class Pace:
 
     @property
     def rest_s(self) -> float:
-        """Seconds that are left of that pause."""
         return max(0.0, self._rests_until - self._clock())
 
     def pause_s(self, tokens: int) -> float:
@@ -179,8 +173,6 @@ class Pace:
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long a call may take."""
-
     tries: int
     pauses_s: float  # all pauses between tries together; a longer Retry-After is passed on to the caller
     longest_try_s: float = math.inf  # shorter than the client's own timeout
@@ -335,18 +327,13 @@ def read_relevances(content: bytes, *, count: int) -> list[tuple[int, float]]:
 
 
 class JinaEmbedder:
-    """One model of Jina. `dimensions` is for models that make shorter vectors."""
-
     window_tokens = WINDOW_TOKENS
 
-    def __init__(
-        self, client: JinaClient, *, model: str, dimensions: int = DIMENSIONS, million_cost: float = 0.0
-    ) -> None:
+    def __init__(self, client: JinaClient, *, model: str, million_cost: float = 0.0) -> None:
         """`model` is the name under which the vectors are stored. `million_cost`: of a million tokens, in US
         dollars."""
         self.model = model
         self._client = client
-        self._dimensions = dimensions
         self._million_cost = million_cost
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
@@ -374,11 +361,11 @@ class JinaEmbedder:
             "task": task,
             "late_chunking": late_chunking,
             "normalized": True,
-            "dimensions": self._dimensions,
+            "dimensions": DIMENSIONS,
             "embedding_type": "base64",  # a third of the bytes and a tenth of the parsing of numbers
             "input": list(texts),
         }
-        read = partial(read_embeddings, count=len(texts), dimensions=self._dimensions)
+        read = partial(read_embeddings, count=len(texts), dimensions=DIMENSIONS)
         tokens = estimate_cost(texts)
         vectors = await self._client.ask("embeddings", body, read, patience=patience, tokens=tokens)
         note_cost(tokens * self._million_cost / 1e6)
@@ -386,8 +373,6 @@ class JinaEmbedder:
 
 
 class JinaReranker:
-    """One reranking model of Jina."""
-
     def __init__(self, client: JinaClient, *, model: str) -> None:
         self._client = client
         self._model = model

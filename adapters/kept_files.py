@@ -123,7 +123,6 @@ class SupabaseFiles:
 
 @asynccontextmanager
 async def open_supabase_files(url: str, key: str) -> AsyncIterator[SupabaseFiles]:
-    """The storage of the project at `url`; nothing is asked of it yet."""
     headers = {"Authorization": f"Bearer {key}", "apikey": key}
     async with httpx.AsyncClient(base_url=f"{url}/storage/v1/", headers=headers, timeout=STORAGE_S) as client:
         yield SupabaseFiles(client)

@@ -23,7 +23,7 @@ from adapters.morphology import dictionary
 from ingestion.entities.records import EntityName, EntityType, Mention
 from ingestion.errors import FailureCode, ServiceError
 from sandbox.confinement import Confinement, Layer
-from sandbox.pool import Closing, Line, Pool, PoolDied
+from sandbox.pool import Pool, PoolDied, Resting
 from sandbox.records import LINE_BYTES, from_line, to_line
 
 ENTRY = "adapters.name_finder:serve"
@@ -48,8 +48,6 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """A text to find names in."""
-
     text: str
 
 
@@ -62,7 +60,6 @@ class Spans:
 
 @cache
 def _data_folder() -> Path:
-    """Where natasha keeps its models."""
     spec = find_spec("natasha")
     return Path(next(iter((spec and spec.submodule_search_locations) or ()))) / "data"
 
@@ -87,34 +84,23 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
         connection.sendall(to_line(Spans(spans=spans)))
 
 
-class NatashaFinder(Closing):
+class NatashaFinder(Resting):
     """Meets `ingestion.entities.records.NameFinder`. One text at a time; an async context, which ends the process."""
 
     def __init__(self, *, idle_s: float = IDLE_S) -> None:
-        self._idle_s = idle_s
-        self._pool = Pool(entry=ENTRY, variables=ONE_THREAD)
-        self._line: Line | None = None
+        super().__init__(Pool(entry=ENTRY, variables=ONE_THREAD), idle_s=idle_s)
         self._busy = asyncio.Lock()
-        self._idle: asyncio.Task[None] | None = None
-
-    async def close(self) -> None:
-        """End the process."""
-        if self._idle:
-            self._idle.cancel()
-        await self._end()
-        await self._pool.close()
 
     async def find(self, text: str) -> list[Mention]:
         """Raises ServiceError."""
         async with self._busy:
-            if self._idle:
-                self._idle.cancel()
+            self._wake()
             try:
                 spans = [span for piece, at in _pieces(text[:MOST_CHARS]) for span in await self._ask(piece, at)]
             except BaseException:  # also when cancelled: an unread answer would be taken for the next one
                 await self._end()
                 raise
-            self._idle = asyncio.create_task(self._end_when_idle())
+            self._rest_later()
         return await asyncio.to_thread(mentions_of, text, spans)
 
     async def _ask(self, piece: str, at: int) -> list[tuple[int, int, str]]:
@@ -130,16 +116,6 @@ class NatashaFinder(Closing):
         except (PoolDied, TimeoutError, ConnectionError, ValueError) as exc:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="names", detail=type(exc).__name__) from exc
         return [(at + start, at + stop, kind) for start, stop, kind in found.spans]
-
-    async def _end_when_idle(self) -> None:
-        await asyncio.sleep(self._idle_s)
-        await self._end()
-
-    async def _end(self) -> None:
-        line, self._line = self._line, None
-        if line is not None:
-            line.close()
-        await self._pool.end_process()
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int]]:

@@ -96,7 +96,6 @@ def _shown(found: Amount) -> str:
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """The length of the longest line in each column, within bounds."""
     longest = [
         max(len(line) for cell in column for line in (cell.splitlines() or [""])) for column in zip(*rows, strict=True)
     ]

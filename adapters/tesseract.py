@@ -52,8 +52,6 @@ class Word:
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """What a line must have to be believed."""
-
     confidence: float
     longest_word: int  # letters
 
@@ -71,7 +69,6 @@ class Page:
 
 
 def read_page(table: str, floor: Floor = RUNNING_TEXT) -> Page:
-    """Everything that is worth keeping."""
     rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [
         Word(
@@ -116,8 +113,6 @@ class Tesseract:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What a child is to become."""
-
     path: str
     arguments: tuple[str, ...]
 
@@ -209,7 +204,6 @@ class TesseractRecognizer(Closing):
     pool: Pool = field(default_factory=lambda: Pool(entry=ENTRY, variables=_environment()))
 
     async def close(self) -> None:
-        """End the process that the program is started from."""
         await self.pool.close()
 
     async def recognise(self, picture: bytes) -> list[Block]:

@@ -193,6 +193,43 @@ class Pool(Closing):
         return _Running(process=process, control=ours)
 
 
+class Resting(Closing):
+    """One process for many requests, which ends after `idle_s` without any."""
+
+    def __init__(self, pool: Pool, *, idle_s: float) -> None:
+        self._pool = pool
+        self._idle_s = idle_s
+        self._line: Line | None = None  # to the process, while it runs
+        self._rest: asyncio.Task[None] | None = None
+
+    async def close(self) -> None:
+        """End the process, whatever it is doing."""
+        self._wake()
+        await self._end()
+        await self._pool.close()
+
+    def _wake(self) -> None:
+        """There is work: the process is to stay."""
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
+
+    def _rest_later(self) -> None:
+        self._rest = asyncio.create_task(self._end_when_idle())
+
+    async def _end_when_idle(self) -> None:
+        await asyncio.sleep(self._idle_s)
+        log.info("process_rests", entry=self._pool.entry, idle_s=self._idle_s)
+        self._rest = None
+        await self._end()
+
+    async def _end(self) -> None:
+        line, self._line = self._line, None
+        if line is not None:
+            line.close()
+        await self._pool.end_process()
+
+
 def kept_variables(names: Collection[str]) -> dict[str, str]:
     """Those of our environment that a process is to have: all others stay out of it, keys and tokens among them."""
     return {name: os.environ[name] for name in names if name in os.environ}

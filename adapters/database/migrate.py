@@ -113,8 +113,6 @@ class MigrationError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Applied:
-    """What a call of `migrate` did, and what it found."""
-
     migrations: tuple[str, ...] = ()  # versions
     functions: tuple[str, ...] = ()  # files
     altered: tuple[str, ...] = ()  # migrations that were applied with another text than the one that is here
@@ -258,7 +256,6 @@ async def _apply(connection: AsyncConnection, migration: Migration) -> bool:
 
 
 async def _apply_functions(connection: AsyncConnection, schema: Schema) -> tuple[str, ...]:
-    """The names of the files that had changed."""
     cursor = await connection.execute("select name, digest from baza_internal.current_function_files()")
     changes = schema.changed(dict(await cursor.fetchall()))
     names = tuple(changes)

@@ -93,7 +93,6 @@ def name_key(name: str) -> str:
 
 
 def iso(moment: datetime | None) -> str | None:
-    """The moment as JSON carries it."""
     return moment.isoformat() if moment else None
 
 

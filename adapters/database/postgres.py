@@ -54,12 +54,10 @@ class _RowLoader(Loader):
     """Parses the row of a search in a third of the time that Python's own JSON takes."""
 
     def load(self, data: Buffer) -> object:
-        """What the JSON says."""
         return orjson.loads(data)
 
 
 def _adapters() -> AdaptersMap:
-    """psycopg's own, and ours for `Reals` and rows."""
     adapters = AdaptersMap(postgres.adapters)
     adapters.register_dumper(Reals, _RealsDumper)
     adapters.register_loader("json", _RowLoader)
@@ -72,8 +70,6 @@ _PREPARED_AFTER = 2  # calls of a statement over one connection
 
 
 class _Connection(AsyncConnection):
-    """Knows when it has last answered."""
-
     answered_at = 0.0
 
 

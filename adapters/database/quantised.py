@@ -39,7 +39,6 @@ def bits_of(vector: Sequence[float], thresholds: Sequence[Sequence[float]]) -> b
 
 
 def weights_of(vector: Sequence[float], thresholds: Sequence[Sequence[float]]) -> Weights:
-    """The weight of each bit: the number of the vector that the bit stands for."""
     halves = _halves(vector, thresholds).astype(np.float32)
     return np.concatenate([halves[: len(threshold)] for threshold in thresholds])
 

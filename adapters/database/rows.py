@@ -93,7 +93,6 @@ class Store:
         return bool(await self._call(function, **given))
 
     async def _records(self, kind: type[R], function: str, /, **given: Given) -> list[R]:
-        """The rows of a function as records."""
         return records(kind, await self._call(function, **given))
 
     async def _record(self, kind: type[R], function: str, /, **given: Given) -> R | None:
@@ -175,18 +174,15 @@ def value(kind: type[R], found: object) -> R:
 
 
 def user_state(row: Row) -> UserState:
-    """A row of `user_states`."""
     group = row["base_chat"] if row["base_kind"] == "group" else None
     return record(UserState, row, thread=row["thread_id"] or None, base_group=group)
 
 
 def listed(row: Row) -> ListedBase:
-    """A row of `list_bases`."""
     return record(ListedBase, row, group=row["chat_id"] if row["kind"] == "group" else None)
 
 
 def notice(row: Row) -> Notice:
-    """A row of `due_notices`."""
     documents = records(DocumentCard, value(list[dict[str, Any]], row["documents"]))
     base = row["elsewhere"]
     elsewhere = None
@@ -196,7 +192,6 @@ def notice(row: Row) -> Notice:
 
 
 def claimed_document(row: Row) -> ClaimedDocument:
-    """A row of `claim_documents`."""
     named = ("type", "identifier", "title", "text", "url")
     return record(ClaimedDocument, row, source=record(Source, row, **{name: row[f"source_{name}"] for name in named}))
 
@@ -230,6 +225,5 @@ def passages(found: Sequence[Row]) -> list[Passage]:
 
 
 def candidates(found: Sequence[Row]) -> list[Candidate]:
-    """Rows of `search`."""
     pairs = zip(found, passages(found), strict=True)
     return records(Candidate, [{**row, "passage": passage} for row, passage in pairs])

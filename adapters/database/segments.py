@@ -36,8 +36,6 @@ OUTDATED_SHARE = 1.5  # of what is in the segment: a copy that holds more has to
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """What the database says about a segment."""
-
     base_id: BaseId
     name: str
     model: str  # the one that made the vectors
@@ -48,8 +46,6 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentRows:
-    """Some rows of a segment."""
-
     last: int  # the place of the last of them
     passages: Sequence[int]
     bits: str  # of one after the other, base64
@@ -57,8 +53,6 @@ class SegmentRows:
 
 @dataclass(frozen=True, kw_only=True)
 class Near:
-    """What a copy proposes."""
-
     passages: Sequence[int]
     segment: str
     last_row: int
@@ -116,7 +110,7 @@ class SegmentMirror:
         return copy if copy and copy.segment.model == model and copy.last_row >= copy.segment.last_row else None
 
     async def refresh(self) -> None:
-        """Copy new segments and new rows. Raises DatabaseAway, DatabaseError."""
+        """Raises DatabaseAway, DatabaseError."""
         known = {copy.segment.name for copy in self._copies.values()}
         present = await self._segments.segments(size=self._size, known=known) if self._size else []
         self._copies = {segment.base_id: await self._begun(segment) for segment in present}
@@ -125,7 +119,6 @@ class SegmentMirror:
 
     @asynccontextmanager
     async def kept_fresh(self) -> AsyncIterator[None]:
-        """Copies are made and refreshed while the context is open."""
         task = asyncio.create_task(self._refresh_forever())
         try:
             yield

@@ -56,7 +56,6 @@ class DatabaseError(DatabaseTrouble):
 
     @property
     def reason(self) -> str:
-        """Which function, and the code."""
         return f"{self.function} {self.code}"
 
 

@@ -105,7 +105,6 @@ def without_half(text: str) -> tuple[str, str]:
 
 
 def has_ended(chunk: Json) -> bool:
-    """Whether the model says that it is done."""
     return any(choice.get("finish_reason") is not None for choice in _choices(chunk))
 
 

@@ -62,7 +62,6 @@ class CircuitBreaker:
         self._failed = 0
 
     def failed(self) -> None:
-        """It did not answer."""
         self._failed += 1
         if self._failed >= self._limit:  # also when it was tried again after its rest
             self._opened_at = self._clock()
@@ -70,8 +69,6 @@ class CircuitBreaker:
 
 @dataclass(frozen=True, kw_only=True)
 class GuardedModel:
-    """A model and what is known of its health."""
-
     model: OpenAIChatModel
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     heard: Callable[[ModelCall], None] = unheard  # told of calls that failed
@@ -90,7 +87,6 @@ class FallbackModel:
 
     @property
     def resting(self) -> Mapping[str, bool]:
-        """Which models are left alone for a while, by name."""
         return {guarded.model.name: guarded.breaker.is_open for guarded in self._models}
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:

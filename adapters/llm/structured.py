@@ -59,7 +59,6 @@ def instruction(schema: type[BaseModel]) -> ChatMessage:
 
 
 def re_ask(problems: str) -> ChatMessage:
-    """Shows the model what was wrong."""
     return ChatMessage(role="user", content=_RE_ASK.format(problems=problems))
 
 

@@ -98,8 +98,6 @@ def normalise(vectors: npt.NDArray[np.floating]) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenRow:
-    """One input of the model."""
-
     ids: list[int]
     types: list[int]  # 0, and 1 for the second text of a pair
 

@@ -63,7 +63,6 @@ class KnownModel:
     files: tuple[str, ...] = ONNX_FILES
 
     def fetch(self, name: str, folder: Path, told: Told) -> None:
-        """Raises LocalModelError."""
         fetch_from_hub(name, folder, told, commit=self.commit, files=self.files, hashes=self.hashes)
 
 
@@ -209,8 +208,6 @@ class Pooling(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFiles:
-    """What any model has."""
-
     name: str
     graph: Path
     tokenizer: Path
@@ -220,8 +217,6 @@ class ModelFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderLayout:
-    """A model that makes vectors."""
-
     files: ModelFiles
     pooling: Pooling
     question: str  # what stands before a question
@@ -245,8 +240,6 @@ class _Config(BaseModel):
 
 
 class _Module(BaseModel):
-    """An entry of `modules.json`."""
-
     model_config = ConfigDict(extra="ignore")
 
     type: str
@@ -269,7 +262,7 @@ PASSAGE_PROMPTS = ("passage", "document", "retrieval.passage", "search_document"
 
 
 def read_files(folder: Path) -> ModelFiles:
-    """The files that any model needs. Raises LocalModelError."""
+    """Raises LocalModelError."""
     config = _read(folder / "config.json")
     tokenizer = folder / TOKENIZER
     if not tokenizer.is_file():
@@ -284,7 +277,7 @@ def read_files(folder: Path) -> ModelFiles:
 
 
 def read_encoder(folder: Path) -> EncoderLayout:
-    """An encoder's folder. Raises LocalModelError."""
+    """Raises LocalModelError."""
     size = _read(folder / "config.json").hidden_size or 0
     if size > LONGEST_VECTOR:
         raise LocalModelError(

@@ -203,7 +203,6 @@ class LocalEncoder:
         return normalise(np.stack(means))
 
     def _pool_whole(self, vectors: Array) -> Array:
-        """One row's vector, not normalised."""
         pooled: Array = vectors[0] if self._layout.pooling is Pooling.CLS else vectors.mean(axis=0)
         return pooled
 
@@ -223,8 +222,6 @@ class LocalEncoder:
 
 
 class LocalReranker:
-    """One cross-encoder."""
-
     def __init__(self, files: ModelFiles, *, threads: int) -> None:
         self._files = files
         self._limit = min(PAIR_TOKENS, files.context_tokens)
@@ -281,7 +278,7 @@ def open_encoder(
 
 
 def open_reranker(name: str, *, models: Path, threads: int) -> LocalReranker:
-    """The cross-encoder `name`. Raises LocalModelError."""
+    """Raises LocalModelError."""
     return LocalReranker(read_files(find_model(name, models)), threads=threads)
 
 

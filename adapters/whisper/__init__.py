@@ -47,8 +47,6 @@ class Length:
 
 @dataclass(frozen=True, kw_only=True)
 class PieceEnd:
-    """The piece was heard to its end."""
-
     until_s: float
     is_last: bool
     language: str | None  # None when nothing was said

@@ -47,8 +47,6 @@ Tell = Callable[[Message], None]
 
 
 class Unheard(Exception):
-    """Why a recording cannot be heard."""
-
     def __init__(self, code: FailureCode, detail: object = "") -> None:
         super().__init__(str(detail)[:500])
         self.code = code
@@ -86,7 +84,6 @@ class Recording:
 
     @property
     def title(self) -> str | None:
-        """The title in its tags."""
         tags = {**self._stream.metadata, **self._container.metadata}
         return tags.get("title", "").strip() or None
 
@@ -112,7 +109,6 @@ class Recording:
                 return
 
     def close(self) -> None:
-        """Close the file."""
         self._container.close()
         self._file.close()
 

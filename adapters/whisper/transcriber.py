@@ -23,7 +23,7 @@ from adapters.whisper import Hear, Length, Message, Opening, PieceEnd, Ready, Tr
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.ports import Transcript, Utterance
 from sandbox.confinement import Confinement
-from sandbox.pool import Closing, Line, Pool, PoolDied, kept_variables
+from sandbox.pool import Line, Pool, PoolDied, Resting, kept_variables
 from sandbox.records import to_line
 
 ENTRY = "adapters.whisper.listener:serve"
@@ -50,8 +50,6 @@ class ListenerDied(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class SpeechModel:
-    """Which Whisper, and what it may take."""
-
     name: str  # of a model, or a folder
     folder: Path  # where models that have a name are kept
     threads: int = 0  # 0: one a core
@@ -61,8 +59,6 @@ class SpeechModel:
 
 @dataclass(kw_only=True)
 class _Hearing:
-    """The progress of one recording."""
-
     path: Path
     name: str
     heard: Heard
@@ -74,7 +70,7 @@ class _Hearing:
     title: str | None = None
 
 
-class WhisperTranscriber(Closing):
+class WhisperTranscriber(Resting):
     """`async with` or `close` ends its process."""
 
     def __init__(
@@ -88,22 +84,12 @@ class WhisperTranscriber(Closing):
     ) -> None:
         """`limit_s`: the longest recording; `idle_s`: the process ends after so long without work; `silence_s`: after
         so long without a message a request is given up."""
+        super().__init__(Pool(entry=ENTRY, variables=kept_variables(KEPT_VARIABLES)), idle_s=idle_s)
         self._model = model
         self._limit_s = limit_s
-        self._idle_s = idle_s
         self._piece_s = piece_s
         self._silence_s = silence_s
-        self._pool = Pool(entry=ENTRY, variables=kept_variables(KEPT_VARIABLES))
-        self._line: Line | None = None  # to the process, when it runs with its model loaded
         self._turn = asyncio.Lock()  # first come, first served
-        self._rest: asyncio.Task[None] | None = None
-
-    async def close(self) -> None:
-        """End the process, whatever it is doing."""
-        if self._rest is not None:
-            self._rest.cancel()
-        await self._end()
-        await self._pool.close()
 
     async def transcribe(self, path: Path, *, name: str, heard: Heard) -> Transcript:
         """Raises SourceError (FILE_DAMAGED, FILE_WITHOUT_SPEECH when it has no sound, FILE_TOO_LONG, FILE_TOO_HEAVY),
@@ -146,7 +132,7 @@ class WhisperTranscriber(Closing):
         except BaseException:  # cancelled, or nobody wants it any more: the process must not go on
             await self._end()
             raise
-        self._rest = asyncio.create_task(self._end_when_idle())
+        self._rest_later()
         if isinstance(message, Trouble):
             raise self._refusal(message.code or FailureCode.FILE_DAMAGED, hearing, message.detail)
         hearing.until_s = message.until_s
@@ -188,9 +174,7 @@ class WhisperTranscriber(Closing):
 
     async def _running_line(self) -> Line:
         """Raises ServiceError when the model cannot be loaded."""
-        if self._rest is not None:
-            self._rest.cancel()
-            self._rest = None
+        self._wake()
         if self._line is None:
             try:
                 return await self._start()
@@ -214,18 +198,6 @@ class WhisperTranscriber(Closing):
             raise
         log.info("listener_started", model=model.name, seconds=round(time.monotonic() - began, 2))
         return self._line
-
-    async def _end_when_idle(self) -> None:
-        await asyncio.sleep(self._idle_s)
-        log.info("listener_rests", idle_s=self._idle_s)
-        self._rest = None
-        await self._end()
-
-    async def _end(self) -> None:
-        line, self._line = self._line, None
-        if line is not None:
-            line.close()
-        await self._pool.end_process()
 
 
 async def _note(message: Message, hearing: _Hearing) -> None:

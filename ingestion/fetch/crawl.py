@@ -104,12 +104,10 @@ class Section:
         return address
 
     def holds(self, address: str) -> bool:
-        """Whether an address lies in the section."""
         parts = urlsplit(address)
         return parts.netloc == self.host and f"{parts.path.rstrip('/')}/".startswith(self.folder)
 
     def is_of_site(self, address: str) -> bool:
-        """Whether an address is on the same host."""
         return urlsplit(address).netloc == self.host
 
 
@@ -172,8 +170,6 @@ class Visit:
 
 @dataclass(frozen=True, kw_only=True)
 class CrawlLimits:
-    """Limits for one section."""
-
     depth: int = 2  # links away from the first page
     pages: int = 50
     total_s: float = 120.0
@@ -181,8 +177,6 @@ class CrawlLimits:
 
 
 class SiteFetcher:
-    """Fetches sections."""
-
     def __init__(self, downloader: Downloader, *, page: DownloadLimits, limits: CrawlLimits) -> None:
         """`page` limits a single page or file."""
         self._downloader = downloader

@@ -264,7 +264,6 @@ async def _receive(
 
 
 def _unwanted(response: httpx.Response, media_type: str) -> SourceError:
-    """For a body of a kind that was not requested."""
     return SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100] or "?")
 
 
@@ -286,7 +285,6 @@ def _refuse_status(response: httpx.Response) -> None:
 
 @contextmanager
 def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
-    """Translate errors of the network into errors that people can be shown."""
     try:
         yield
     except Oversize as error:

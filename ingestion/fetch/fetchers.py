@@ -49,8 +49,6 @@ def _too_large(name: str, limit_bytes: int) -> SourceError:
 
 
 class KeptFetcher:
-    """Copies kept files into the document's folder."""
-
     def __init__(self, files: KeptFiles, *, limit_bytes: int) -> None:
         self._files = files
         self._limit_bytes = limit_bytes
@@ -70,8 +68,6 @@ class KeptFetcher:
 
 
 class LocalFetcher:
-    """Copies files of this machine."""
-
     def __init__(self, *, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
 
@@ -134,8 +130,6 @@ class TelegramFetcher:
 
 
 class WebFetcher:
-    """Fetches links."""
-
     def __init__(self, downloader: Downloader) -> None:
         self._downloader = downloader
 

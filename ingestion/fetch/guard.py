@@ -124,7 +124,6 @@ class AddressGuard:
 
 
 async def resolve_by_system(host: str, port: int) -> list[str]:
-    """Resolve with the system's resolver, in a thread of the loop's pool."""
     answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(answer[4][0]) for answer in answers]
 

@@ -48,8 +48,6 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class VideoLimits:
-    """Limits for a video."""
-
     total_s: float  # for the whole fetch
     size_bytes: int  # of the sound
     sound_s: float  # longest sound to be transcribed
@@ -57,8 +55,6 @@ class VideoLimits:
 
 
 class VideoFetcher:
-    """Fetches videos of the known hosts."""
-
     def __init__(self, limits: VideoLimits, *, may_listen: bool) -> None:
         """`may_listen`: recordings can be transcribed here; otherwise only captions are of use."""
         self._limits = limits

@@ -46,8 +46,6 @@ UNLENT = ("curl_cffi",)  # yt-dlp would use it if installed, but libcurl opens s
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What to fetch, and within which limits."""
-
     url: str
     folder: str
     may_listen: bool  # False: captions only, because nothing here can transcribe

@@ -245,13 +245,11 @@ def _socket_folder(seat: Seat) -> str:
 
 
 def _remove_sockets(server: Postmaster) -> None:
-    """The folder of `_socket_folder`, if it was one in the temporary folder."""
     if server.sockets.name.startswith(_SOCKETS):
         shutil.rmtree(server.sockets, ignore_errors=True)
 
 
 def _said(seat: Seat) -> str:
-    """The last words of the server, in the log that it was writing last."""
     logs = [path for path in (seat.cluster / _LOG, *(seat.cluster / "log").glob("*.log")) if path.exists()]
     latest = max(logs, key=lambda path: path.stat().st_mtime, default=None)
     return _last_lines(latest.read_text(encoding="utf-8", errors="replace")) if latest else ""

@@ -47,8 +47,6 @@ class EmbeddedDatabaseError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """A system account that a child process is run as."""
-
     uid: int
     gid: int
 
@@ -170,7 +168,6 @@ class Seat:
 
     @property
     def cluster(self) -> Path:
-        """The data folder of the server."""
         return self.folder / "postgres"
 
 

@@ -152,11 +152,9 @@ class InboxStore(rows.Store):
         return await self._value(int, "begin_update", "attempts", bot=bot_id, update=update_id, holder=holder)
 
     async def finish(self, bot_id: int, update_id: int) -> None:
-        """Mark it as handled and drop its body."""
         await self._call("finish_update", bot=bot_id, update=update_id)
 
     async def release(self, bot_id: int, holder: str) -> None:
-        """Give back what this holder has not handled."""
         await self._call("release_updates", bot=bot_id, holder=holder)
 
 
@@ -164,7 +162,6 @@ class NoticeStore(rows.Store):
     """The live messages of batches. They survive restarts: a change that was not shown is shown later."""
 
     async def attach(self, batch: BatchId, message: MessageId) -> None:
-        """Remember which message of ours is the live one."""
         await self._call("attach_notice", batch=batch, message=message)
 
     async def due(self, *, limit: int, hold_s: int) -> list[Notice]:

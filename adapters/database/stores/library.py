@@ -85,7 +85,6 @@ class LibraryStore(rows.Store):
         return await self._does("delete_document", base=base, document=document)
 
     async def clean_base(self, base: BaseId) -> Removed:
-        """Remove everything, also what is being read right now."""
         return (await self._records(Removed, "clean_base", base=base))[0]
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
@@ -131,7 +130,6 @@ class LibraryStore(rows.Store):
         return reservation
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
-        """It is still being answered."""
         await self._call("renew_reservation", reservation=reservation, lease_s=lease_s)
 
     async def spent_in_a_day(
@@ -146,7 +144,6 @@ class LibraryStore(rows.Store):
 
 
 def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
-    """The columns of `turn_metrics`."""
     return {
         "kind": turn.kind,
         "model": turn.model,
