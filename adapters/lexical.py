@@ -30,7 +30,7 @@ _MONTH_DAY = re.compile(rf"\b({_ENGLISH})\s+(\d{{1,2}})(?:st|nd|rd|th)?(?![\d.])
 _MONTH_YEAR = re.compile(rf"(?<![^\W_]){_MONTH}(?:\s+[а-я]+(?<!года))?[\s._-]+({_YEAR})(?!\d)")
 _AFTER_BLANK = re.compile(r"\s\d(?<=[a-z.\s]\s\d)")  # as the day stands in "May 5"
 _DOTTED = re.compile(rf"(\d(?<![\d./]\d)\d?)[./](?:(\d{{1,2}})[./])?({_YEAR})(?![\d/])")
-_ISO = re.compile(rf"(?<!\d)({_YEAR})[-._](\d\d)(?:[-._](\d\d))?(?![\w-])")
+_ISO = re.compile(r"((?:19|20)(?<!\d\d\d)\d\d)[-._](\d\d)(?:[-._](\d\d))?(?![\w-])")
 _QUARTER = re.compile(rf"(?<!\w)q([1-4])[\s_-]*(?:of\s+)?(?:fy\s*)?({_YEAR})(?!\d)|({_YEAR})[\s_-]*q([1-4])(?![a-z\d])")
 _QUARTER_IN_RUSSIAN = re.compile(rf"(?<!\d)([1-4])(?:-?й)?\s+квартал[а-я]*\s+({_YEAR})(?!\d)")
 _YEAR_IN_CODE = re.compile(rf"(?:fy|q[1-4]|_)({_YEAR})(?!\d)|(?<!\d)({_YEAR})(?=q[1-4]|_)")
@@ -38,9 +38,9 @@ _A_YEAR = re.compile(_YEAR)
 _HINTS = (*_MONTHS_BUT_MAY, "мая", "май", "мае", *_ENGLISH_MONTHS)
 _AFTER_COMMA = re.compile(r",\d{3}")
 _BEFORE_NUMBERS = ("#", "no.", "номер", "number")
-_COMMAS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
-_SLASHED = re.compile(r"(?<![\d/])\d+/\d+(?![\d/])")
-_NUMBERED = re.compile(r"(?:№|#|\bno\.|\bномер[а-я]*|\bnumber)\s*(\d[\w/-]*)")
+_COMMAS = re.compile(r"[1-9](?<![\d.,]\d)\d{0,2}(?:,\d{3})+(?![\d,])")
+_SLASHED = re.compile(r"\d(?<![\d/]\d)\d*/\d+(?![\d/])")
+_NUMBERED = re.compile(r"(?:№|#|n(?<!\wn)o\.|н(?<!\wн)омер[а-я]*|n(?<!\wn)umber)\s*(\d[\w/-]*)")
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 4, 20  # letters of words whose neighbours are looked up, 65 for each letter
 SHORTEST_STEM = 4  # letters; words with a shorter one in common are mostly no relatives
@@ -233,7 +233,7 @@ class RussianEnglishAnalyzer:
 
     def _analyse_token(self, token: str) -> tuple[str, ...]:
         if _PLAIN.fullmatch(token):
-            term = self._normalise(token)
+            term = self._stem(token) if token.isascii() else self._lemma(token)
             return () if term in STOP_TERMS else (term,)
         parts = [_one_alphabet(part) for part in _PART.findall(token)]
         whole = _LETTER_AND_SIGN.sub(lambda found: found[0].translate(_TO_LATIN), token)

@@ -24,7 +24,7 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from bot.app import open_parts
 from bot.cli import OBJECTS_A_COLLECTION
-from bot.cli.content import add_sources
+from bot.cli.content import add_sources, for_adding
 from bot.journal import configure_logging
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus
@@ -90,7 +90,7 @@ async def ask_baza(home: Path, warm: Path, paths: Sequence[Path]) -> Outcome:
     """The worker that `baza add` uses, as it is set by itself; pictures of pages are not read, as by the peers."""
     settings = Settings.read({"BAZA_HOME": str(home), "MAX_FILE_MB": "100", "OCR": "off"})
     _begin_as_a_command(settings)
-    async with open_parts(settings) as opened:
+    async with open_parts(for_adding(settings)) as opened:
         # The record is frozen; a benchmark may put another embedder into it.
         object.__setattr__(opened, "embedder", InstantEmbedder())
         base = await opened.stores.people.open_named_base("peers")

@@ -46,6 +46,7 @@ from rag.words import normalise
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
 SMALL_BYTES = 256 * 1024  # of files that are read together (`Worker.run_only`)
 TOGETHER = 24  # of them: more share a process, fewer leave places without work at the end
+ADDING_CONNECTIONS = 2  # to a database on this machine: each beyond costs it 40 ms and spares no waiting
 HOLD_S = 3600  # for so long only this command may take its documents; then any worker may
 
 
@@ -69,11 +70,13 @@ async def add_sources(
     how many sources there are. Closing the generator cancels the reading.
     """
     found: list[tuple[str, Source]] = []
-    for named in sources:
-        try:
-            found += await asyncio.to_thread(_sources, named, with_sections=with_sections)
-        except SourceMissing as error:
-            yield named, error
+    # In one thread: to change threads for each costs more than to look it up.
+    listed = await asyncio.to_thread(lambda: [_sources(named, with_sections=with_sections) for named in sources])
+    for named, own in zip(sources, listed, strict=True):
+        if isinstance(own, SourceMissing):
+            yield named, own
+        else:
+            found += own
     counted(len(found))
     # A task for each group: `as_completed` starts bare coroutines in no defined order.
     slots = asyncio.Semaphore(parts.settings.worker.concurrency)
@@ -115,7 +118,7 @@ def _grouped(found: Sequence[tuple[str, Source]]) -> Iterator[Sequence[tuple[str
     yield from (ordered[at : at + TOGETHER] for at in range(first_small, len(ordered), TOGETHER))
 
 
-def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:
+def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]] | SourceMissing:
     """Each with the name it is told by."""
     if text.startswith(("http://", "https://")):
         return [(text, section_of(text) if with_sections else Source(type=SourceType.LINK, identifier=text))]
@@ -125,9 +128,7 @@ def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:
         for named, file in _files_named(text, path)
         if file.is_file()
     ]
-    if not sources:
-        raise SourceMissing(str(path))
-    return sources
+    return sources or SourceMissing(str(path))
 
 
 def _files_named(text: str, path: Path) -> list[tuple[str, Path]]:
@@ -140,6 +141,15 @@ def _files_named(text: str, path: Path) -> list[tuple[str, Path]]:
     matched = sorted(glob(str(path), recursive=True), key=len, reverse=True)
     once = {Path(file).resolve(): file for file in matched}  # links to folders may lead in a circle
     return [(file, Path(file)) for file in sorted(once.values())]
+
+
+def for_adding(settings: Settings) -> Settings:
+    """The settings with as many connections as adding needs; to a server far away they all save time."""
+    database = settings.database
+    if database.url or database.supabase_url:
+        return settings
+    fewer = database.model_copy(update={"pool_size": min(database.pool_size, ADDING_CONNECTIONS)})
+    return settings.model_copy(update={"database": fewer})
 
 
 QUOTE_MARK = "│ "
@@ -175,7 +185,7 @@ async def add_to_base(
     with Bar(len(sources), words.plain("cli-adding")) as shown:
         counted = partial(shown.reach, 0)
         async with (
-            _open_base(settings, base_name) as (parts, base),
+            _open_base(for_adding(settings), base_name) as (parts, base),
             parts.open_worker() as worker,
             aclosing(add_sources(parts, worker, base, sources, with_sections=with_sections, counted=counted)) as ended,
         ):

@@ -45,6 +45,7 @@ CHARACTERS = {
 NOTE_PARTS = {qn("w:footnoteReference"): "footnotes", qn("w:endnoteReference"): "endnotes"}
 WORDS = (*map(qn, ("w:t", "m:t", "a:t")), *CHARACTERS, *NOTE_PARTS)  # m:t: formulas; a:t: drawings
 CONTENT = (qn("w:p"), qn("w:tbl"))
+BOX = qn("w:txbxContent")
 WIDEST_SPAN = 100  # columns; a damaged file may claim any number
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*(\d)", re.IGNORECASE)
 TITLE_STYLES = frozenset({"title", "название"})
@@ -148,7 +149,7 @@ class _Reader:
     def _words(self, paragraph: Element) -> tuple[str, list[Element], list[str]]:
         """The text, including links, fields and formulas, which `Paragraph.text` gives only in part; the text boxes,
         which are taken out; the notes."""
-        boxes = list(paragraph.iter(qn("w:txbxContent")))
+        boxes = list(paragraph.iter(BOX))
         for box in boxes:
             box.getparent().remove(box)
         pieces, notes = [], []

@@ -87,8 +87,10 @@ def _connected(rules: Sequence[Rule]) -> list[list[Rule]]:
         while waiting:
             rule = waiting.pop()
             group.append(rule)
-            crossing = [each for each in left if _cross(rule, each)]
-            left = [each for each in left if each not in crossing]
+            crossing, apart = list[Rule](), list[Rule]()
+            for each in left:
+                (crossing if _cross(rule, each) else apart).append(each)
+            left = apart
             waiting += crossing
         groups.append(group)
     return sorted(groups, key=lambda each: -max((rule.at for rule in each if rule.is_level), default=0))

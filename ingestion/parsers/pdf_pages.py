@@ -149,9 +149,11 @@ def _piece(text: _TextPage, begin: int, end: int, words: str) -> PageLine:
     while middle < end and chr(raw.FPDFText_GetUnicode(text, middle)).isspace():
         middle += 1  # a space inserted by PDFium has no font
     size = _size(text, middle)
-    piece = PageLine(text=words, size=size, bold=all(_is_bold(text, index) for index in {begin, middle, end}))
+    bold = all(_is_bold(text, index) for index in {begin, middle, end})
     is_level = abs(last_baseline - baseline) <= size * LEVEL and right >= left
-    return replace(piece, baseline=baseline, left=left, right=right + size / 2) if is_level else piece
+    if not is_level:
+        return PageLine(text=words, size=size, bold=bold)
+    return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
 
 
 def _table_pieces(

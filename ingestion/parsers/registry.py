@@ -5,6 +5,7 @@ In: a file on disk; lines with a `Request`, one after the other. Out: its `Docum
 `sandbox.forkserver` has confined the process before; the other side decides how long it may take.
 """
 
+import codecs
 import contextlib
 import logging
 import math
@@ -16,7 +17,7 @@ from io import BufferedReader
 from pathlib import Path
 from types import FrameType
 
-import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
+import charset_normalizer.constant  # the package is imported where it is used, which would cost every child 50 ms
 
 from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
@@ -49,6 +50,8 @@ from ingestion.records import Document
 from sandbox.confinement import Layer, allow_reporting
 from sandbox.records import LINE_BYTES, from_line, to_line
 
+for encoding in charset_normalizer.constant.IANA_SUPPORTED:
+    codecs.lookup(encoding)  # imports its codec: guessing an encoding would cost every child another 40 ms
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
