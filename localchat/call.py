@@ -1,173 +1,215 @@
-"""The argument of every Bot API method: its parameters, and the readers that several methods share.
+"""The argument of every Bot API method: all parameters that Baza's methods have, typed and checked.
 
-In: the request (a query string, JSON, a form or multipart, as the live service accepts them). Out: `Params` with typed
-getters, the call's chat, text with entities, keyboard; a value against Telegram's rules is `Refused`. It sends and
-stores nothing.
+In: the request (a query string, JSON, a form or multipart, as the live service accepts them). Out: a `Call` with its
+chat, its text with entities, its keyboard; a value against Telegram's rules is `Refused`. It sends and stores nothing.
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from typing import Annotated, Any, Self
 
 from aiohttp import web
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from localchat.checks import Refused, bad, canonical, check_inline_keyboard, check_reply_keyboard, read_number
+from localchat.checks import MOST_NUMBER, bad, canonical, check_length
 from localchat.exchange import Exchange
 from localchat.markup import parse_html
-from localchat.records import ROOM_BY_ID, FormattedText, Json, Room
+from localchat.records import ROOM_BY_ID, FormattedText, Room
 from localchat.text import tidy
 
+CALLBACK_DATA_BYTES = 64
+INLINE_BUTTONS = 100
+REPLY_BUTTONS = 300
+COMMANDS = 100
+COMMAND_DESCRIPTION_UNITS = 256
+_COMMAND = re.compile(r"[a-z0-9_]{1,32}")
 
-@dataclass(frozen=True, kw_only=True)
-class Params:
-    """Values by name, and the uploaded files by the name of their form field."""
-
-    values: Mapping[str, object]
-    uploads: Mapping[str, web.FileField] = field(default_factory=dict)
-
-    def text(self, name: str) -> str | None:
-        """The value as text; None when it was not given."""
-        value = self.values.get(name)
-        return None if value is None else str(value)
-
-    def flag(self, name: str) -> bool:
-        return str(self.values.get(name, "")).lower() in ("true", "1", "yes")
-
-    def whole(self, name: str, default: int = 0) -> int:
-        """An integer; `default` when it was not given or is empty."""
-        value = self.values.get(name)
-        return default if value in (None, "") else read_number(value, name)
-
-    def json(self, name: str) -> object:
-        """Decoded JSON; None when it was not given or is empty."""
-        value = self.values.get(name)
-        if not isinstance(value, str):
-            return value
-        if not value.strip():
-            return None
-        try:
-            return json.loads(value)
-        except ValueError:
-            raise bad(f"can't parse {name.replace('_', ' ')} JSON object") from None
-
-    def record(self, name: str) -> Mapping[str, object] | None:
-        """A decoded JSON object; None when it was not given."""
-        value = self.json(name)
-        if value is None or isinstance(value, dict):
-            return value
-        raise bad(f"object expected as {name.replace('_', ' ')}")
-
-    def upload(self, name: str) -> web.FileField | None:
-        """The file of a parameter: uploaded in its own field, or referenced with attach://."""
-        if name in self.uploads:
-            return self.uploads[name]
-        return self.uploads.get((self.text(name) or "").removeprefix("attach://"))
+Number = Annotated[int, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 
 
-async def read_params(request: web.Request) -> Params:
-    """All parameters of the request; the body overrides the query string."""
-    values: dict[str, object] = dict(request.query)
-    uploads: dict[str, web.FileField] = {}
-    if request.content_type == "application/json":
-        values.update(await _json_body(request))
-    elif request.can_read_body:
-        for name, value in (await request.post()).items():
-            if isinstance(value, web.FileField):
-                uploads[name] = value
-            else:
-                values[name] = value.decode() if isinstance(value, bytes | bytearray) else value
-    return Params(values=values, uploads=uploads)
+def _decoded(value: object) -> object:
+    """In forms objects come as JSON text."""
+    if not isinstance(value, str):
+        return value
+    return json.loads(value) if value.strip() else None
 
 
-async def _json_body(request: web.Request) -> Mapping[str, object]:
-    try:
-        body = json.loads(await request.text() or "{}")
-    except ValueError:
-        raise bad("can't parse JSON object") from None
-    if not isinstance(body, dict):
-        raise Refused("Bad Request: expected an Object")
-    return body
+Decoded = BeforeValidator(_decoded)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Call:
-    """One call of a method."""
+class Given(BaseModel):
+    """What was sent, with fields that the local chat only passes on."""
 
-    params: Params
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Button(Given):
+    """A button of either keyboard."""
+
+    text: Annotated[str, Field(pattern=r"\S")]
+
+
+class InlineButton(Button):
+    """Only one with callback data: Baza has no others."""
+
+    callback_data: str | None = None
+
+    @model_validator(mode="after")
+    def _does_something(self) -> Self:
+        if self.callback_data is None:
+            raise bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
+        if not 1 <= len(self.callback_data.encode()) <= CALLBACK_DATA_BYTES:
+            raise bad("BUTTON_DATA_INVALID")
+        return self
+
+
+class Markup(Given):
+    """The reply_markup of a message: an inline keyboard, or a change of the reply keyboard."""
+
+    inline_keyboard: list[list[InlineButton]] | None = None
+    keyboard: list[list[Button]] | None = None
+    remove_keyboard: bool = False
+
+    @model_validator(mode="after")
+    def _is_not_too_long(self) -> Self:
+        for rows, most in ((self.inline_keyboard, INLINE_BUTTONS), (self.keyboard, REPLY_BUTTONS)):
+            if sum(map(len, rows or ())) > most:
+                raise bad("reply markup is too long")
+        return self
+
+    @property
+    def inline(self) -> str | None:
+        """The inline keyboard as canonical JSON, None when it has no buttons."""
+        rows = [row for row in self.inline_keyboard or () if row]
+        return canonical({"inline_keyboard": [[_as_given(button) for button in row] for row in rows]}) if rows else None
+
+    @property
+    def reply_keyboard(self) -> Mapping[str, object] | None:
+        """The reply keyboard that stands from now on."""
+        return None if self.remove_keyboard else _as_given(self)
+
+
+def _as_given(value: Given) -> dict[str, Any]:
+    return value.model_dump(exclude_unset=True, exclude_none=True)
+
+
+class Reply(BaseModel):
+    """The message to reply to."""
+
+    message_id: Number
+    allow_sending_without_reply: bool = False
+
+
+class Command(BaseModel):
+    """A line of the bot's menu."""
+
+    command: str
+    description: str = ""
+
+    @model_validator(mode="after")
+    def _is_valid(self) -> Self:
+        if not _COMMAND.fullmatch(self.command):
+            raise bad("BOT_COMMAND_INVALID")
+        if not self.description:
+            raise bad("BOT_COMMAND_DESCRIPTION_INVALID")
+        check_length(self.description, COMMAND_DESCRIPTION_UNITS, "BOT_COMMAND_DESCRIPTION_INVALID")
+        return self
+
+
+class Call(BaseModel):
+    """One call of a method. What was not given is 0, empty or None."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
+
     exchange: Exchange
+    uploads: Mapping[str, web.FileField] = {}  # by the name of their form field
+    chat_id: Number = 0
+    from_chat_id: Number = 0
+    message_id: Number = 0
+    user_id: Number = 0
+    draft_id: Number = 0
+    offset: Number = 0
+    limit: Number = 100
+    timeout: Number = 0
+    text: str = ""
+    caption: str = ""
+    parse_mode: str = ""
+    action: str = ""
+    callback_query_id: str = ""
+    document: str = ""
+    photo: str = ""
+    file_id: str = ""
+    language_code: str = ""
+    description: str = ""
+    short_description: str = ""
+    can_stop: bool = False
+    keep_on_stop: bool = False
+    show_alert: bool = False
+    reply_parameters: Annotated[Reply | None, Decoded] = None
+    reply_markup: Annotated[Markup | None, Decoded] = None
+    link_preview_options: Annotated[dict[str, Any] | None, Decoded] = None
+    commands: Annotated[list[Command] | None, Decoded, Field(max_length=COMMANDS)] = None
+    allowed_updates: Annotated[list[str] | None, Decoded] = None
+
+    @property
+    def room(self) -> Room:
+        """The chat of the call. Raises Refused for an unknown one."""
+        if self.chat_id not in ROOM_BY_ID:
+            raise bad("chat not found")
+        return ROOM_BY_ID[self.chat_id]
+
+    def formatted(self, source: str) -> FormattedText:
+        """The text or caption in its final form, by the parse mode. Raises Refused."""
+        if self.parse_mode.lower() == "html":
+            return tidy(parse_html(source))
+        if self.parse_mode:
+            raise bad("unsupported parse_mode")  # Baza never uses the Markdown modes
+        return tidy(FormattedText(text=source))
+
+    @property
+    def reply_to(self) -> int | None:
+        """The id of the message to reply to; None without a reply."""
+        reply = self.reply_parameters
+        if reply is None or self.exchange.messages.find(self.chat_id, reply.message_id):
+            return reply.message_id if reply else None
+        if not reply.allow_sending_without_reply:
+            raise bad("message to be replied not found")
+        return None
+
+    @property
+    def inline_markup(self) -> str | None:
+        """The inline keyboard of an edit; no other kind is allowed there."""
+        if self.reply_markup and self.reply_markup.inline_keyboard is None:
+            raise bad("inline keyboard expected")
+        return self.reply_markup.inline if self.reply_markup else None
+
+    @property
+    def preview(self) -> str | None:
+        """The link_preview_options as canonical JSON."""
+        return canonical(self.link_preview_options) if self.link_preview_options else None
+
+    def upload(self, name: str, given: str) -> web.FileField | None:
+        """The file of a parameter: uploaded in its own field, or referenced with attach://."""
+        return self.uploads.get(name) or self.uploads.get(given.removeprefix("attach://"))
 
 
 Method = Callable[[Call], Awaitable[object]]
 
 
-def read_room(call: Call) -> Room:
-    """The chat of the call; an unknown one is refused."""
-    if not call.params.text("chat_id"):
-        raise bad("chat_id is empty")
-    room = ROOM_BY_ID.get(call.params.whole("chat_id"))
-    if room is None:
-        raise bad("chat not found")
-    return room
-
-
-def read_formatted(call: Call, name: str = "text") -> FormattedText:
-    """The text of a call in its final form, formatted by its parse mode."""
-    source = call.params.text(name) or ""
-    mode = (call.params.text("parse_mode") or "").lower()
-    if mode == "html":
-        return tidy(parse_html(source))
-    if mode:
-        raise bad("unsupported parse_mode")  # Baza never uses the Markdown modes
-    return tidy(FormattedText(text=source))
-
-
-def read_reply(call: Call, room: Room) -> int | None:
-    """The id of the message to reply to; None without a reply."""
-    reply = call.params.record("reply_parameters")
-    if not reply:
-        return None
-    target = call.exchange.messages.find(room.chat_id, read_number(reply.get("message_id"), "message_id"))
-    if target is None and not reply.get("allow_sending_without_reply"):
-        raise bad("message to be replied not found")
-    return target.message_id if target else None
-
-
-def read_inline_markup(call: Call) -> str | None:
-    """The inline keyboard of an edit; no other kind is allowed there."""
-    markup = call.params.record("reply_markup")
-    if not markup:
-        return None
-    if "inline_keyboard" not in markup:
-        raise bad("inline keyboard expected")
-    return check_inline_keyboard(markup)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Markup:
-    """The reply_markup of a new message: an inline keyboard, or a change of the reply keyboard."""
-
-    inline: str | None = None
-    changes_keyboard: bool = False
-    keyboard: Json | None = None
-
-
-def read_markup(call: Call) -> Markup:
-    """The reply_markup of a call, checked by the rules for its kind of keyboard."""
-    markup = call.params.record("reply_markup")
-    if not markup:
-        return Markup()
-    if "inline_keyboard" in markup:
-        return Markup(inline=check_inline_keyboard(markup))
-    if "keyboard" in markup:
-        return Markup(changes_keyboard=True, keyboard=check_reply_keyboard(markup))
-    if markup.get("remove_keyboard"):
-        return Markup(changes_keyboard=True)
-    if markup.get("force_reply"):
-        return Markup(changes_keyboard=True, keyboard=markup)
-    raise bad("can't parse reply keyboard markup JSON object")
-
-
-def read_preview(call: Call) -> str | None:
-    """The link_preview_options as canonical JSON."""
-    options = call.params.record("link_preview_options")
-    return canonical(options) if options else None
+async def read_call(request: web.Request, exchange: Exchange) -> Call:
+    """All parameters of the request; the body overrides the query string."""
+    values: dict[str, object] = dict(request.query)
+    try:
+        if request.content_type == "application/json":
+            values |= json.loads(await request.text() or "{}")
+        elif request.can_read_body:
+            values |= await request.post()
+        uploads = {name: value for name, value in values.items() if isinstance(value, web.FileField)}
+        given = {name: value for name, value in values.items() if value is not None and name not in uploads}
+        return Call.model_validate({**given, "uploads": uploads, "exchange": exchange})
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        raise bad(f"invalid parameter {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+    except (ValueError, TypeError):
+        raise bad("can't parse JSON object") from None

@@ -7,17 +7,8 @@ files are those of Telegram's own servers.
 from dataclasses import replace
 from functools import partial
 
-from localchat.call import (
-    Call,
-    Method,
-    read_formatted,
-    read_inline_markup,
-    read_markup,
-    read_preview,
-    read_reply,
-    read_room,
-)
-from localchat.checks import TEXT_UNITS, bad, check_caption, check_text
+from localchat.call import Call, Method
+from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad, check_length, check_text
 from localchat.records import (
     BOT_ID,
     Attachment,
@@ -25,12 +16,10 @@ from localchat.records import (
     FormattedText,
     Json,
     Message,
-    Room,
     StoredFile,
     entity_json,
     file_json,
 )
-from localchat.text import utf16_length
 
 DRAFT_S = 30  # how long a draft stays visible (core.telegram.org/bots/api#sendmessagedraft)
 _ACTIONS = {
@@ -50,54 +39,54 @@ PHOTO_RATIO = 20
 
 async def send_message(call: Call) -> Json:
     """Send a text of the bot."""
-    room = read_room(call)
-    if not call.params.text("text"):
+    return post_from_bot(call, _text(call), None)
+
+
+def _text(call: Call) -> FormattedText:
+    if not call.text:
         raise bad("message text is empty")
-    formatted = read_formatted(call)
+    formatted = call.formatted(call.text)
     check_text(formatted)
-    return post_from_bot(call, room, formatted, None)
+    return formatted
 
 
-def post_from_bot(call: Call, room: Room, formatted: FormattedText, attachment: Attachment | None) -> Json:
+def post_from_bot(call: Call, formatted: FormattedText, attachment: Attachment | None) -> Json:
     """Post a checked message to the chat, with the reply and keyboard of the call."""
-    exchange, markup = call.exchange, read_markup(call)
+    exchange, markup, chat_id = call.exchange, call.reply_markup, call.room.chat_id
     view = exchange.post(
         Message(
-            chat_id=room.chat_id,
+            chat_id=chat_id,
             message_id=0,
             sender_id=BOT_ID,
             date=exchange.now(),
             text=formatted.text,
             entities=formatted.entities,
             attachment=attachment,
-            reply_to=read_reply(call, room),
-            markup=markup.inline,
-            preview=read_preview(call),
+            reply_to=call.reply_to,
+            markup=markup.inline if markup else None,
+            preview=call.preview,
         )
     )
-    if markup.changes_keyboard:
-        exchange.set_keyboard(room.chat_id, markup.keyboard)
+    if markup and markup.inline_keyboard is None:
+        exchange.set_keyboard(chat_id, markup.reply_keyboard)
     return view
 
 
 async def send_message_draft(call: Call) -> bool:
     """Show a growing preview in a private chat; it is not stored."""
-    room = read_room(call)
-    if room.kind != "private":
+    if call.room.kind != "private":
         raise bad("TEXTDRAFT_PEER_INVALID")
-    draft_id = call.params.whole("draft_id")
-    if not draft_id:
+    if not call.draft_id:
         raise bad("RANDOM_ID_INVALID")
-    formatted = read_formatted(call)
-    if utf16_length(formatted.text) > TEXT_UNITS:
-        raise bad("message is too long")
+    formatted = call.formatted(call.text)
+    check_length(formatted.text, TEXT_UNITS, "message is too long")
     shown: Json = {
         "text": formatted.text,
         "entities": [entity_json(entity) for entity in formatted.entities],
         "seconds": DRAFT_S,
-        "keep_on_stop": call.params.flag("keep_on_stop"),
+        "keep_on_stop": call.keep_on_stop,
     }
-    call.exchange.draft(room.chat_id, draft_id, shown, can_stop=call.params.flag("can_stop"))
+    call.exchange.draft(call.chat_id, call.draft_id, shown, can_stop=call.can_stop)
     return True
 
 
@@ -106,25 +95,30 @@ async def edit_message_text(call: Call) -> Json:
     message = _own_message(call)
     if message.attachment:
         raise bad("there is no text in the message to edit")
-    if not call.params.text("text"):
-        raise bad("message text is empty")
-    formatted = read_formatted(call)
-    check_text(formatted)
-    return _revise(call, message, formatted)
+    formatted = _text(call)
+    changed = replace(
+        message,
+        text=formatted.text,
+        entities=formatted.entities,
+        markup=call.inline_markup,
+        preview=call.preview,
+    )
+    if changed == message:
+        raise bad(_SAME)
+    return call.exchange.revise(replace(changed, edited=call.exchange.now()))
 
 
 async def edit_message_reply_markup(call: Call) -> Json:
     """Replace or remove the inline keyboard. The message does not count as edited."""
     message = _own_message(call)
-    changed = replace(message, markup=read_inline_markup(call))
+    changed = replace(message, markup=call.inline_markup)
     if changed == message:
         raise bad(_SAME)
     return call.exchange.revise(changed)
 
 
 def _own_message(call: Call) -> Message:
-    room = read_room(call)
-    message = call.exchange.messages.find(room.chat_id, call.params.whole("message_id"))
+    message = call.exchange.messages.find(call.room.chat_id, call.message_id)
     if message is None:
         raise bad("message to edit not found")
     if message.sender_id != BOT_ID:
@@ -132,33 +126,18 @@ def _own_message(call: Call) -> Message:
     return message
 
 
-def _revise(call: Call, message: Message, formatted: FormattedText) -> Json:
-    changed = replace(
-        message,
-        text=formatted.text,
-        entities=formatted.entities,
-        markup=read_inline_markup(call),
-        preview=read_preview(call),
-    )
-    if changed == message:
-        raise bad(_SAME)
-    return call.exchange.revise(replace(changed, edited=call.exchange.now()))
-
-
 async def delete_message(call: Call) -> bool:
     """Delete one message, of the bot or a person."""
-    room = read_room(call)
-    if not call.exchange.remove(room.chat_id, call.params.whole("message_id")):
+    if not call.exchange.remove(call.room.chat_id, call.message_id):
         raise bad("message to delete not found")
     return True
 
 
 async def send_chat_action(call: Call) -> bool:
     """Show «печатает…» for five seconds, or until the next message."""
-    room, action = read_room(call), call.params.text("action") or ""
-    if action not in _ACTIONS:
+    if call.action not in _ACTIONS:
         raise bad("wrong parameter action in request")
-    call.exchange.hub.tell_pages({"type": "action", "chat_id": room.chat_id, "action": action})
+    call.exchange.hub.tell_pages({"type": "action", "chat_id": call.room.chat_id, "action": call.action})
     return True
 
 
@@ -170,21 +149,16 @@ _TOO_OLD = "query is too old and response timeout expired or query ID is invalid
 
 async def answer_callback_query(call: Call) -> bool:
     """Answer a button press, once and within `QUERY_LIVES_S`."""
-    text = call.params.text("text") or ""
-    if utf16_length(text) > ANSWER_UNITS:
-        raise bad("MESSAGE_TOO_LONG")
-    query = call.exchange.messages.take_query(call.params.text("callback_query_id") or "")
+    check_length(call.text, ANSWER_UNITS, "MESSAGE_TOO_LONG")
+    query = call.exchange.messages.take_query(call.callback_query_id)
     if query is None or call.exchange.clock() - query.pressed_at > QUERY_LIVES_S:
         raise bad(_TOO_OLD)
     call.exchange.hub.tell_pages(
         {
             "type": "answer",
-            "chat_id": query.chat_id,
-            "message_id": query.message_id,
-            "user_id": query.user_id,
-            "query_id": query.query_id,
-            "text": text,
-            "alert": call.params.flag("show_alert"),
+            **{name: getattr(query, name) for name in ("chat_id", "message_id", "user_id", "query_id")},
+            "text": call.text,
+            "alert": call.show_alert,
         }
     )
     return True
@@ -192,23 +166,21 @@ async def answer_callback_query(call: Call) -> bool:
 
 async def _send(kind: FileKind, call: Call) -> Json:
     """A new message with a file."""
-    room = read_room(call)
-    formatted = read_formatted(call, "caption")
-    check_caption(formatted)
-    file = _read_file(call, kind)
+    formatted = call.formatted(call.caption)
+    check_length(formatted.text, CAPTION_UNITS, "message caption is too long")
+    file = _read_file(call, kind, call.photo if kind == "photo" else call.document)
     if kind == "photo":
         _check_photo(file)
-    return post_from_bot(call, room, formatted, Attachment(kind=kind, file=file))
+    return post_from_bot(call, formatted, Attachment(kind=kind, file=file))
 
 
-def _read_file(call: Call, kind: FileKind) -> StoredFile:
-    upload = call.params.upload(kind)
+def _read_file(call: Call, kind: FileKind, given: str) -> StoredFile:
+    upload = call.upload(kind, given)
     if upload is not None:
         saved = call.exchange.files.save(upload.file, name=upload.filename, mime=upload.content_type, kind=kind)
         if not saved.size:
             raise bad("file must be non-empty")
         return saved
-    given = call.params.text(kind)
     if not given:
         raise bad(f"there is no {kind} in the request")
     file = call.exchange.files.find(given)
@@ -229,7 +201,7 @@ def _check_photo(file: StoredFile) -> None:
 
 async def get_file(call: Call) -> Json:
     """The file's path for the download route."""
-    file = call.exchange.files.find(call.params.text("file_id") or "")
+    file = call.exchange.files.find(call.file_id)
     if file is None:
         raise bad("invalid file_id")
     if file.size > GET_FILE_BYTES:
@@ -239,13 +211,11 @@ async def get_file(call: Call) -> Json:
 
 async def copy_message(call: Call) -> Json:
     """A new message with the content of another one, in the same chat."""
-    room = read_room(call)
-    source, number = call.params.whole("from_chat_id"), call.params.whole("message_id")
-    original = call.exchange.messages.find(source or 0, number or 0)
-    if original is None or original.chat_id != room.chat_id:
+    original = call.exchange.messages.find(call.from_chat_id, call.message_id)
+    if original is None or original.chat_id != call.room.chat_id:
         raise bad("message to copy not found")
     formatted = FormattedText(text=original.text, entities=original.entities)
-    copied = post_from_bot(call, room, formatted, original.attachment)
+    copied = post_from_bot(call, formatted, original.attachment)
     return {"message_id": copied["message_id"]}
 
 

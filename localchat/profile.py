@@ -5,11 +5,10 @@ In: calls. Out: profiles as JSON; the bot's commands and descriptions are stored
 
 from functools import partial
 
-from localchat.call import Call, Method, read_room
-from localchat.checks import bad, check_commands
+from localchat.call import Call, Method
+from localchat.checks import bad, check_length
 from localchat.exchange import Exchange
 from localchat.records import ACCOUNTS, BOT, BOT_ID, Json, account_json
-from localchat.text import utf16_length
 
 _TEXTS = {"description": 512, "short_description": 120}  # units at most
 _OWNER = 1001  # the person who is the creator of the group
@@ -30,12 +29,11 @@ async def get_me(call: Call) -> Json:
 
 async def set_my_commands(call: Call) -> bool:
     """Store the menu of a language."""
-    commands = check_commands(call.params.json("commands"))
-    call.exchange.values.put(f"commands {call.params.text('language_code') or ''}", commands or None)
-    return _profile_changed(call)
+    return _changed(call, "commands", [command.model_dump() for command in call.commands or ()])
 
 
-def _profile_changed(call: Call) -> bool:
+def _changed(call: Call, name: str, value: object) -> bool:
+    call.exchange.values.put(f"{name} {call.language_code}", value or None)
     call.exchange.hub.tell_pages({"type": "profile"})
     return True
 
@@ -47,11 +45,9 @@ def commands_for(exchange: Exchange, user_id: int) -> object:
 
 
 async def _set_text(name: str, call: Call) -> bool:
-    text = call.params.text(name) or ""
-    if utf16_length(text) > _TEXTS[name]:
-        raise bad(f"BOT_{name.upper()}_TOO_LONG")
-    call.exchange.values.put(f"{name} {call.params.text('language_code') or ''}", text or None)
-    return _profile_changed(call)
+    text = call.description or call.short_description
+    check_length(text, _TEXTS[name], f"BOT_{name.upper()}_TOO_LONG")
+    return _changed(call, name, text)
 
 
 def profile_text(exchange: Exchange, name: str, language: str) -> str:
@@ -61,11 +57,10 @@ def profile_text(exchange: Exchange, name: str, language: str) -> str:
 
 async def get_chat_member(call: Call) -> Json:
     """The status of a member: `_OWNER` is the creator; the bot and other people are members."""
-    room, user_id = read_room(call), call.params.whole("user_id")
-    if user_id not in (*room.people, BOT_ID):
+    if call.user_id not in (*call.room.people, BOT_ID):
         raise bad("PARTICIPANT_ID_INVALID")
-    user = account_json(ACCOUNTS[user_id])
-    if user_id == _OWNER:
+    user = account_json(ACCOUNTS[call.user_id])
+    if call.user_id == _OWNER:
         return {"status": "creator", "user": user, "is_anonymous": False}
     return {"status": "member", "user": user}
 

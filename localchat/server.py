@@ -19,7 +19,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from localchat import messages, profile, updates
-from localchat.call import Call, Method, read_params
+from localchat.call import Method, read_call
 from localchat.checks import Refused
 from localchat.exchange import Exchange
 from localchat.people import PeopleApi, tell_refusals
@@ -204,7 +204,7 @@ class BotApi:
         method = METHODS.get(request.match_info["method"].lower())
         if method is None:
             raise Refused("Not Found", code=404)
-        return await method(Call(params=await read_params(request), exchange=self._exchange))
+        return await method(await read_call(request, self._exchange))
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         file = self._exchange.files.find_by_path(request.match_info["path"])
@@ -218,7 +218,5 @@ class BotApi:
 
 
 def _refusal(refusal: Refused) -> web.Response:
-    body: dict[str, object] = {"ok": False, "error_code": refusal.code, "description": refusal.description}
-    if refusal.retry_after is not None:
-        body["parameters"] = {"retry_after": refusal.retry_after}
+    body = {"ok": False, "error_code": refusal.code, "description": refusal.description}
     return web.json_response(body, status=refusal.code)

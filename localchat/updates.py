@@ -17,15 +17,14 @@ async def get_updates(call: Call) -> Sequence[Json]:
     """Acknowledge all updates before `offset`, then return the rest or wait for more. The kinds of `allowed_updates`
     stay in force until others are given; an empty list means the default ones. Raises Refused when a newer poll
     replaces this one."""
-    exchange, params = call.exchange, call.params
-    if isinstance(allowed := params.json("allowed_updates"), list):
-        exchange.values.put("allowed_updates", allowed)
-    exchange.updates.acknowledge(params.whole("offset"))
-    limit = min(max(params.whole("limit", LIMIT), 1), LIMIT)
+    exchange = call.exchange
+    if call.allowed_updates is not None:
+        exchange.values.put("allowed_updates", call.allowed_updates)
+    exchange.updates.acknowledge(call.offset)
     hub, woken = exchange.hub, asyncio.Event()
     hub.wake_bot()
     hub.poll = woken
-    seconds = min(max(params.whole("timeout"), 0), POLL_S)
+    seconds = min(max(call.timeout, 0), POLL_S)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while seconds and hub.poll is woken and not hub.closed and not exchange.updates.pending(limit=1):
@@ -34,7 +33,7 @@ async def get_updates(call: Call) -> Sequence[Json]:
     if hub.poll is not woken:
         sentence = "terminated by other getUpdates request; make sure that only one bot instance is running"
         raise Refused(f"Conflict: {sentence}", code=409)
-    return exchange.updates.pending(limit=limit)
+    return exchange.updates.pending(limit=min(max(call.limit, 1), LIMIT))
 
 
 async def delete_webhook(_: Call) -> bool:
