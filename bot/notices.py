@@ -119,7 +119,9 @@ class NoticeLoop:
         """What becomes due meanwhile is due once more when this is confirmed."""
         async with self._order.setdefault(chat, asyncio.Lock()):
             await asyncio.sleep(self._shown_at.get(chat, 0.0) + self._chat_pause_s - time.monotonic())
-            self._shown_at[chat] = time.monotonic()
+            now = time.monotonic()
+            self._shown_at = {other: at for other, at in self._shown_at.items() if now - at < self._chat_pause_s}
+            self._shown_at[chat] = now
             await self._show_and_confirm(self._taken[batch])
             del self._taken[batch]
 
