@@ -132,7 +132,7 @@ def _answer(request: Request, connection: socket.socket, stream: BufferedReader)
     try:
         tell_pages.set(_tell(connection))
         with _reported_cpu_limit():
-            for piece in _within_limit(TASKS[request.task](request, stream), request):
+            for piece in _within_limit(_work(request, stream), request):
                 connection.sendall(piece)
     # The outermost handler of a process that meets files made to break parsers: any error is the file's fault.
     except (Exception, _CpuTimeSpent) as error:
@@ -140,50 +140,33 @@ def _answer(request: Request, connection: socket.socket, stream: BufferedReader)
         connection.sendall(codec.encode_failure(_refusal(error, request.name)))
 
 
-def _parse_file(request: Request, _: BufferedReader) -> Iterator[bytes]:
+def _work(request: Request, stream: BufferedReader) -> Iterable[bytes]:
+    path = Path(request.path)
+    match request.task:
+        case Task.PARSE:
+            return _parsed(path, request)
+        case Task.DRAW_PAGE:
+            return codec.encode_picture(draw_page(path, request.page))
+        case Task.OPEN_PICTURE:
+            return codec.encode_picture(open_picture(path, request.page, name=request.name))
+        case Task.UNPACK:
+            limits = {"members": request.members, "total_bytes": request.total_bytes}
+            return [to_line(unpack(path, name=request.name, folder=Path(request.folder), **limits))]
+        case Task.CUT:  # passages go out while blocks come in
+            if request.sizes is None:
+                raise ValueError("no sizes")
+            lines = iter(stream.readline, b"\n")
+            return passage_lines((block for line in lines for block in codec.decode_blocks(line)), request.sizes)
+
+
+def _parsed(path: Path, request: Request) -> Iterator[bytes]:
     """A document, and its passages if their sizes are given: none of a book, which is cut under limits of its own, or
     of pages that are still to be read."""
-    document = parse_file(Path(request.path), name=request.name, media_type=request.media_type)
+    document = parse_file(path, name=request.name, media_type=request.media_type)
     yield from codec.encode_document(document)
     if request.sizes:
         is_text = isinstance(document.blocks, tuple) and not document.pages_without_text
         yield from passage_lines(document.blocks if is_text else (), request.sizes)
-
-
-def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
-    return codec.encode_picture(draw_page(Path(request.path), request.page))
-
-
-def _open_picture(request: Request, _: BufferedReader) -> Iterable[bytes]:
-    return codec.encode_picture(open_picture(Path(request.path), request.page, name=request.name))
-
-
-def _unpack(request: Request, _: BufferedReader) -> Iterable[bytes]:
-    listing = unpack(
-        Path(request.path),
-        name=request.name,
-        folder=Path(request.folder),
-        members=request.members,
-        total_bytes=request.total_bytes,
-    )
-    return [to_line(listing)]
-
-
-def _cut(request: Request, stream: BufferedReader) -> Iterable[bytes]:
-    """Passages go out while blocks come in."""
-    if request.sizes is None:
-        raise ValueError("no sizes")
-    blocks = (block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line))
-    return passage_lines(blocks, request.sizes)
-
-
-TASKS: dict[Task, Callable[[Request, BufferedReader], Iterable[bytes]]] = {
-    Task.PARSE: _parse_file,
-    Task.DRAW_PAGE: _draw_page,
-    Task.OPEN_PICTURE: _open_picture,
-    Task.UNPACK: _unpack,
-    Task.CUT: _cut,
-}
 
 
 def _tell(connection: socket.socket) -> Tell:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from functools import lru_cache
-from itertools import chain, count, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 
 from domain.locator import Locator
@@ -23,6 +23,7 @@ from ingestion.parsers.encodings import text_lines
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import MOST_NAMES, Outline, render_table
 from ingestion.records import BlockKind, Document
+from ingestion.spool import in_portions
 
 DELIMITERS = (";", "\t", ",", "|")  # on a tie the first wins: commas also occur in decimals and sentences
 SAMPLE_CHARACTERS = 64 * 1024
@@ -60,8 +61,7 @@ class Shape(Enum):
 
     NUMBER = "number"
     DATE = "date"
-    TIME = "time"
-    MOMENT = "moment"
+    MOMENT = "moment"  # with its hour
     DURATION = "duration"
 
 
@@ -86,7 +86,7 @@ def read_format(code: str) -> NumberFormat:
         return NumberFormat(shape=Shape.DURATION)
     letters = set(bare.lower().replace("general", ""))
     if letters & set("dyhs") or "mm" in bare.lower():
-        return NumberFormat(shape=_shape_of(letters))
+        return NumberFormat(shape=Shape.MOMENT if letters & set("hs") else Shape.DATE)
     digits = _DIGITS.search(section)
     if digits is None:
         return NumberFormat()
@@ -130,13 +130,6 @@ def _section_of(code: str) -> str:
     return found.group() if found else code
 
 
-def _shape_of(letters: set[str]) -> Shape:
-    has_day, has_hour = bool(letters & set("dy")), bool(letters & set("hs"))
-    if has_hour:
-        return Shape.MOMENT if has_day else Shape.TIME
-    return Shape.DATE
-
-
 def _unit(part: str) -> str:
     words = "".join(one or other for one, other in _LITERAL.findall(part))
     return " ".join(words.split()) or "".join(mark for mark in part if mark in "$€£₽¥₴₸")
@@ -146,16 +139,10 @@ def _show_moment(days: float, shape: Shape) -> str | None:
     if not 0 <= days <= LAST_DAY:
         return None
     moment = EPOCH + timedelta(seconds=round(days * 86_400))
-    if shape is Shape.TIME:
-        return _clock(moment) if days < 1 else f"{moment.date().isoformat()} {_clock(moment)}"
-    is_midnight = (moment.hour, moment.minute, moment.second) == (0, 0, 0)
-    if shape is Shape.DATE or is_midnight:
-        return moment.date().isoformat()
-    return f"{moment.date().isoformat()} {_clock(moment)}"
-
-
-def _clock(moment: datetime) -> str:
-    return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
+    day, clock = moment.date().isoformat(), moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
+    if shape is Shape.DATE or (days >= 1 and clock == "00:00"):
+        return day
+    return clock if days < 1 else f"{day} {clock}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -171,8 +158,9 @@ def add_sheet(outline: Outline, rows: Iterable[SheetRow]) -> None:
     """Add all rows of one sheet, in order. Empty rows may be omitted."""
     place = outline.place
     header: SheetRow | None = None
-    for table in _split_at_gaps(rows):
-        header = _add_table(outline, table, place, header)
+    runs = groupby(enumerate(rows), key=lambda numbered: numbered[1].number - numbered[0])
+    for _, run in runs:  # of rows without an empty one between
+        header = _add_table(outline, (row for _, row in run), place, header)
     outline.place = place
 
 
@@ -184,24 +172,6 @@ def column_name(column: int) -> str:
         column, letter = divmod(column - 1, LETTERS)
         name = chr(ord("A") + letter) + name
     return name
-
-
-def _split_at_gaps(rows: Iterable[SheetRow]) -> Iterator[Iterator[SheetRow]]:
-    """Runs of rows without an empty one between; each must be consumed before the next."""
-    waiting = iter(rows)
-    following = next(waiting, None)
-
-    def stretch(row: SheetRow) -> Iterator[SheetRow]:
-        nonlocal following
-        for number in count(row.number + 1):
-            yield row
-            following = next(waiting, None)
-            if following is None or following.number != number:
-                return
-            row = following
-
-    while following is not None:
-        yield stretch(following)
 
 
 def _add_table(
@@ -219,7 +189,8 @@ def _add_table(
         _add_titles(outline, titles, place)
         return header_above
     _add_titles(outline, titles[:-MOST_NAMES], place)
-    for block in _in_blocks(header, body, rows):
+    known = body or [*islice(rows, 1)] or [header]
+    for block in in_portions(chain(known, rows), _length, limit=BLOCK_CHARACTERS):
         for title in titles[-MOST_NAMES:]:
             _add_title(outline, title, place)
         _add_block(outline, header, block, place)
@@ -249,17 +220,6 @@ def _add_title(outline: Outline, row: SheetRow, place: Locator) -> None:
     outline.name_table(" ".join(row.cells.values()))
 
 
-def _in_blocks(header: SheetRow, first: list[SheetRow], rows: Iterator[SheetRow]) -> Iterator[list[SheetRow]]:
-    block, characters = list(first), sum(map(_length, first))
-    for row in rows:
-        if characters >= BLOCK_CHARACTERS:
-            yield block
-            block, characters = [], 0
-        block.append(row)
-        characters += _length(row)
-    yield block or [header]
-
-
 def _add_block(outline: Outline, header: SheetRow, rows: list[SheetRow], place: Locator) -> None:
     columns = sorted({column for row in (header, *rows) for column in row.cells})[:MOST_COLUMNS]
     shown = rows if rows == [header] else [header, *rows]
@@ -277,11 +237,11 @@ def _length(row: SheetRow) -> int:
 
 def parse_csv(path: Path, info: FileInfo) -> Document:
     """Row numbers count the file's own records, including empty ones."""
-    lines = text_lines(path)
-    first = list(_beginning(lines))
+    portions = in_portions(text_lines(path), len, limit=SAMPLE_CHARACTERS)
+    first = next(portions, [])
     stated = _STATED_DELIMITER.match(first[0]) if first else None
     delimiter = stated.group(1) if stated else _guess_delimiter("".join(first)[:SAMPLE_CHARACTERS])
-    content = chain(first[1:] if stated else first, lines)
+    content = chain(first[1:] if stated else first, chain.from_iterable(portions))
     if delimiter is None:
         return plain_text.read_lines(content, name=info.name)
     outline = Outline()
@@ -289,18 +249,10 @@ def parse_csv(path: Path, info: FileInfo) -> Document:
     return outline.document(info.name)
 
 
-def _beginning(lines: Iterator[str]) -> Iterator[str]:
-    """Enough lines to guess the delimiter; the rest stays in `lines`."""
-    chars = 0
-    while chars < SAMPLE_CHARACTERS and (line := next(lines, None)) is not None:
-        chars += len(line)
-        yield line
-
-
 def _guess_delimiter(sample: str) -> str | None:
     """The delimiter with which most rows have the same number of columns, at least two; None when there is none."""
     scores = {delimiter: _score(sample, delimiter) for delimiter in DELIMITERS}
-    best = max(DELIMITERS, key=lambda delimiter: scores[delimiter])
+    best = max(scores, key=scores.__getitem__)
     return best if scores[best] > 0 else None
 
 

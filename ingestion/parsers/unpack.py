@@ -16,10 +16,9 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from email.message import EmailMessage
-from functools import partial
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import IO, cast
@@ -67,21 +66,23 @@ class Sink:
     refused: list[str] = field(default_factory=list)
     encrypted: list[str] = field(default_factory=list)
 
-    def take(self, name: str, *, stated_bytes: int, pieces: Callable[[], Iterator[bytes]]) -> None:
+    def take(self, name: str, source: IO[bytes], *, stated_bytes: int = 0) -> None:
         """Write a file; one too large, or one too many, is only listed. Content that was taken already is dropped."""
         shown = tidy_name(name)
+        limit = min(LARGEST_MEMBER_BYTES, self.total_bytes)
         if is_unmentioned(shown):
             return
-        limit = min(LARGEST_MEMBER_BYTES, self.total_bytes)
         if len(self.written) >= self.members or stated_bytes > limit:
             self.refused.append(shown)
             return
-        self._write(shown, pieces(), limit)
+        with source:
+            self._write(shown, source, limit)
 
-    def take_if_whole(self, name: str, *, stated_bytes: int, pieces: Callable[[], Iterator[bytes]]) -> None:
-        """The same; a broken file, too, is only listed."""
+    @contextmanager
+    def listing_damage(self, name: str) -> Iterator[None]:
+        """A file that turns out broken is only listed."""
         try:
-            self.take(name, stated_bytes=stated_bytes, pieces=pieces)
+            yield
         except UNPACKING_DAMAGE:
             self.leave_out(name, self.refused)
 
@@ -94,12 +95,12 @@ class Sink:
         """Everything taken and listed; if there are too many names, the last one tells how many more."""
         return Listing(members=tuple(self.written), refused=_named(self.refused), encrypted=_named(self.encrypted))
 
-    def _write(self, name: str, pieces: Iterator[bytes], limit: int) -> None:
+    def _write(self, name: str, source: IO[bytes], limit: int) -> None:
         number = len(self.written) + 1
         path = self.folder / str(number)
         digest, size = hashlib.sha256(), 0
         with path.open("wb") as target:
-            for piece in pieces:
+            while piece := source.read(PIECE_BYTES):
                 size += len(piece)
                 self.total_bytes = max(0, self.total_bytes - len(piece))  # even when the file turns out damaged
                 if size > limit:  # the size stated in the archive was wrong
@@ -131,12 +132,6 @@ def is_unmentioned(name: str) -> bool:
     return file in UNMENTIONED_FILES or file.startswith("._") or not UNMENTIONED_FOLDERS.isdisjoint(folders)
 
 
-def _pieces(source: IO[bytes]) -> Iterator[bytes]:
-    with source:
-        while piece := source.read(PIECE_BYTES):
-            yield piece
-
-
 def unpack_outlook(path: Path, sink: Sink) -> None:
     """Take the attachments of an MSG file. Letters and objects embedded in Outlook's own format are only listed."""
     # Imported here: the import takes 160 ms, and few files are of this kind.
@@ -147,7 +142,7 @@ def unpack_outlook(path: Path, sink: Sink) -> None:
         if content is None:
             sink.refused.append(name)
         else:
-            sink.take(name, stated_bytes=len(content), pieces=partial(iter, (content,)))
+            sink.take(name, BytesIO(content), stated_bytes=len(content))
 
 
 def unpack(path: Path, *, name: str, folder: Path, members: int, total_bytes: int) -> Listing:
@@ -170,17 +165,14 @@ def _unpack(path: Path, name: str, sink: Sink) -> None:
     match glance(path):
         case FileKind.EMAIL:
             for attached, part in attachments(open_letter(path)):
-                sink.take_if_whole(attached, stated_bytes=0, pieces=partial(_content, part))
+                with sink.listing_damage(attached):
+                    sink.take(attached, BytesIO(content_of(part)))
         case FileKind.OUTLOOK:
             unpack_outlook(path, sink)
         case _ if zipfile.is_zipfile(path):
             unpack_zip(path, sink)
         case _:
             unpack_packed(path, sink, name=name)
-
-
-def _content(part: EmailMessage) -> Iterator[bytes]:
-    yield content_of(part)
 
 
 def unpack_zip(path: Path, sink: Sink) -> None:
@@ -195,18 +187,14 @@ def unpack_zip(path: Path, sink: Sink) -> None:
             if member.is_dir() or stat.S_ISLNK(member.external_attr >> UNIX_MODE_SHIFT):
                 continue
             # The local header may be longer: it is a lower bound of the member's end.
-            if member.header_offset + LOCAL_HEADER_BYTES + member.compress_size > followed_at.get(
-                member.header_offset, math.inf
-            ):
+            least_end = member.header_offset + LOCAL_HEADER_BYTES + member.compress_size
+            if least_end > followed_at.get(member.header_offset, math.inf):
                 sink.leave_out(name, sink.refused)
             elif member.flag_bits & ENCRYPTED_FLAG:
                 sink.leave_out(name, sink.encrypted)
             else:
-                sink.take_if_whole(name, stated_bytes=member.file_size, pieces=partial(_member, archive, member))
-
-
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    yield from _pieces(archive.open(member))
+                with sink.listing_damage(name):
+                    sink.take(name, archive.open(member), stated_bytes=member.file_size)
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
@@ -227,7 +215,7 @@ def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
     elif not _unpack_packed_tar(reader, path, sink):
         packed = PurePath(name)
         inside = packed.stem if packed.suffix.lower() in PACKED_ENDINGS and packed.stem else name
-        sink.take(inside, stated_bytes=0, pieces=lambda: _pieces(cast("IO[bytes]", reader(path))))
+        sink.take(inside, cast("IO[bytes]", reader(path)))
 
 
 def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink) -> bool:
@@ -249,7 +237,8 @@ def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
     for member in archive:
         content = archive.extractfile(member) if member.isreg() else None
         if content is not None:
-            sink.take_if_whole(member.name, stated_bytes=member.size, pieces=partial(_pieces, content))
+            with sink.listing_damage(member.name):
+                sink.take(member.name, content, stated_bytes=member.size)
 
 
 class _Capped:

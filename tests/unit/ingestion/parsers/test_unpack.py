@@ -103,7 +103,7 @@ def test_files_beyond_the_limits_are_named(tmp_path: Path) -> None:
 
 def test_a_stated_size_that_is_a_lie_is_no_way_around(tmp_path: Path) -> None:
     sink = Sink(folder=tmp_path, members=2, total_bytes=100)
-    sink.take("a", stated_bytes=1, pieces=lambda: iter([b"x" * 10_000_000]))
+    sink.take("a", io.BytesIO(b"x" * 10_000_000), stated_bytes=1)
     assert (sink.written, sink.refused, sink.total_bytes) == ([], ["a"], 0)
 
 
@@ -185,6 +185,6 @@ def test_a_million_files_are_not_all_named(sink: Sink) -> None:
     """Their names would go into each live message's row; that of 20 MB of empty files has some hundred MB."""
     sink.members = 0
     for number in range(MOST_NAMED + 234):
-        sink.take(f"{number}.txt", stated_bytes=0, pieces=lambda: iter(()))
+        sink.take(f"{number}.txt", io.BytesIO())
     refused = sink.listing().refused
     assert (len(refused), refused[-1]) == (MOST_NAMED + 1, "… (+234)")
