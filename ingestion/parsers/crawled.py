@@ -9,7 +9,7 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,12 +29,8 @@ REPEATED_ON = 0.6  # share of the pages
 TIME_SHARE = 0.7  # of the process's time limit; the rest is for assembling and sending
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadPage:
-    """A page and its address."""
-
-    url: str
-    document: Document
+Page = tuple[str, Document]
+"""Its address, and what it says."""
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -43,10 +39,10 @@ def parse(path: Path, info: FileInfo) -> Document:
     pages = _without_repetitions(_distinct(_read_pages(path, unread)))
     if not pages:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail=f"{len(unread)} pages unread")
-    blocks = tuple(block for page in pages for block in chapter(page.document, url=page.url))
-    authors = {page.document.author for page in pages}
+    blocks = tuple(block for url, page in pages for block in chapter(page, url=url))
+    authors = {page.author for _, page in pages}
     return Document(
-        title=pages[0].document.title,
+        title=pages[0][1].title,
         blocks=blocks,
         language=language_of(blocks),
         author=authors.pop() if len(authors) == 1 else None,
@@ -55,7 +51,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     )
 
 
-def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[ReadPage]:
+def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[Page]:
     """Pages with text; galleries and the like are skipped, and pages behind a wall are added to `unread`."""
     soft, _ = resource.getrlimit(resource.RLIMIT_CPU)  # what the parsing process has set itself; none in tests
     ends_at = math.inf if soft == resource.RLIM_INFINITY else time.monotonic() + soft * TIME_SHARE
@@ -65,7 +61,7 @@ def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[ReadPage]:
         elif time.monotonic() > ends_at:
             unread.append(UnreadPart(name=record.url, code=FailureCode.FILE_TOO_SLOW))
         elif (document := _read(record, unread)) is not None:
-            yield ReadPage(url=record.url, document=document)
+            yield record.url, document
 
 
 def _read(page: SitePage, unread: list[UnreadPart]) -> Document | None:
@@ -77,26 +73,25 @@ def _read(page: SitePage, unread: list[UnreadPart]) -> Document | None:
         return None
 
 
-def _distinct(pages: Iterable[ReadPage]) -> list[ReadPage]:
-    kept: list[tuple[ReadPage, frozenset[int]]] = []
-    for page in pages:
-        words = " ".join(block.text for block in page.document.blocks).casefold().split()
+def _distinct(pages: Iterable[Page]) -> list[Page]:
+    kept: list[tuple[Page, frozenset[int]]] = []
+    for url, page in pages:
+        words = " ".join(block.text for block in page.blocks).casefold().split()
         starts = range(max(1, len(words) - SHINGLE_WORDS + 1))
         shingles = frozenset(hash(tuple(words[start : start + SHINGLE_WORDS])) for start in starts)
         if not any(len(shingles & others) >= ALIKE * len(shingles | others) for _, others in kept):
-            kept.append((page, shingles))
+            kept.append(((url, page), shingles))
     return [page for page, _ in kept]
 
 
-def _without_repetitions(pages: Sequence[ReadPage]) -> list[ReadPage]:
+def _without_repetitions(pages: Sequence[Page]) -> list[Page]:
     """Drop blocks that stand on most pages: offers, addresses, notices that extraction took for text."""
     if len(pages) < FEWEST_PAGES:
         return list(pages)
-    seen = Counter(text for page in pages for text in {block.text for block in page.document.blocks})
+    seen = Counter(text for _, page in pages for text in {block.text for block in page.blocks})
     repeated = {text for text, times in seen.items() if times > REPEATED_ON * len(pages)}
-    cleaned: list[ReadPage] = []
-    for page in pages:
-        blocks = tuple(block for block in page.document.blocks if block.text not in repeated)
-        if blocks:
-            cleaned.append(replace(page, document=replace(page.document, blocks=blocks)))
-    return cleaned
+    own = (
+        (url, replace(page, blocks=tuple(block for block in page.blocks if block.text not in repeated)))
+        for url, page in pages
+    )
+    return [(url, page) for url, page in own if page.blocks]

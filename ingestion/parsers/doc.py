@@ -8,8 +8,8 @@ still have many such files.
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -41,10 +41,6 @@ _SPELLED = str.maketrans({"\x0b": "\n", "\x1e": "-", "\x1f": None})
 _UNSPELLED = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 
-class BadDoc(ValueError):
-    """The tables contradict each other, or the file is too short for them."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ParagraphFacts:
     """Properties of a paragraph."""
@@ -63,53 +59,13 @@ class _Piece(NamedTuple):
     width: int  # bytes per character
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocText:
-    """The characters of the file, and their positions in it."""
-
-    body: str
-    others: tuple[str, ...]  # notes, end notes, text boxes
-    _pieces: Sequence[_Piece]
-    _starts: Sequence[int] = field(default=())  # bytes at which paragraphs begin
-    _facts: Sequence[ParagraphFacts] = field(default=())
-
-    def facts(self, position: int) -> ParagraphFacts:
-        """Properties of the paragraph with the body's character at `position`."""
-        index = bisect_right(self._pieces, position, key=lambda piece: piece.first) - 1
-        first, _, offset, width = self._pieces[index]
-        found = bisect_right(self._starts, offset + (position - first) * width) - 1
-        return self._facts[found] if found >= 0 else ParagraphFacts()
-
-
-def read_doc(document: bytes, table: bytes) -> DocText:
-    """Raises BadDoc, also for Word 95 and older."""
-    if _number(document, 0, 2) != MAGIC or _number(document, 2, 2) < FIRST_UNICODE_VERSION:
-        raise BadDoc("not a file of Word 97 to 2003")
-    pieces = list(_pieces(_table(document, table, PIECE_TABLE_AT)))
-    if sum(piece.end - piece.first for piece in pieces) > len(document):
-        raise BadDoc("more characters than bytes")
-    text = "".join(_decode(document, piece) for piece in pieces)
-    lengths = struct.unpack_from("<7I", document, LENGTHS_AT)
-    body, notes, _, _, _, end_notes, boxes = accumulate(lengths)
-    starts, facts = _read_facts(document, _table(document, table, PAPX_TABLE_AT))
-    return DocText(
-        body=text[: lengths[0]],
-        others=(text[body:notes], text[end_notes - lengths[5] : end_notes], text[end_notes:boxes]),
-        _pieces=pieces or [_Piece(first=0, end=0, offset=0, width=1)],
-        _starts=starts,
-        _facts=facts,
-    )
-
-
-def _number(data: bytes, at: int, size: int) -> int:
-    piece = data[at : at + size]
-    if len(piece) < size:
-        raise BadDoc("the file ends early")
-    return int.from_bytes(piece, "little")
+def _number(data: bytes, at: int, form: str = "<I") -> int:
+    """Raises struct.error where the file ends early."""
+    return int(struct.unpack_from(form, data, at)[0])
 
 
 def _table(document: bytes, table: bytes, at: int) -> bytes:
-    start, size = _number(document, at, 4), _number(document, at + 4, 4)
+    start, size = _number(document, at), _number(document, at + 4)
     return table[start : start + size]
 
 
@@ -117,15 +73,15 @@ def _pieces(clx: bytes) -> Iterator[_Piece]:
     """2.9.38 Clx: property lists, then the piece table (2.8.35)."""
     at = 0
     while at < len(clx) and clx[at] == 1:
-        at += 3 + _number(clx, at + 1, 2)
+        at += 3 + _number(clx, at + 1, "<H")
     if at >= len(clx) or clx[at] != 2:
-        raise BadDoc("no piece table")
-    size = _number(clx, at + 1, 4)
+        raise ValueError("no piece table")
+    size = _number(clx, at + 1)
     table = clx[at + 5 : at + 5 + size]
     count = (len(table) - 4) // 12
     for index in range(count):
-        first, end = _number(table, 4 * index, 4), _number(table, 4 * index + 4, 4)
-        place = _number(table, 4 * (count + 1) + 8 * index + 2, 4)
+        first, end = _number(table, 4 * index), _number(table, 4 * index + 4)
+        place = _number(table, 4 * (count + 1) + 8 * index + 2)
         width = 1 if place & COMPRESSED_FLAG else 2
         if end > first:
             yield _Piece(first=first, end=end, offset=(place & ~COMPRESSED_FLAG) * width // 2, width=width)
@@ -138,17 +94,14 @@ def _decode(document: bytes, piece: _Piece) -> str:
     return text.ljust(length, "\0")[:length]
 
 
-def _read_facts(document: bytes, table: bytes) -> tuple[list[int], list[ParagraphFacts]]:
-    """2.8.6 PlcBtePapx: pages with paragraphs, sorted by byte."""
+def _read_facts(document: bytes, table: bytes) -> Iterator[tuple[int, ParagraphFacts]]:
+    """2.8.6 PlcBtePapx: pages with paragraphs, each with the byte at which it begins."""
     count = (len(table) - 4) // 8
-    found: dict[int, ParagraphFacts] = {}
     for index in range(count):
-        number = _number(table, 4 * (count + 1) + 4 * index, 4) & 0x3FFFFF
+        number = _number(table, 4 * (count + 1) + 4 * index) & 0x3FFFFF
         page = document[number * PAGE_BYTES : (number + 1) * PAGE_BYTES]
         if len(page) == PAGE_BYTES:
-            found.update(_read_page(page))
-    starts = sorted(found)
-    return starts, [found[start] for start in starts]
+            yield from _read_page(page)
 
 
 def _read_page(page: bytes) -> Iterator[tuple[int, ParagraphFacts]]:
@@ -162,7 +115,7 @@ def _read_page(page: bytes) -> Iterator[tuple[int, ParagraphFacts]]:
         words = page[at] if at else 0
         size = 2 * words - 1 if words else (2 * page[at + 1] if at else 0)
         properties = page[at + (1 if words else 2) :][:size] if at else b""
-        yield _number(page, 4 * index, 4), _read_properties(properties)
+        yield _number(page, 4 * index), _read_properties(properties)
 
 
 def _read_properties(data: bytes) -> ParagraphFacts:
@@ -171,7 +124,7 @@ def _read_properties(data: bytes) -> ParagraphFacts:
         return ParagraphFacts()
     values = dict(_sprms(data[2:]))
     return ParagraphFacts(
-        style=_number(data, 0, 2),
+        style=_number(data, 0, "<H"),
         in_table=bool(values.get(ROW_SPRM)),
         ends_row=bool(values.get(ROW_END_SPRM)),
         list_id=values.get(LIST_SPRM, 0),
@@ -193,24 +146,31 @@ def _sprms(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError FILE_ENCRYPTED, and BadDoc for Word 95 and older."""
+    """Raises SourceError FILE_ENCRYPTED, and ValueError for Word 95 and older."""
     # Imported here: few files are of this kind.
     import olefile  # type: ignore[import-untyped] # it brings no types
 
     with olefile.OleFileIO(str(path)) as container:
         document = container.openstream("WordDocument").read()
-        flags = _number(document, FLAGS_AT, 2)
+        flags = _number(document, FLAGS_AT, "<H")
         if flags & ENCRYPTED_FLAG:
             raise SourceError(FailureCode.FILE_ENCRYPTED)
         table = container.openstream("1Table" if flags & SECOND_TABLE_FLAG else "0Table").read()
-    return _Reader(read_doc(document, table)).read().document(info.name)
+    return _Reader(document, table).read().document(info.name)
 
 
 class _Reader:
     """Reads the body paragraph by paragraph, then notes and text boxes."""
 
-    def __init__(self, text: DocText) -> None:
-        self._source = text
+    def __init__(self, document: bytes, table: bytes) -> None:
+        if _number(document, 0, "<H") != MAGIC or _number(document, 2, "<H") < FIRST_UNICODE_VERSION:
+            raise ValueError("not a file of Word 97 to 2003")
+        self._pieces = list(_pieces(_table(document, table, PIECE_TABLE_AT)))
+        if sum(piece.end - piece.first for piece in self._pieces) > len(document):
+            raise ValueError("more characters than bytes")
+        self._source = "".join(_decode(document, piece) for piece in self._pieces)
+        self._parts = list(accumulate(struct.unpack_from("<7I", document, LENGTHS_AT)))
+        self._facts = sorted(dict(_read_facts(document, _table(document, table, PAPX_TABLE_AT))).items())
         self._outline = Outline()
         self._text: list[str] = []
         self._row: list[str] = []
@@ -218,13 +178,21 @@ class _Reader:
 
     def read(self) -> Outline:
         """All of it."""
-        for words, mark, position in _paragraphs(self._source.body):
-            self._read_paragraph(words, mark, self._source.facts(position))
+        body, notes, _, _, remarks, end_notes, boxes = self._parts
+        for words, mark, position in _paragraphs(self._source[:body]):
+            self._read_paragraph(words, mark, self._facts_at(position))
         self._end_table()
-        for part in self._source.others:
-            for words, _, _ in _paragraphs(part):
+        for begin, end in ((body, notes), (remarks, end_notes), (end_notes, boxes)):
+            for words, _, _ in _paragraphs(self._source[begin:end]):
                 self._outline.add(BlockKind.PARAGRAPH, words)
         return self._outline
+
+    def _facts_at(self, position: int) -> ParagraphFacts:
+        """Of the paragraph with the character at `position`: they are told for places in the file."""
+        first, _, offset, width = self._pieces[bisect_right(self._pieces, position, key=lambda piece: piece.first) - 1]
+        place = offset + (position - first) * width
+        found = bisect_right(self._facts, place, key=lambda fact: fact[0]) - 1
+        return self._facts[found][1] if found >= 0 else ParagraphFacts()
 
     def _read_paragraph(self, words: str, mark: str, facts: ParagraphFacts) -> None:
         if facts.ends_row:

@@ -19,8 +19,6 @@ from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import INDENT, Outline, render_table
 from ingestion.records import BlockKind, Document
 
-HIGH_SURROGATES = range(0xD800, 0xDC00)
-LOW_SURROGATES = range(0xDC00, 0xE000)
 MAC_ROMAN = 10000
 PAGES = {MAC_ROMAN: "mac-roman", 65001: "utf-8"}  # Microsoft's numbers of code pages that Python calls otherwise
 LAST_CODE = 0x10FFFF
@@ -105,7 +103,6 @@ class _Reader:
         self._charsets: dict[int, str] = {}  # by font
         self._pending = bytearray()  # bytes in the charset of the current font
         self._skipped = 0  # characters still to skip: the replacement after a `\u` for older programs
-        self._high = 0  # the first half of a character beyond the BMP
         self._entry = -1  # the font or style that is being defined in the header
         self._style_levels: dict[int, int] = {}
         self._words: Mapping[str, Callable[[int], None]] = {
@@ -162,7 +159,8 @@ class _Reader:
 
     def taken(self, place: str) -> str:
         """The text that was told for a place since it was asked for last."""
-        return "".join(self._told.pop(place, ()))
+        halves = "".join(self._told.pop(place, ())).encode("utf-16-le", "surrogatepass")  # of those beyond the BMP
+        return halves.decode("utf-16-le", "ignore")
 
     def _open(self) -> None:
         if len(self._groups) > DEEPEST_GROUP:
@@ -220,13 +218,7 @@ class _Reader:
         """`\\u`: a UTF-16 code unit, negative above 32767."""
         self._skipped = self._groups[-1].replacement_length
         code = number + 0x10000 if number < 0 else number
-        if code in HIGH_SURROGATES:
-            self._high = code
-        elif code in LOW_SURROGATES:
-            if self._high:
-                self._tell(chr(0x10000 + ((self._high - 0xD800) << 10) + (code - 0xDC00)))
-            self._high = 0
-        elif 0 < code <= LAST_CODE:
+        if 0 < code <= LAST_CODE:
             self._tell("•" if code in SYMBOL_CODES else chr(code))
 
     def _set(self, **changes: Any) -> None:

@@ -114,7 +114,9 @@ def collapse_rolling(cues: Sequence[Cue]) -> list[Cue]:
             collapsed.append(replace(after, lines=fresh))
         else:
             collapsed[-1] = replace(collapsed[-1], end_s=max(collapsed[-1].end_s, after.end_s))
-    return [_until_next(cue, following) for cue, following in zip(collapsed, [*collapsed[1:], None], strict=True)]
+    # A line stays on screen while the next one is spoken.
+    cut = [replace(cue, end_s=min(cue.end_s, max(cue.start_s, after.start_s))) for cue, after in pairwise(collapsed)]
+    return [*cut, *collapsed[-1:]]
 
 
 def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
@@ -123,38 +125,20 @@ def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
     return next((count for count in range(longest, 0, -1) if before[-count:] == after[:count]), 0)
 
 
-def _until_next(cue: Cue, following: Cue | None) -> Cue:
-    """Cut the end of a rolling cue to the start of the next: its line stays on screen while the next one is spoken."""
-    if following is None or following.start_s >= cue.end_s:
-        return cue
-    return replace(cue, end_s=max(cue.start_s, following.start_s))
-
-
-def _cues(text: str) -> Iterator[Cue]:
+def _cues(text: str) -> list[Cue]:
     """A cue for each timing line; an empty line inside a cue, which some SRT writers leave, does not end it."""
-    cue: Cue | None = None
+    cues: list[Cue] = []
     for block in _EMPTY_LINES.split(text):
         lines = block.strip("\n").split("\n")
-        timings = [place for place, line in enumerate(lines) if _TIMING.match(line)]
-        if not timings:
-            if cue is not None and not block.lstrip().startswith(SKIPPED_BLOCKS):
-                cue = replace(cue, lines=(*cue.lines, *_clean(lines)))
-            continue
-        for start, end in pairwise([*timings, len(lines)]):
-            if cue is not None:
-                yield cue
+        timings = [(place, timing) for place, line in enumerate(lines) if (timing := _TIMING.match(line))]
+        if cues and not timings and not block.lstrip().startswith(SKIPPED_BLOCKS):
+            cues[-1] = replace(cues[-1], lines=(*cues[-1].lines, *_clean(lines)))
+        for (place, timing), end in zip(timings, [*(each for each, _ in timings[1:]), len(lines)], strict=False):
             is_numbered = end < len(lines) and lines[end - 1].strip().isdecimal()  # the number of the next cue
-            cue = _cue(lines[start], lines[start + 1 : end - is_numbered])
-    if cue is not None:
-        yield cue
-
-
-def _cue(timing: str, lines: Sequence[str]) -> Cue | None:
-    match = _TIMING.match(timing)
-    if match is None:
-        return None
-    start_s, end_s = _seconds(match.groups()[:4]), _seconds(match.groups()[4:])
-    return Cue(start_s=start_s, end_s=max(start_s, end_s), lines=tuple(_clean(lines)))
+            start_s, end_s = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
+            words = tuple(_clean(lines[place + 1 : end - is_numbered]))
+            cues.append(Cue(start_s=start_s, end_s=max(start_s, end_s), lines=words))
+    return cues
 
 
 def _seconds(parts: Sequence[str | None]) -> float:
