@@ -171,19 +171,17 @@ ACTS: dict[str, Callable[[Targets], object]] = {
 
 def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[str]) -> None:
     """The reading process, with this code in the place of every parser and unpacker."""
-    from ingestion.parsers import codec, registry
-    from ingestion.parsers.codec import Listing, Task
+    from ingestion.parsers import registry
+    from ingestion.parsers.codec import Listing
     from ingestion.records import Block, BlockKind, Document
-    from sandbox.records import to_line
 
-    def parse(_request: object, _stream: object) -> list[bytes]:
-        block = Block(kind=BlockKind.CODE, text=json.dumps(attempt()))
-        return list(codec.encode_document(Document(title="", blocks=(block,))))
+    def parse(_path: object, **_: object) -> Document:
+        return Document(title="", blocks=(Block(kind=BlockKind.CODE, text=json.dumps(attempt())),))
 
-    registry.TASKS[Task.PARSE] = parse
-    registry.TASKS[Task.UNPACK] = lambda _request, _stream: [
-        to_line(Listing(members=(), refused=(json.dumps(attempt()),)))
-    ]
+    def unpack(_path: object, **_: object) -> Listing:
+        return Listing(members=(), refused=(json.dumps(attempt()),))
+
+    vars(registry).update(parse_file=parse, unpack=unpack)
     registry.serve(connection, stream, layers)  # type: ignore[arg-type] # their names
 
 
