@@ -7,8 +7,7 @@ outside of the file is loaded.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
@@ -31,7 +30,7 @@ from ingestion.records import BlockKind, Document
 
 DEEPEST_HEADING = 6
 NAME_PARTS = ("first-name", "middle-name", "last-name")
-NOTES = "notes"
+NOTES = frozenset({"notes", "comments"})
 
 _PICTURE = re.compile(rb"<binary\b[^>]*>[^<]*</binary\s*>")
 _END = re.compile(rb"</\s*(?:\w+:)?FictionBook\s*>\s*\Z")
@@ -43,28 +42,20 @@ HEADING_WITHIN_BLOCKS = 3  # of a chapter: the heading may follow an epigraph
 NCX_TYPE = "application/x-dtbncx+xml"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Item:
-    """An entry of the book's manifest."""
-
-    part: str
-    media_type: str
-    properties: str
-
-
 def parse_epub(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no package document), FILE_TOO_HEAVY."""
     with Package(path) as package:
         opf_part = _find_opf(package)
         opf = read_tree(package.part(opf_part), recover=True)
-        items = _manifest(opf, opf_part)
+        items = {item.get("id", ""): item for item in opf.iter("{*}item")}
         spine = dict.fromkeys(entry.get("idref", "") for entry in opf.iter("{*}itemref"))
-        chapters = [items[key] for key in spine if key in items and items[key].media_type in CHAPTER_TYPES]
-        _check_open(package, chapters)
-        contents = _contents(package, items, opf)
+        chapters = [items[key] for key in spine if key in items and items[key].get("media-type") in CHAPTER_TYPES]
+        parts = [resolve(opf_part, chapter.get("href", "")) for chapter in chapters]
+        _check_open(package, parts)
+        contents = _contents(package, opf, opf_part)
         outline = Outline()
-        for chapter in chapters:
-            _add_chapter(outline, decode_markup(package.part(chapter.part)), contents.get(chapter.part))
+        for part in parts:
+            _add_chapter(outline, decode_markup(package.part(part)), contents.get(part))
     authors = dict.fromkeys(map(words_of, opf.iter("{*}creator")))
     return outline.document(info.name, stated_in(opf, "title"), author=", ".join(authors) or None)
 
@@ -79,48 +70,33 @@ def _find_opf(package: Package) -> str:
     return found
 
 
-def _manifest(opf: Element, opf_part: str) -> Mapping[str, _Item]:
-    return {
-        item.get("id", ""): _Item(
-            part=resolve(opf_part, item.get("href", "")),
-            media_type=item.get("media-type", ""),
-            properties=item.get("properties", ""),
-        )
-        for item in opf.iter("{*}item")
-    }
-
-
-def _check_open(package: Package, chapters: list[_Item]) -> None:
+def _check_open(package: Package, chapters: Iterable[str]) -> None:
     """Refuse encrypted chapters, which are copy-protected; encrypted fonts are harmless."""
     encryption = package.tree(ENCRYPTION)
     if encryption is None:
         return
     encrypted = {resolve("", reference.get("URI", "")) for reference in encryption.iter("{*}CipherReference")}
-    if any(chapter.part in encrypted for chapter in chapters):
+    if not encrypted.isdisjoint(chapters):
         raise SourceError(FailureCode.FILE_ENCRYPTED, detail="copy protection")
 
 
-def _contents(package: Package, items: Mapping[str, _Item], opf: Element) -> Mapping[str, str]:
+def _contents(package: Package, opf: Element, opf_part: str) -> Mapping[str, str]:
     """Part -> its first title in the table of contents (EPUB 3's, else EPUB 2's)."""
     titles: dict[str, str] = {}
-    navigation = next((item for item in items.values() if "nav" in item.properties.split()), None)
-    ncx = next((item for item in items.values() if item.media_type == NCX_TYPE), None)
-    for item, links in ((navigation, _nav_links), (ncx, _ncx_links)):
-        data = package.part(item.part) if item is not None else b""
-        if item is None or not data:
-            continue
-        for target, title in links(read_tree(data, recover=True)):
-            titles.setdefault(resolve(item.part, target), title)
+    items = list(opf.iter("{*}item"))
+    newer = [item for item in items if "nav" in item.get("properties", "").split()]
+    for item in (*newer, *(item for item in items if item.get("media-type") == NCX_TYPE)):
+        part = resolve(opf_part, item.get("href", ""))
+        data = package.part(part)
+        for target, title in _links(read_tree(data, recover=True)) if data else ():
+            titles.setdefault(resolve(part, target), title)
     return titles
 
 
-def _nav_links(root: Element) -> Iterator[tuple[str, str]]:
-    for link in root.iter("{*}a"):
+def _links(contents: Element) -> Iterator[tuple[str, str]]:
+    for link in contents.iter("{*}a"):
         yield link.get("href", ""), words_of(link)
-
-
-def _ncx_links(root: Element) -> Iterator[tuple[str, str]]:
-    for point in root.iter("{*}navPoint"):
+    for point in contents.iter("{*}navPoint"):
         content = child(point, "content")
         yield (content.get("src", "") if content is not None else ""), words_of(child(point, "navLabel"))
 
@@ -147,7 +123,7 @@ def parse_fb2(path: Path, info: FileInfo) -> Document:
     root = read_tree(spell_entities(data), recover=True)
     reader = _BookReader(_notes(root))
     for body in root.iterchildren("{*}body"):
-        if body.get("name") not in (NOTES, "comments"):
+        if body.get("name") not in NOTES:
             reader.read_children(body, level=0)
     about = next(root.iter("{*}title-info"), None)
     return reader.outline.document(info.name, stated_in(about, "book-title"), author=_authors(about))
@@ -163,7 +139,7 @@ def _notes(root: Element) -> dict[str, str]:
     """Id -> the note's text, without the number that is its title."""
     notes: dict[str, str] = {}
     for body in root.iterchildren("{*}body"):
-        if body.get("name") in (NOTES, "comments"):
+        if body.get("name") in NOTES:
             for section in body.iter("{*}section"):
                 paragraphs = [inner for inner in section if local_name(inner) != "title"]
                 notes[section.get("id", "")] = " ".join(filter(None, map(words_of, paragraphs)))

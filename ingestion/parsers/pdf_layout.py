@@ -1,16 +1,15 @@
 """Joins the lines of pages into paragraphs and tables.
 
 In: the lines of each page. Out: paragraphs with their pages and looks, without running headers and page numbers, words
-rejoined at line ends. Running lines and hyphenated words are looked up in a stretch of pages and both its neighbours:
-only some hundred pages of a book are held at a time.
+rejoined at line ends. Running lines and hyphenated words are looked up in a stretch of pages: only some hundred pages
+of a book are held at a time.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain, islice, pairwise, tee
+from itertools import chain, islice, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from ingestion.parsers.pdf_grid import ruled_tables
 from ingestion.parsers.pdf_lines import PageLine, clean_line
 from ingestion.parsers.pdf_tables import PdfTable, begin_with_label, find_tables, inherit_heads
 
-STRETCH_PAGES = 200  # some 3 MB of lines; three stretches are held
+STRETCH_PAGES = 200  # some 3 MB of lines
 EDGE_LINES = 2  # lines at the top and at the bottom of a page that may be running headers
 RUNNING_SHARE = 0.4  # of the pages; left and right pages often have different headers
 FEWEST_RUNNING = 3  # pages
@@ -69,33 +68,6 @@ class _Measure:
     size: float  # of the font, points; 0: unknown
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Stretch:
-    """Consecutive pages, cleaned."""
-
-    first: int  # from 0
-    pages: Sequence[Page]
-
-    @cached_property
-    def edges(self) -> Counter[RunningKey]:
-        """For each line at the top or bottom of a page, on how many pages it occurs."""
-        keys = (
-            {_running_key(page[at].text, number) for at in _edge(page)}
-            for number, page in enumerate(self.pages, start=self.first)
-        )
-        return Counter(chain.from_iterable(keys))
-
-    @cached_property
-    def is_divided(self) -> bool:
-        """Whether any line ends with a hyphen; if none does, `words` is not needed."""
-        return any(line.text.endswith(HYPHENS) for page in self.pages for line in page)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        texts = ("\n".join(line.text for line in page) for page in self.pages)
-        return frozenset(word.lower() for text in texts for word in WORD.findall(text))
-
-
 def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
     """Paragraphs in order, as soon as enough of the pages after is known; one that crosses a page break is joined."""
     waiting: list[Paragraph] = []  # the last paragraph, which may continue
@@ -121,25 +93,17 @@ def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
 def _without_running(pages: Iterable[Page]) -> Iterator[tuple[Page, Collection[str]]]:
     """Pages without page numbers, and without running lines at their edges except where one first occurs; each with the
     words around it. Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings."""
-    met: set[RunningKey] = set()
-    nothing = (_Stretch(first=0, pages=()),)
-    before, here, after = tee(chain(nothing, _stretches(pages), nothing), 3)
-    for around in zip(before, islice(here, 1, None), islice(after, 2, None), strict=False):
-        counts = sum((each.edges for each in around), start=Counter[RunningKey]())
-        needed = max(FEWEST_RUNNING, sum(len(each.pages) for each in around) * RUNNING_SHARE)
-        running = {key for key, count in counts.items() if count >= needed}
-        is_divided = any(each.is_divided for each in around)
-        words = frozenset[str]().union(*(each.words for each in around)) if is_divided else frozenset[str]()
-        for number, page in enumerate(around[1].pages, start=around[1].first):
+    running, met, words = set[RunningKey](), set[RunningKey](), set[str]()
+    numbered = enumerate([clean_line(line) for line in page] for page in pages)
+    while stretch := list(islice(numbered, STRETCH_PAGES)):
+        keys = ({_running_key(page[at].text, number) for at in _edge(page)} for number, page in stretch)
+        needed = max(FEWEST_RUNNING, len(stretch) * RUNNING_SHARE)
+        running |= {key for key, count in Counter(chain.from_iterable(keys)).items() if count >= needed}
+        lines = [line.text for _, page in stretch for line in page]
+        is_divided = any(line.endswith(HYPHENS) for line in lines)  # else the words are not needed
+        words.update(WORD.findall("\n".join(lines).lower()) if is_divided else ())
+        for number, page in stretch:
             yield list(_kept(page, number, running, met)), words
-
-
-def _stretches(pages: Iterable[Page]) -> Iterator[_Stretch]:
-    cleaned = ([clean_line(line) for line in page] for page in pages)
-    first = 0
-    while stretch := list(islice(cleaned, STRETCH_PAGES)):
-        yield _Stretch(first=first, pages=stretch)
-        first += len(stretch)
 
 
 def _edge(page: Page) -> set[int]:
