@@ -190,11 +190,12 @@ def unpack_zip(path: Path, sink: Sink) -> None:
             least_end = member.header_offset + LOCAL_HEADER_BYTES + member.compress_size
             if least_end > followed_at.get(member.header_offset, math.inf):
                 sink.leave_out(name, sink.refused)
-            elif member.flag_bits & ENCRYPTED_FLAG:
+                continue
+            if member.flag_bits & ENCRYPTED_FLAG:
                 sink.leave_out(name, sink.encrypted)
-            else:
-                with sink.listing_damage(name):
-                    sink.take(name, archive.open(member), stated_bytes=member.file_size)
+                continue
+            with sink.listing_damage(name):
+                sink.take(name, archive.open(member), stated_bytes=member.file_size)
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
