@@ -92,16 +92,14 @@ def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
 
 def _without_running(pages: Iterable[Page]) -> Iterator[tuple[Page, Collection[str]]]:
     """Pages without page numbers, and without running lines at their edges except where one first occurs; each with the
-    words around it. Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings."""
+    words up to there and around it. Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings."""
     running, met, words = set[RunningKey](), set[RunningKey](), set[str]()
     numbered = enumerate([clean_line(line) for line in page] for page in pages)
     while stretch := list(islice(numbered, STRETCH_PAGES)):
         keys = ({_running_key(page[at].text, number) for at in _edge(page)} for number, page in stretch)
         needed = max(FEWEST_RUNNING, len(stretch) * RUNNING_SHARE)
         running |= {key for key, count in Counter(chain.from_iterable(keys)).items() if count >= needed}
-        lines = [line.text for _, page in stretch for line in page]
-        is_divided = any(line.endswith(HYPHENS) for line in lines)  # else the words are not needed
-        words.update(WORD.findall("\n".join(lines).lower()) if is_divided else ())
+        words.update(WORD.findall("\n".join(line.text for _, page in stretch for line in page).lower()))
         for number, page in stretch:
             yield list(_kept(page, number, running, met)), words
 

@@ -1,13 +1,9 @@
 """Paragraphs of documents that are longer than what is held of them."""
 
 from collections.abc import Iterator
-from unittest.mock import patch
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ingestion.parsers import pdf_layout
 from ingestion.parsers.pdf import SPOOLED
 from ingestion.parsers.pdf_layout import STRETCH_PAGES, Paragraph, build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding, plain_lines
@@ -71,18 +67,6 @@ def test_paragraphs_come_before_the_last_page_was_read() -> None:
 def test_a_hyphen_is_kept_as_the_pages_around_write_the_word() -> None:
     pages = [plain_lines(["северо-запад"]), *([plain_lines(["Что-то."])] * STRETCH_PAGES), plain_lines([FULL, "запад"])]
     assert _texts(iter(pages))[-1].endswith("северо-запад")
-
-
-WORDS = ["северо-", "запад", "северо-запад", "дом-", "ик", "домик", "конец.", "Глава 7", "12", "", "Шапка"]
-LINES = st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), max_size=5)
-
-
-@given(st.lists(LINES, max_size=8))
-def test_the_border_within_a_document_of_two_stretches_leaves_no_trace(texts: list[list[str]]) -> None:
-    pages = [plain_lines([*lines, str(number)]) for number, lines in enumerate(texts, start=1)]
-    whole = list(build_paragraphs(pages))
-    with patch.object(pdf_layout, "STRETCH_PAGES", 4):
-        assert list(build_paragraphs(pages)) == whole
 
 
 def test_many_paragraphs_come_back_from_their_compression() -> None:
