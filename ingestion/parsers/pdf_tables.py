@@ -48,7 +48,6 @@ AFTER_VALUE = re.compile(r"(?:[)%\]*†‡\s]|pts?|bps)+")
 FARTHEST_ROW = 3.4  # from one baseline to the next
 FARTHEST_HEAD = 2.4  # from one line of a head to the next
 INDENT = 4  # a heading in the middle of the page stands farther right than a label
-MOST_LABEL_LINES = 6  # below a table that the next page goes on with
 LONGEST_LABEL_LINE_CHARS = 160
 SLIVER_GAP = 1.2
 
@@ -248,8 +247,7 @@ def _runs(rows: Sequence[_Row]) -> Iterator[tuple[int, int]]:
             if start is None:
                 start, edge = index, row.values[0 if row.has_label else -1].left
             last = index
-            edge = min(edge, row.values[0].left) if row.has_label else edge  # else a label's second line may begin so
-        elif start is not None and _goes_along(row, edge):
+        elif start is not None and row.has_label and row.values:  # a page number has no label
             last = index
     if start is not None:
         yield start, last + 1
@@ -261,9 +259,7 @@ def _leaves(rows: Sequence[_Row], last: int, index: int, edge: float) -> bool:
     if not 0 < above.baseline - row.baseline <= FARTHEST_ROW * max(row.size, above.size):
         return True
     if row.is_strong:
-        return row.is_years and not rows[last].is_years and len(row.segments) > 1
-    if _goes_along(row, edge):
-        return False
+        return row.is_years and not rows[last].is_years
     if len(row.text) > LONGEST_LABEL_LINE_CHARS:
         return True
     if row.right <= edge or row.left > rows[last].values[-1].right or (row.values and len(row.segments) > 1):
@@ -271,17 +267,12 @@ def _leaves(rows: Sequence[_Row], last: int, index: int, edge: float) -> bool:
     return len(row.segments) > 1 or row.text.endswith(ENDS) or row.left > rows[last].left + row.size * INDENT
 
 
-def _goes_along(row: _Row, edge: float) -> bool:
-    """Whether a row without strong values has some in the columns of the table; a page number has no label."""
-    return row.has_label and bool(row.values) and row.values[0].left >= edge
-
-
 def _table(rows: Sequence[_Row], begin: int, start: int, end: int) -> PdfTable | None:
     """The table whose rows with values are [start, end), and whose head is searched upwards to `begin`. None for a form
-    (one row of values below many names), and for telephone numbers beside sentences."""
+    (one row of values below many names)."""
     bands = _bands(rows[start:end])
     first = start
-    while first < end and rows[first].is_strong and rows[first].is_years:
+    while first < end and rows[first].is_years:
         first += 1
     units, names, labels = _above(rows, begin, start, bands)
     heads = [rows[index] for index in (*names, *range(start, first))]
@@ -289,8 +280,7 @@ def _table(rows: Sequence[_Row], begin: int, start: int, end: int) -> PdfTable |
     named = sum(len(row.segments) > 1 and row.segments[0] not in _names(row, bands) for row in heads)
     strong = sum(row.is_strong for row in rows[first:end])
     is_enough = strong >= FEWEST_ROWS - bool(heads) if len(bands) > 1 else strong > FEWEST_ROWS
-    has_prose = len(bands) == 1 and any(len(row.text) > LONGEST_HEAD_CHARS for row in rows[first:end])
-    if named > MOST_NAMED_HEADS or not is_enough or has_prose:
+    if named > MOST_NAMED_HEADS or not is_enough:
         return None
     places = frozenset(place for row in (*(rows[index] for index in units), *heads, *body) for place in row.places)
     return PdfTable(
@@ -355,9 +345,7 @@ def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Band]) 
     middle = (min(row.left for row in near) + max(row.right for row in near)) / 2
     has_unit = False
     below = rows[start]
-    # What is drawn cell by cell is not drawn in the order of its height.
-    above = [index for index in range(nearest, start) if rows[index].baseline > rows[start].baseline]
-    for index in sorted(above, key=lambda each: rows[each].baseline)[:MOST_HEAD_LINES]:
+    for index in range(start - 1, nearest - 1, -1)[:MOST_HEAD_LINES]:
         row = rows[index]
         is_unit = UNIT.search(row.text) is not None
         farthest = FARTHEST_ROW if is_unit or not heads else FARTHEST_HEAD
@@ -382,11 +370,10 @@ def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Band]) 
 
 
 def _is_no_head(row: _Row) -> bool:
-    """Prose, or the last row of another table."""
+    """Prose, whole or in a cell."""
     if len(row.segments) > 1:
-        is_row = row.is_strong and not row.is_years
-        return is_row or any(len(segment.text) > LONGEST_NAME_CHARS for segment in row.segments[1:])
-    return len(row.text) > LONGEST_HEAD_CHARS or (SENTENCE.search(row.text) is not None and len(row.text.split()) > 4)
+        return any(len(segment.text) > LONGEST_NAME_CHARS for segment in row.segments[1:])
+    return len(row.text) > LONGEST_HEAD_CHARS or (SENTENCE.search(row.text) is not None)
 
 
 def _names(row: _Row, bands: Sequence[Band]) -> tuple[Segment, ...]:
@@ -408,8 +395,7 @@ def _pitch(bands: Sequence[Band]) -> float:
 
 def _stands_over(segment: Segment, bands: Sequence[Band]) -> bool:
     slack = (segment.right - segment.left) * (BRIEF_SLACK if len(segment.text) <= BRIEF_NAME_CHARS else LONG_SLACK)
-    is_inside = bands[0].left - slack <= segment.left and segment.right <= bands[-1].right + slack
-    return is_inside and segment.right > bands[0].left
+    return bands[0].left - slack <= segment.left and segment.right <= bands[-1].right + slack
 
 
 def _head_cells(rows: Sequence[_Row], bands: Sequence[Band]) -> Cells:
@@ -429,9 +415,6 @@ def _spanned(row: _Row, bands: Sequence[Band]) -> Iterator[tuple[str, Sequence[i
     """Each name in a line of the head with its columns: several where it stands in their middle, and ends with no
     other."""
     segments = _names(row, bands)
-    if len(segments) == len(bands):
-        yield from ((segment.text, (column,)) for column, segment in enumerate(segments))
-        return
     borders = [(one.right + other.left) / 2 for one, other in pairwise(segments)]
     for segment, (left, right) in zip(segments, pairwise((float("-inf"), *borders, float("inf"))), strict=False):
         below = [index for index, band in enumerate(bands) if left < band.middle < right]
@@ -501,7 +484,7 @@ def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before:
 
 def _without_head(table: PdfTable, before: PdfTable) -> PdfTable:
     """Of a ruled table with the columns of the one before the first row is no head, unless that one's is repeated."""
-    if not (table.is_ruled and before.is_ruled) or table.head == before.head or len(table.bands) != len(before.bands):
+    if not (table.is_ruled and before.is_ruled) or table.head == before.head:
         return table
     return replace(table, head=(), rows=(table.head, *table.rows))
 
@@ -516,8 +499,7 @@ def begin_with_label(
     """The tables of a page, the first of which goes on from `before` and begins with the `text` below that one: the
     page break divided a row from its label. Empty where the text is no label."""
     labels = [line for line in text.split("\n") if line.strip()]
-    is_label = len(labels) <= MOST_LABEL_LINES and not any(map(_divides, labels))
-    if not (is_label and tables and _goes_on_from(before, tables[0])):
+    if not tables or any(map(_divides, labels)) or not _goes_on_from(before, tables[0]):
         return []
     first, *others = tables
     if any(line.text for line in lines[: first.first]):
@@ -541,4 +523,4 @@ def _goes_on_from(above: PdfTable, table: PdfTable) -> bool:
 
 def _divides(line: str) -> bool:
     """Text between two tables that is no label of theirs."""
-    return len(line) > LONGEST_HEAD_CHARS or (len(line.split()) > 6 and line.endswith(ENDS))
+    return len(line) > LONGEST_HEAD_CHARS or line.endswith(ENDS)
