@@ -92,7 +92,7 @@ def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
 
 def _without_running(pages: Iterable[Page]) -> Iterator[tuple[Page, Collection[str]]]:
     """Pages without page numbers, and without running lines at their edges except where one first occurs; each with the
-    words up to there and around it. Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings."""
+    words around it and before. Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings."""
     running, met, words = set[RunningKey](), set[RunningKey](), set[str]()
     numbered = enumerate([clean_line(line) for line in page] for page in pages)
     while stretch := list(islice(numbered, STRETCH_PAGES)):
