@@ -5,8 +5,7 @@ In: text in Russian or English. Out: values as decimals, from «1 200,50», "1,2
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 
 from rag.words import folded, union
@@ -75,25 +74,19 @@ _TOKEN = re.compile(r"[^\W\d_]+")
 _BESIDE = re.compile(r"[ \u00a0\u202f\n](?:and )?")  # between the words of one number
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenNumber:
-    """A number in a text by its possible values."""
-
-    readings: tuple[frozenset[Decimal], ...]  # alternatives; a date is one reading with several values
-
-    def is_among(self, known: frozenset[Decimal]) -> bool:
-        """Whether all values of one of the readings are known."""
-        return any(reading <= known for reading in self.readings)
-
-
-def written_numbers(text: str) -> Iterator[WrittenNumber]:
-    """The numbers in digits, in order."""
+def written_numbers(text: str) -> Iterator[Sequence[frozenset[Decimal]]]:
+    """The numbers in digits, in order, each by its alternative readings; a date is one reading with several values."""
     for match in _DIGITS.finditer(text):
         meant = [*_readings(match[0]), _scaled(match, text)]
         if text[: match.start()].endswith("+"):  # a telephone number: it may be grouped differently elsewhere
             meant.append(_groups(match[0]))
         if any(meant):
-            yield WrittenNumber(readings=tuple(filter(None, meant)))
+            yield list(filter(None, meant))
+
+
+def is_among(readings: Sequence[frozenset[Decimal]], known: frozenset[Decimal]) -> bool:
+    """Whether all values of one of the readings are known."""
+    return any(reading <= known for reading in readings)
 
 
 def numbers(text: str) -> frozenset[Decimal]:

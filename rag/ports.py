@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel
 
 from domain.documents import DocumentCard, Removed
-from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
+from domain.ids import BaseId, DocumentId, SessionId, UserId
 from rag.records import Candidate, ChatMessage, DocumentMatch, Exchange, KeptReading, Passage, SearchQuery
 
 
@@ -77,12 +77,6 @@ class PassageSearch(Protocol):
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
         """Up to `query.limit` candidates of each leg, each passage once, of one state of the base."""
-
-    async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
-        """One passage of this base, for the source button; None when the base does not hold it (any more)."""
-
-    async def holds_documents(self, base: BaseId) -> bool:
-        """Whether anything in the base can be found."""
 
 
 class DocumentScores(Protocol):

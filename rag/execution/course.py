@@ -169,7 +169,6 @@ class Course:
         return later[: self._left]
 
     def begin(self, step: Step) -> None:
-        """Mark the step as running."""
         self.begun += 1
         self.states[step.id] = StepState.RUNNING
 
@@ -195,7 +194,6 @@ class Course:
             self._skip([each for each in self._waiting() if each.id in self._added])
 
     def close(self) -> None:
-        """Skip all waiting steps."""
         self._skip(self._waiting())
 
     def shown(self) -> tuple[StepShown, ...]:

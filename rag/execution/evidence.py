@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from domain.ids import ChunkId, DocumentId
 from rag.execution.wire import ReadRow, RowsReply, Standing
-from rag.numbers import known_numbers, written_numbers
+from rag.numbers import is_among, known_numbers, written_numbers
 from rag.records import Passage, RankedPassage
 from rag.table_rows import rows_of
 from rag.values import day, days_in
@@ -52,7 +52,7 @@ def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str 
     said, words = tuple(written_numbers(statement)), _stems(statement)
     held = [_numbers_in(passage_words(each)) if said else frozenset[Decimal]() for each in passages]
     everything = _numbers_in(asked).union(*held)
-    if not passages or not all(number.is_among(everything) for number in said):
+    if not passages or not all(is_among(number, everything) for number in said):
         return None
     quoted = [next(filter(None, match.groups())) for match in _QUOTE.finditer(f"{reason}\n{statement}")]
     quotations = [each for each in quoted if len(_WORD.findall(each)) >= QUOTED_WORDS]
@@ -62,7 +62,7 @@ def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str 
         """Quotations and numbers that it holds, its share of words, more where it is named; and that share alone."""
         passage = passages[place]
         quoted = sum(stands_in(each, passage.text) for each in quotations)
-        numbers = sum(number.is_among(held[place]) for number in said)
+        numbers = sum(is_among(number, held[place]) for number in said)
         shared = share(words, _stems(passage_words(passage)))
         return quoted, numbers, shared + 0.3 * (chunk_name(passage) in named), shared
 
@@ -183,7 +183,7 @@ def _is_supported(cell: str, texts: Sequence[str]) -> bool:
     if wanted := day(cell):
         return any(wanted in _days_in(text) for text in texts)
     numbers = frozenset().union(*map(_numbers_in, texts))
-    if not all(number.is_among(numbers) for number in written_numbers(cell)):
+    if not all(is_among(number, numbers) for number in written_numbers(cell)):
         return False
     words = frozenset(stem for stem in stems(cell) if stem.isalpha())
     held, whole = union(stems(text) for text in texts), plain(cell).split()

@@ -38,7 +38,7 @@ from rag.execution.tools import Allowance, ReplyCache, ToolContext, ask, wording
 from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
 from rag.planning.tool import ToolArguments
 from rag.ports import ModelError
-from rag.records import Conflict, Passage, asking
+from rag.records import Passage, asking
 from rag.words import digest, estimate_tokens
 
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
@@ -65,14 +65,21 @@ def request_budget(prompt_tokens: int, prompts: Prompts) -> Mapping[str, int]:
 def synthesis_request(
     budget: Mapping[str, int], known: Ledger, *, question: str, answers: Sequence[str]
 ) -> SynthesisRequest:
-    """The request for the synthesis. The document's share of the budget goes to the facts; at most half of that share
-    goes to contradictions that the groups have found."""
-    told, taken = _contradictions(known.conflicts, budget["document"] // 2)
+    """The document's share of the budget goes to the facts, at most half of it to contradictions that the groups have
+    found, a line for each."""
+    told, room = list[str](), budget["document"] // 2
+    for conflict in known.conflicts:
+        line = "; ".join(f"{each.passage.passage.name}: {each.value}" for each in conflict.claims)
+        size = estimate_tokens(line) + 2  # its quotation marks and comma
+        if size <= room:
+            told.append(line)
+            room -= size
+    left = budget["document"] - budget["document"] // 2 + room
     return SynthesisRequest(
         question=question,
         previous_answer=cut("\n\n".join(filter(None, answers)), budget["answer"] + budget["dialogue"]),
-        facts=tuple(fact.wire() for fact in fitting(known.facts, budget["document"] + budget["facts"] - taken)),
-        contradictions=told,
+        facts=tuple(fact.wire() for fact in fitting(known.facts, left + budget["facts"])),
+        contradictions=tuple(told),
     )
 
 
@@ -86,19 +93,6 @@ def fitting(facts: Sequence[KnownFact], tokens: int) -> tuple[KnownFact, ...]:
             break
         kept.add(place)
     return tuple(fact for place, fact in enumerate(facts) if place in kept)
-
-
-def _contradictions(conflicts: Sequence[Conflict], tokens: int) -> tuple[tuple[str, ...], int]:
-    """One line per conflict, as many as fit, and the tokens that they take."""
-    told: list[str] = []
-    taken = 0
-    for conflict in conflicts:
-        line = "; ".join(f"{each.passage.passage.name}: {each.value}" for each in conflict.claims)
-        size = estimate_tokens(line) + 2  # its quotation marks and comma
-        if taken + size <= tokens:
-            told.append(line)
-            taken += size
-    return tuple(told), taken
 
 
 def cut(text: str, tokens: int) -> str:

@@ -77,7 +77,6 @@ def lower_half_named(
     inherited: Mapping[ChunkId, tuple[float, ...]],
     *,
     terms_of: TermsOf,
-    weight: float = NAME_WEIGHT,
 ) -> list[RankedPassage]:
     """`rarities` and `inherited` as in `raise_close`. A term that a passage has from its document counts in full where
     the question says the whole name in which it stands there, else by its share of that name."""
@@ -98,7 +97,7 @@ def lower_half_named(
         lost = sum(
             rarity * share * (most[stems[term]] - known.get(stems[term], 0.0)) for (term, rarity), share in shares
         )
-        return replace(each, score=each.score - weight * lost / whole)
+        return replace(each, score=each.score - NAME_WEIGHT * lost / whole)
 
     return [*sorted(map(lowered, looked_into), key=best_first), *ranked[LOOKED_INTO:]]
 

@@ -68,12 +68,6 @@ class FoundPassages:
             raise self.error
         return list(self.candidates)
 
-    async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
-        return next((c.passage for c in self.candidates if c.passage.chunk_id == chunk), None)
-
-    async def holds_documents(self, base: BaseId) -> bool:
-        return bool(self.candidates)
-
 
 @dataclass
 class FixedEmbedder:

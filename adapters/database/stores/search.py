@@ -93,9 +93,11 @@ class SearchStore(rows.Store):
         )
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
+        """None when the base does not hold it (any more)."""
         return next(iter(rows.passages(await self._call("passage", base=base, chunk=chunk))), None)
 
     async def holds_documents(self, base: BaseId) -> bool:
+        """Whether anything in the base can be found."""
         return any(await self._values(bool, "holds_documents", "holds", base=base))
 
     async def ensure_index(self) -> bool:
