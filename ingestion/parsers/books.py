@@ -6,6 +6,7 @@ line by line, notes where they are referenced. Pictures of FB2, most of such a f
 outside of the file is loaded.
 """
 
+import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -34,12 +35,8 @@ NOTES = frozenset({"notes", "comments"})
 
 _PICTURE = re.compile(rb"<binary\b[^>]*>[^<]*</binary\s*>")
 _END = re.compile(rb"</\s*(?:\w+:)?FictionBook\s*>\s*\Z")
-_WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
-CONTAINER = "META-INF/container.xml"
-ENCRYPTION = "META-INF/encryption.xml"
 CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/xml"})
 HEADING_WITHIN_BLOCKS = 3  # of a chapter: the heading may follow an epigraph
-NCX_TYPE = "application/x-dtbncx+xml"
 
 
 def parse_epub(path: Path, info: FileInfo) -> Document:
@@ -61,7 +58,7 @@ def parse_epub(path: Path, info: FileInfo) -> Document:
 
 
 def _find_opf(package: Package) -> str:
-    container = package.tree(CONTAINER)
+    container = package.tree("META-INF/container.xml")
     roots = [] if container is None else [root.get("full-path", "") for root in container.iter("{*}rootfile")]
     found = next((part for part in roots if part in package.names), None)
     found = found or next((part for part in sorted(package.names) if part.endswith(".opf")), None)
@@ -72,7 +69,7 @@ def _find_opf(package: Package) -> str:
 
 def _check_open(package: Package, chapters: Iterable[str]) -> None:
     """Refuse encrypted chapters, which are copy-protected; encrypted fonts are harmless."""
-    encryption = package.tree(ENCRYPTION)
+    encryption = package.tree("META-INF/encryption.xml")
     if encryption is None:
         return
     encrypted = {resolve("", reference.get("URI", "")) for reference in encryption.iter("{*}CipherReference")}
@@ -85,7 +82,7 @@ def _contents(package: Package, opf: Element, opf_part: str) -> Mapping[str, str
     titles: dict[str, str] = {}
     items = list(opf.iter("{*}item"))
     newer = [item for item in items if "nav" in item.get("properties", "").split()]
-    for item in (*newer, *(item for item in items if item.get("media-type") == NCX_TYPE)):
+    for item in (*newer, *(item for item in items if item.get("media-type") == "application/x-dtbncx+xml")):
         part = resolve(opf_part, item.get("href", ""))
         data = package.part(part)
         for target, title in _links(read_tree(data, recover=True)) if data else ():
@@ -118,7 +115,7 @@ def _add_chapter(outline: Outline, source: str, title: str | None) -> None:
 def parse_fb2(path: Path, info: FileInfo) -> Document:
     """Tolerates small mistakes in the markup. Raises SourceError FILE_DAMAGED for a truncated file."""
     data = _PICTURE.sub(b"", path.read_bytes())
-    if not data.startswith(_WIDE_BOMS) and not _END.search(data):
+    if not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not _END.search(data):
         raise SourceError(FailureCode.FILE_DAMAGED, detail="the end of the book is missing")
     root = read_tree(spell_entities(data), recover=True)
     reader = _BookReader(_notes(root))

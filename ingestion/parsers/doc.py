@@ -29,13 +29,10 @@ COMPRESSED_FLAG = 0x40000000  # 2.9.73 FcCompressed
 ROW_SPRM, ROW_END_SPRM, LIST_SPRM, LIST_LEVEL_SPRM = 0x2416, 0x2417, 0x460B, 0x260A  # 2.6.2
 OPERAND_BYTES = (1, 1, 2, 4, 2, 2, None, 3)  # 2.2.5.1 Sprm.spra; None: the first byte gives the size
 LONG_OPERAND_SPRM = 0xD608  # 2.9.351: two bytes give the size
-HEADING_STYLES = range(1, 10)
 DEEPEST_LIST = 8
 CELL_END, LINE_END, PAGE_END = "\x07", "\r", "\x0c"
 FIELD_BEGIN, FIELD_RESULT, FIELD_END = "\x13", "\x14", "\x15"
-FIELD_MARKS = frozenset({FIELD_BEGIN, FIELD_RESULT, FIELD_END})
 ENDS = frozenset({CELL_END, LINE_END, PAGE_END})
-MOST_FIELDS = 1_000  # nested fields
 _TOKEN = re.compile("[\x07\r\x0c\x13\x14\x15]|[^\x07\r\x0c\x13\x14\x15]+")
 _SPELLED = str.maketrans({"\x0b": "\n", "\x1e": "-", "\x1f": None})
 _UNSPELLED = re.compile(r"[\x00-\x08\x0e-\x1f]")
@@ -205,7 +202,7 @@ class _Reader:
             self._text.append(words)
         else:
             self._end_table()
-            if facts.style in HEADING_STYLES:
+            if facts.style in range(1, 10):
                 self._outline.add_heading(words, facts.style)
             elif facts.list_id and words.strip():
                 indent = INDENT * min(facts.list_level, DEEPEST_LIST)
@@ -228,7 +225,7 @@ def _paragraphs(text: str) -> Iterator[tuple[str, str, int]]:
     fields: list[bool] = []
     for token in _TOKEN.finditer(text):
         mark = token.group()
-        if mark in FIELD_MARKS:
+        if mark in (FIELD_BEGIN, FIELD_RESULT, FIELD_END):
             fields = _follow_field(fields, mark)
         elif not all(fields):
             continue
@@ -244,5 +241,5 @@ def _paragraphs(text: str) -> Iterator[tuple[str, str, int]]:
 def _follow_field(fields: list[bool], mark: str) -> list[bool]:
     """Update the open fields: for each, whether its result has begun."""
     if mark == FIELD_BEGIN:
-        return [*fields[-MOST_FIELDS:], False]
+        return [*fields[-1_000:], False]
     return [*fields[:-1], True] if mark == FIELD_RESULT and fields else fields[:-1]

@@ -16,7 +16,6 @@ from ingestion.language import detect_language
 META_WITHIN_BYTES = 4096  # browsers search 1024; real pages declare it later
 _META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.IGNORECASE)
 SAMPLE_BYTES = 200_000
-WIDE_SAMPLE_BYTES = 4_096
 PIECE_BYTES = 1024 * 1024
 LONGEST_LINE_CHARS = 10_000_000  # a longer one is split into pieces
 BOMS: tuple[tuple[bytes, str], ...] = (
@@ -99,7 +98,7 @@ def tidy_text(text: str) -> str:
 
 def guess_wide_encoding(data: bytes) -> str | None:
     """UTF-16 or UTF-32 without a byte order mark, if the text is plausible when read so; else None."""
-    sample = data[:WIDE_SAMPLE_BYTES]
+    sample = data[:4_096]
     if b"\0" not in sample and sample.count(CYRILLIC_HIGH_BYTE) < len(sample) * FEWEST_CYRILLIC / 2:
         return None
     for encoding, width in WIDE_ENCODINGS.items():

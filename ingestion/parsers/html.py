@@ -64,15 +64,12 @@ _HIDDEN_STYLE = re.compile(
     re.IGNORECASE,
 )
 _COLOURS = re.compile(r"(?:^|;)\s*(color|background(?:-color)?)\s*:\s*([^;!]+)", re.IGNORECASE)
-_NEVER_PRUNED = frozenset({"html", "body", "main", "article"})
 EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # there were hardly any pages before
-AUTHOR_CHARACTERS = 100
 _NO_AUTHOR = re.compile(
     r"no author|unknown|anonymous|admin(istrator)?|редакция|автор|guest|user|author|.*\b(says|edited by|comments?)\b.*"
     r"|https?:.*|[\W\d_]*",
     re.IGNORECASE,
 )
-_SEPARATORS = (" | ", " / ", " — ", " – ", " - ", " :: ", " · ", " » ")
 REMARK_CHARACTERS = 400
 """A shorter text that mentions scripts, cookies or passwords is not the page's subject."""
 FEWEST_WORDS = 5
@@ -121,7 +118,6 @@ LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer pages are exports
 ENOUGH_CHARACTERS = 250  # shorter main texts are compared with the page's other text
 STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
 WHOLE_SUMMARY_CHARACTERS = 300  # longer summaries are the text itself; search engines show 160
-TITLE_WITHIN_CHARS = 64 * 1024
 _PICTURE = re.compile(rb"data:[\w.+/-]{1,100};base64,[A-Za-z0-9+/=]{200,}")
 """Pictures embedded in saved pages: most of such a file, and useless to us."""
 _TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
@@ -206,7 +202,8 @@ def _prune_hidden(tree: HtmlElement) -> None:
     hidden = [
         (element, (element.tag, element.get("class", "")))
         for element in tree.xpath("//*[@hidden or @style]")
-        if element.tag not in _NEVER_PRUNED and (element.get("hidden") is not None or _hides(element.get("style", "")))
+        if element.tag not in ("html", "body", "main", "article")
+        and (element.get("hidden") is not None or _hides(element.get("style", "")))
     ]
     alike = Counter(likeness for _, likeness in hidden)
     most = len(words_of(tree)) * HIDDEN_SHARE if hidden else 0
@@ -249,7 +246,7 @@ def read_facts(tree: HtmlElement) -> PageFacts:
 
 def _without_site(title: str | None, site: str | None) -> str | None:
     """`Rules | Bank` becomes `Rules` on the site Bank."""
-    for separator in _SEPARATORS if title and site else ():
+    for separator in (" | ", " / ", " — ", " – ", " - ", " :: ", " · ", " » ") if title and site else ():
         head, found, tail = title.rpartition(separator)  # type: ignore[union-attr] # the line above
         if found and head.strip() and tail.strip().casefold() == site.casefold():  # type: ignore[union-attr] # as above
             return head.strip()
@@ -260,7 +257,7 @@ def _author(stated: str | None) -> str | None:
     """The credible names; trafilatura's `A; B` becomes `A, B`."""
     names = [name.strip() for name in (stated or "").split(";")]
     believed = ", ".join(name for name in names if not _NO_AUTHOR.fullmatch(name))
-    return believed if 0 < len(believed) <= AUTHOR_CHARACTERS else None
+    return believed if 0 < len(believed) <= 100 else None
 
 
 def _day(stated: str | None) -> datetime | None:
@@ -302,7 +299,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     text = decode_page(body)
     if len(body) <= LONGEST_ARTICLE_BYTES:
         return read_page(text, name=info.name)
-    stated = _TITLE.search(text[:TITLE_WITHIN_CHARS])  # read whole: the menus are negligible in so much text
+    stated = _TITLE.search(text[: 64 * 1024])  # read whole: the menus are negligible in so much text
     return _outline_of(text).document(info.name, unescape(stated.group(1)) if stated else None)
 
 

@@ -17,21 +17,10 @@ from pathlib import Path, PurePath
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.encodings import BOMS, guess_wide_encoding
 
-ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-ZIP_END = b"PK\x05\x06"
 ZIP_END_WITHIN_BYTES = 65_557  # the record with the longest comment
-DIRECTORY_SIZE_AT = slice(12, 16)  # in the record: size of the directory in bytes
-ZIP64_END = b"PK\x06\x06"
-ZIP64_DIRECTORY_SIZE_AT = slice(40, 48)
 LARGEST_DIRECTORY_BYTES = 4 * 1024 * 1024  # 40,000 files
 ENCRYPTED_FLAG = 0x1
-LONGEST_MIMETYPE = 200
-HTML_ENDINGS = frozenset({".html", ".htm", ".xhtml"})
 XML_ENDINGS = frozenset({".xml", ".fb2", ".svg", ".rss", ".atom", ".opml", ".kml", ".gpx", ".fodt", ".xsd"})
-HTML_MARKS = ("<!doctype html", "<html")
-HTML_MARK_WITHIN = 4096  # characters
-LETTER_HEADERS_WITHIN = 16 * 1024  # characters; each mail server adds some
 FEWEST_LETTER_HEADERS = 3
 _LETTER_HEADERS_TEXT = (
     "from to cc subject date message-id received return-path delivered-to mime-version content-type reply-to"
@@ -127,7 +116,6 @@ MAGICS = (
     ),
 )
 """How other files begin; the first one counts."""
-UNREADABLE_ENDINGS = (".iwa",)  # Pages, Numbers and Keynote
 KINDS_BY_STREAM = (
     ("EncryptedPackage", FileKind.ARCHIVE),  # refused
     ("WordDocument", FileKind.DOC),
@@ -155,17 +143,17 @@ def _zip_kind(path: Path) -> FileKind:
 def _stated_directory_bytes(tail: bytes) -> int:
     """The largest directory size in any end record: zipfile reads the directory whole, 20 MB of it become half a
     gigabyte of objects, and of several records it decides which one counts."""
-    marks = ((ZIP_END, DIRECTORY_SIZE_AT), (ZIP64_END, ZIP64_DIRECTORY_SIZE_AT))
+    marks = ((b"PK\x05\x06", slice(12, 16)), (b"PK\x06\x06", slice(40, 48)))  # of ZIP and ZIP64, and where it stands
     found = ((tail[each.start() :], place) for mark, place in marks for each in re.finditer(re.escape(mark), tail))
     return max((int.from_bytes(record[place], "little") for record, place in found), default=0)
 
 
 def _kind_of_members(archive: zipfile.ZipFile) -> FileKind:
     names = archive.namelist()
-    if any(name.endswith(UNREADABLE_ENDINGS) for name in names):
+    if any(name.endswith(".iwa") for name in names):
         raise SourceError(FailureCode.FILE_UNSUPPORTED, detail="an iWork document")
     stated = b""
-    if "mimetype" in names and archive.getinfo("mimetype").file_size <= LONGEST_MIMETYPE:
+    if "mimetype" in names and archive.getinfo("mimetype").file_size <= 200:
         stated = archive.read("mimetype").strip()
     by_member = (kind for start, kind in KINDS_BY_MEMBER if any(name.startswith(start) for name in names))
     by_mimetype = (kind for media_type, kind in KINDS_BY_MIMETYPE if stated.startswith(media_type))
@@ -201,12 +189,12 @@ def _text_kind(head: bytes, *, ending: str) -> FileKind:
     marked = next((encoding for mark, encoding in BOMS if head.startswith(mark)), None)
     text = head.decode(marked or guess_wide_encoding(head) or "latin-1", errors="replace").lstrip("\ufeff \t\r\n")
     if not text.startswith("<"):
-        return FileKind.EMAIL if _is_letter(text[:LETTER_HEADERS_WITHIN]) else FileKind.TEXT
+        return FileKind.EMAIL if _is_letter(text[: 16 * 1024]) else FileKind.TEXT  # each mail server adds headers
     if text.startswith("<?xml") or ending in XML_ENDINGS:
         tag = _FIRST_TAG.match(text)
         return {"fictionbook": FileKind.FB2, "html": FileKind.HTML}.get(tag[1].lower() if tag else "", FileKind.XML)
-    beginning = text[:HTML_MARK_WITHIN].lower()
-    is_page = ending in HTML_ENDINGS or any(mark in beginning for mark in HTML_MARKS)
+    beginning = text[:4096].lower()
+    is_page = ending in (".html", ".htm", ".xhtml") or any(mark in beginning for mark in ("<!doctype html", "<html"))
     return FileKind.HTML if is_page else FileKind.TEXT
 
 
@@ -247,9 +235,9 @@ def _kind_of(path: Path, *, ending: str) -> FileKind:
         head = stream.read(HEAD_BYTES)
     if not head.removeprefix(codecs.BOM_UTF8).strip():
         raise SourceError(FailureCode.FILE_EMPTY)
-    if head.startswith(ZIP_MAGICS):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _zip_kind(path)
-    if head.startswith(OLE2_MAGIC):
+    if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _ole2_kind(path)
     if (kind := next((kind for magic, kind in MAGICS if magic.match(head)), None)) is not None:
         return kind

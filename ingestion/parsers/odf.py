@@ -21,18 +21,13 @@ _UNREAD_TEXT = (
     "object object-ole image note-citation script event-listeners"
 )
 UNREAD = frozenset(_UNREAD_TEXT.split())
-MOST_BLANKS = 100  # that one element may represent
 WIDEST_SPAN = 100  # columns
 DEEPEST_HEADING = 10
 _BLANKS = re.compile(r"[ \t\r\n]+")
-MOST_COPIES = 100  # of a cell with content, in a row
 MOST_COPIED_CELLS = 2_000  # of a row with content, including its identical repetitions; a file may claim billions
-ROW_GROUPS = frozenset({"table-row-group", "table-header-rows", "table-rows"})
 CELLS = frozenset({"table-cell", "covered-table-cell"})
-UNREAD_IN_CELL = "annotation"
 CONTENT = "content.xml"
 META = "meta.xml"
-MANIFEST = "META-INF/manifest.xml"
 
 
 class OdfReader:
@@ -113,7 +108,7 @@ def _table_rows(table: Element) -> Iterator[Element]:
     for element in table:
         if local_name(element) == "table-row":
             yield element
-        elif local_name(element) in ROW_GROUPS:
+        elif local_name(element) in ("table-row-group", "table-header-rows", "table-rows"):
             yield from _table_rows(element)
 
 
@@ -139,7 +134,7 @@ def _pieces(element: Element) -> Iterator[str]:
     for inner in element:
         name = local_name(inner)
         if name == "s":
-            yield " " * min(_count(inner, "c"), MOST_BLANKS)
+            yield " " * min(_count(inner, "c"), 100)
         elif name == "tab":
             yield "\t"
         elif name == "line-break":
@@ -178,7 +173,7 @@ def _read_cells(row: Element) -> tuple[dict[int, str], bool]:
         copies = _count(cell, "number-columns-repeated")
         text, kind = _cell_text(cell), attribute(cell, "value-type") or "string"
         if text:
-            cells.update(dict.fromkeys(range(column, min(column + min(copies, MOST_COPIES), MOST_COLUMNS)), text))
+            cells.update(dict.fromkeys(range(column, min(column + min(copies, 100), MOST_COLUMNS)), text))
             has_values = has_values or kind != "string"
         column += copies
     return cells, has_values
@@ -189,7 +184,7 @@ def _cell_text(cell: Element) -> str:
     date = attribute(cell, "date-value")
     if date is not None:
         return date.replace("T", " ").removesuffix(" 00:00:00").removesuffix(":00" if "T" in date else "")
-    lines = (words_of(line) for line in cell if local_name(line) not in ("", UNREAD_IN_CELL))
+    lines = (words_of(line) for line in cell if local_name(line) not in ("", "annotation"))
     return "\n".join(filter(None, lines))
 
 
@@ -201,7 +196,7 @@ def _count(element: Element, name: str) -> int:
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no content), FILE_TOO_HEAVY."""
     with Package(path) as package:
-        manifest = package.tree(MANIFEST)
+        manifest = package.tree("META-INF/manifest.xml")
         if manifest is not None and next(manifest.iter("{*}encryption-data"), None) is not None:
             raise SourceError(FailureCode.FILE_ENCRYPTED)
         content = package.tree(CONTENT)

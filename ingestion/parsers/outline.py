@@ -34,7 +34,6 @@ MOST_CHARS = 50 * 1024 * 1024  # of a document: more bytes than a parsing proces
 
 LONGEST_TITLE_CHARS = 200
 OPENING_CHARS = 1_000  # a heading after more text than this names a part, not the document
-LONGEST_NAME_WORDS = 5
 
 SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]\s")  # «1. Предмет договора» names no contract
 MEANINGLESS_TITLES = re.compile(  # that no person wrote; matched against the whole title
@@ -250,7 +249,7 @@ def _is_name(words: Sequence[str]) -> bool:
     if len(words) == 1 and words[0].isalnum():
         return True
     is_capitalised = not (words[0][0].islower() or words[-1][0].islower())
-    return is_capitalised and len(words) <= LONGEST_NAME_WORDS and all(map(NAME_WORD.fullmatch, words))
+    return is_capitalised and len(words) <= 5 and all(map(NAME_WORD.fullmatch, words))
 
 
 def _on_one_line(title: str) -> str:

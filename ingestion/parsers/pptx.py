@@ -18,11 +18,9 @@ from ingestion.parsers.sheets import plain_number
 from ingestion.parsers.xml import Element, Package, Relation, attribute, child, local_name, stated_in, words_of
 from ingestion.records import BlockKind, Document
 
-MOST_POINTS = 10_000
 EMU_OF_BAND = 350_000  # about a centimetre: shapes whose tops differ by less are side by side
 FAR_BELOW = 10**9  # for a shape without a position
 TITLE_TYPES = frozenset({"title", "ctrTitle"})
-WORDY = frozenset({"sp", "graphicFrame", "cxnSp", "grpSp"})
 PRESENTATION = "ppt/presentation.xml"
 BODY_TYPES = frozenset({"body", "obj", "subTitle", ""})
 UNREAD_TYPES = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})  # date, footer, number: the same on every slide
@@ -38,7 +36,7 @@ def chart_rows(chart: Element) -> list[list[str]]:
         names.append(_name(child(series, "tx")))
         columns.append(_points(_first(series, "val", "yVal")))
         categories = categories or _points(_first(series, "cat", "xVal"))
-    places = sorted({place for column in (categories, *columns) for place in column})[:MOST_POINTS]
+    places = sorted({place for column in (categories, *columns) for place in column})[:10_000]
     if not names or not places:
         return []
     header = ["", *names]
@@ -91,7 +89,7 @@ def _content(container: Element | None) -> Iterator[Element]:
     for element in () if container is None else container:
         if local_name(element) == "AlternateContent":
             yield from _content(child(element, "Choice"))  # the fallback is a picture of the same
-        elif local_name(element) in WORDY:
+        elif local_name(element) in ("sp", "graphicFrame", "cxnSp", "grpSp"):
             yield element
 
 

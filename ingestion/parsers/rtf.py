@@ -21,12 +21,10 @@ from ingestion.records import BlockKind, Document
 
 MAC_ROMAN = 10000
 PAGES = {MAC_ROMAN: "mac-roman", 65001: "utf-8"}  # Microsoft's numbers of code pages that Python calls otherwise
-LAST_CODE = 0x10FFFF
 SYMBOL_CODES = range(0xF000, 0xF100)  # symbol fonts: bullets and arrows without Unicode characters
 DEEPEST_LIST = 8
 NO_HEADING = 9  # `\outlinelevel` of body text
 BULLETS = frozenset("•·▪◦‣●○■–—-*\uf0b7\uf0a7\uf0d8o")
-DEEPEST_GROUP = 10_000
 MOST_REPLACED = 16  # characters after a `\u`; a damaged file may claim any number
 BODY, NOWHERE, FONTS, STYLES = "body", "", "fonttbl", "stylesheet"
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*([1-9])\s*;", re.IGNORECASE)
@@ -55,8 +53,6 @@ _WORDLESS_GROUPS_TEXT = (
 )
 WORDLESS_GROUPS = frozenset(_WORDLESS_GROUPS_TEXT.split())
 """Groups that begin with one of these words are skipped."""
-READ_STARRED = frozenset({"shpinst", "shptxt", "listtext"})
-"""Groups marked as ignorable that contain text."""
 _TOKEN = re.compile(
     rb"[\r\n\0]*+"
     rb"(?:\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\(\r\n|[^a-zA-Z'])|([{}])|([^\\{}\r\n\0]+)|\\)"
@@ -163,7 +159,7 @@ class _Reader:
         return halves.decode("utf-16-le", "ignore")
 
     def _open(self) -> None:
-        if len(self._groups) > DEEPEST_GROUP:
+        if len(self._groups) > 10_000:
             raise ValueError("groups without end")
         self._skipped = 0
         self._groups.append(_Group(**vars(self._groups[-1])))
@@ -183,7 +179,7 @@ class _Reader:
         place = self._groups[-1].place
         if place == NOWHERE and name != "rtf":
             return
-        if name in WORDLESS_GROUPS or (self._is_starred and name not in READ_STARRED):
+        if name in WORDLESS_GROUPS or (self._is_starred and name not in ("shpinst", "shptxt", "listtext")):
             self._set(place=NOWHERE)
         elif name in PLACES:
             self._set(place=PLACES[name])
@@ -218,7 +214,7 @@ class _Reader:
         """`\\u`: a UTF-16 code unit, negative above 32767."""
         self._skipped = self._groups[-1].replacement_length
         code = number + 0x10000 if number < 0 else number
-        if 0 < code <= LAST_CODE:
+        if 0 < code <= 0x10FFFF:
             self._tell("•" if code in SYMBOL_CODES else chr(code))
 
     def _set(self, **changes: Any) -> None:

@@ -27,8 +27,6 @@ from ingestion.spool import in_portions
 
 DELIMITERS = (";", "\t", ",", "|")  # on a tie the first wins: commas also occur in decimals and sentences
 SAMPLE_CHARACTERS = 64 * 1024
-SAMPLE_ROWS = 200
-LARGEST_FIELD_CHARACTERS = 10_000_000
 
 _STATED_DELIMITER = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)
 _VALUE = re.compile(r"[-+(]?[\s\u00a0\d.,:/-]*\d[\s\u00a0\d.,:/-]*\)?\s?(?:%|\u20bd|\$|€|руб\.?|р\.)?")
@@ -43,7 +41,6 @@ EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no time zone; day 60
 EPOCH_1904_DAYS = 1462
 LAST_DAY = 2_958_465  # 9999-12-31
 SIGNIFICANT_DIGITS = 12  # a double's 15, minus the rounding errors of decimal sums
-LARGEST_PLAIN = 1e15
 _SECTION = re.compile(r'(?:"[^"]*"|\\.|[^;"\\])*')
 _CURRENCY = re.compile(r"\[\$([^\]-]*)(?:-[^\]]*)?\]")
 _BRACKETS = re.compile(r"\[(?!h+\]|m+\]|s+\])[^\]]*\]", re.IGNORECASE)
@@ -114,7 +111,7 @@ def show_number(value: float, number_format: NumberFormat, *, epoch_1904: bool =
 
 def plain_number(value: float, *, decimals: int = SIGNIFICANT_DIGITS) -> str:
     """Without an exponent where that is readable, and without rounding errors of binary fractions."""
-    if not abs(value) < LARGEST_PLAIN:  # also infinities and NaN
+    if not abs(value) < 1e15:  # also infinities and NaN
         return f"{value:g}"
     if decimals < SIGNIFICANT_DIGITS:
         text = f"{value:.{decimals}f}"
@@ -257,9 +254,7 @@ def _guess_delimiter(sample: str) -> str | None:
 
 
 def _score(sample: str, delimiter: str) -> float:
-    rows = [
-        len(record) for record in islice(_records(sample.splitlines(keepends=True), delimiter), SAMPLE_ROWS) if record
-    ]
+    rows = [len(record) for record in islice(_records(sample.splitlines(keepends=True), delimiter), 200) if record]
     widths = Counter(width for width in rows if width > 1)
     if not widths:
         return 0.0
@@ -268,7 +263,7 @@ def _score(sample: str, delimiter: str) -> float:
 
 
 def _records(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    csv.field_size_limit(LARGEST_FIELD_CHARACTERS)
+    csv.field_size_limit(10_000_000)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
 

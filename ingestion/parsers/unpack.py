@@ -30,14 +30,10 @@ from ingestion.parsers.letters import attachments, content_of, open_letter
 
 PIECE_BYTES = 256 * 1024
 MOST_NAMED = 1_000  # of the files not taken: 20 MB can claim a million, and the receipt carries the names
-UNMENTIONED_FOLDERS = frozenset({"__MACOSX", ".git", ".svn"})
 UNMENTIONED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "winmail.dat", ".gitignore", ".gitkeep"})
 """Files that systems leave in folders."""
-UTF8_FLAG = 0x800
 LOCAL_HEADER_BYTES = 30  # of a ZIP member, before its name (APPNOTE 4.3.7)
-UNIX_MODE_SHIFT = 16  # of a ZIP member's external attributes
 PACKED_READERS = ((b"\x1f\x8b\x08", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\xfd7zXZ\0", lzma.LZMAFile))
-PACKED_ENDINGS = frozenset({".gz", ".bz2", ".xz"})
 TAR_OVERHEAD_BYTES = 16 * 1024 * 1024  # headers and padding beside the files
 Reader = Callable[[Path], object]
 """The file classes of gzip, bz2 and lzma read alike but share no type."""
@@ -129,7 +125,7 @@ def tidy_name(name: str) -> str:
 def is_unmentioned(name: str) -> bool:
     """Whether the system, and no person, put the file there."""
     *folders, file = name.split("/")
-    return file in UNMENTIONED_FILES or file.startswith("._") or not UNMENTIONED_FOLDERS.isdisjoint(folders)
+    return file in UNMENTIONED_FILES or file.startswith("._") or not {"__MACOSX", ".git", ".svn"}.isdisjoint(folders)
 
 
 def unpack_outlook(path: Path, sink: Sink) -> None:
@@ -184,7 +180,7 @@ def unpack_zip(path: Path, sink: Sink) -> None:
         followed_at = dict(pairwise(sorted({member.header_offset for member in archive.infolist()})))
         for member in archive.infolist():
             name = _zip_name(member)
-            if member.is_dir() or stat.S_ISLNK(member.external_attr >> UNIX_MODE_SHIFT):
+            if member.is_dir() or stat.S_ISLNK(member.external_attr >> 16):  # its Unix mode
                 continue
             # The local header may be longer: it is a lower bound of the member's end.
             least_end = member.header_offset + LOCAL_HEADER_BYTES + member.compress_size
@@ -200,7 +196,7 @@ def unpack_zip(path: Path, sink: Sink) -> None:
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
     """The member's name. Windows writes Russian in cp866, macOS in UTF-8, both unmarked; zipfile reads cp437."""
-    for encoding in () if member.flag_bits & UTF8_FLAG else ("utf-8", "cp866"):
+    for encoding in () if member.flag_bits & 0x800 else ("utf-8", "cp866"):  # it is marked as UTF-8
         with suppress(UnicodeError):
             return member.filename.encode("cp437").decode(encoding)
     return member.filename
@@ -215,7 +211,7 @@ def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
             _unpack_tar(archive, sink)
     elif not _unpack_packed_tar(reader, path, sink):
         packed = PurePath(name)
-        inside = packed.stem if packed.suffix.lower() in PACKED_ENDINGS and packed.stem else name
+        inside = packed.stem if packed.suffix.lower() in (".gz", ".bz2", ".xz") and packed.stem else name
         sink.take(inside, cast("IO[bytes]", reader(path)))
 
 

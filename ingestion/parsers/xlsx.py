@@ -35,10 +35,7 @@ from ingestion.records import Document
 Cell = int | float | str | bool | time | date | datetime | timedelta
 WORKBOOK = "xl/workbook.xml"
 MOST_MERGES = 100_000
-MERGE_WINDOW_BYTES = 1024 * 1024
 MOST_COLUMNS = 16_384  # of a sheet
-LONGEST_REFERENCE = 3  # letters
-DIGITS = "0123456789"
 MERGE_BYTES = 200  # more than a single element takes
 
 Coordinates = tuple[int, int]
@@ -119,7 +116,7 @@ def _merged_down(stream: IO[bytes]) -> Mapping[Coordinates, Coordinates]:
     """
     origins: dict[Coordinates, Coordinates] = {}
     window = b""
-    while len(origins) < MOST_MERGES and (piece := stream.read(MERGE_WINDOW_BYTES)):
+    while len(origins) < MOST_MERGES and (piece := stream.read(1024 * 1024)):
         window = window[-MERGE_BYTES:] + piece
         for letters, first, _, last in _MERGE.findall(window):
             top, column = int(first), _column(letters.decode())
@@ -153,7 +150,7 @@ def _read_cells(row: Element, book: _Book) -> tuple[dict[int, str], bool]:
     has_values = False
     column = -1
     for cell in row:
-        letters = (cell.get("r") or "").rstrip(DIGITS)
+        letters = (cell.get("r") or "").rstrip("0123456789")
         column = _column(letters) if letters else column + 1
         text, is_value = _read_cell(cell, book)
         if text.strip():
@@ -192,7 +189,7 @@ def _show(value: str, style: str | None, book: _Book) -> str:
 @lru_cache(maxsize=MOST_COLUMNS)
 def _column(letters: str) -> int:
     column = 0
-    for letter in letters[:LONGEST_REFERENCE]:
+    for letter in letters[:3]:
         column = column * LETTERS + (ord(letter) - ord("A")) % LETTERS + 1
     return column - 1
 
