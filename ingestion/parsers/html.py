@@ -12,7 +12,6 @@ as Markdown, whose signs pages use as text. Short notices that surround articles
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -221,29 +220,6 @@ def _hides(style: str) -> bool:
     return bool(_HIDDEN_STYLE.search(style)) or ("color" in colours and colours["color"] == colours.get("background"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageFacts:
-    """Metadata of a page; None where nothing credible is stated."""
-
-    title: str | None
-    author: str | None
-    published_at: datetime | None
-    site: str | None
-    summary: str | None
-
-
-def read_facts(tree: HtmlElement) -> PageFacts:
-    """Read the metadata, without htmldate's extensive search, which would guess."""
-    stated = extract_metadata(tree, extensive=False)
-    return PageFacts(
-        title=_without_site(stated.title, stated.sitename) or stated.sitename or None,
-        author=_author(stated.author),
-        published_at=_day(stated.date),
-        site=stated.sitename or None,
-        summary=" ".join(stated.description.split()) if stated.description else None,
-    )
-
-
 def _without_site(title: str | None, site: str | None) -> str | None:
     """`Rules | Bank` becomes `Rules` on the site Bank."""
     for separator in (" | ", " / ", " — ", " – ", " - ", " :: ", " · ", " » ") if title and site else ():
@@ -283,14 +259,12 @@ def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | Non
     return FailureCode.FILE_NEEDS_LOGIN if _CLOSED_REMARK.search(remark) or tree.xpath(_LOGIN_FIELD) else None
 
 
-def read_posts(tree: HtmlElement, facts: PageFacts) -> tuple[Block, ...]:
+def _posts(tree: HtmlElement, site: str | None, summary: str) -> tuple[Block, ...]:
     """The posts of a page that consists of posts; empty for every other page."""
     posts = [post for rule in POSTS for post in tree.xpath(rule)]
-    if posts:
-        return tuple(block for post in posts for block in read_body(post))
-    if facts.site in SITES_OF_POSTS and facts.summary:
-        return (Block(kind=BlockKind.PARAGRAPH, text=facts.summary),)
-    return ()
+    if not posts and site in SITES_OF_POSTS and summary:
+        return (Block(kind=BlockKind.PARAGRAPH, text=summary),)
+    return tuple(block for post in posts for block in read_body(post))
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -311,35 +285,36 @@ def read_page(text: str, *, name: str) -> Document:
     for furniture in (each for rule in FURNITURE for each in tree.xpath(rule)):
         if furniture.getparent() is not None:
             furniture.drop_tree()
-    facts = read_facts(tree)
-    blocks = read_posts(tree, facts) or _main_text(tree, text, facts)
+    stated = extract_metadata(tree, extensive=False)  # htmldate's extensive search would guess
+    summary = " ".join((stated.description or "").split())
+    blocks = _posts(tree, stated.sitename, summary) or _main_text(tree, text, summary)
     return Document(
-        title=choose_title(facts.title, blocks, name=name),
+        title=choose_title(_without_site(stated.title, stated.sitename) or stated.sitename, blocks, name=name),
         blocks=blocks,
         language=language_of(blocks),
-        author=facts.author,
-        published_at=facts.published_at,
+        author=_author(stated.author),
+        published_at=_day(stated.date),
     )
 
 
-def _main_text(tree: HtmlElement, text: str, facts: PageFacts) -> tuple[Block, ...]:
+def _main_text(tree: HtmlElement, text: str, summary: str) -> tuple[Block, ...]:
     linked = sum(len(words_of(link)) for link in tree.iter("a"))
     is_alone = not tree.xpath(SURROUNDINGS) and linked < LINKED_SHARE * len(words_of(tree))
     whole = _outline_of(tostring(tree, encoding="unicode")).finish() if is_alone else ()
     blocks = tuple(whole) or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
     if _length(blocks) < REMARK_CHARACTERS:
-        blocks = _scarce_text(blocks, tree, text, facts)
-    return _with_standfirst(blocks, tree, facts.summary or "")
+        blocks = _scarce_text(blocks, tree, text, summary)
+    return _with_standfirst(blocks, tree, summary)
 
 
-def _scarce_text(blocks: tuple[Block, ...], tree: HtmlElement, text: str, facts: PageFacts) -> tuple[Block, ...]:
+def _scarce_text(blocks: tuple[Block, ...], tree: HtmlElement, text: str, summary: str) -> tuple[Block, ...]:
     """The longest text the page offers, unless it only says why there is no more. Raises SourceError."""
     fallback = noscript_pages(text)
     if _length(blocks) < ENOUGH_CHARACTERS:
         inside = load_page(fallback) if fallback else None
-        alone = facts.summary if len(facts.summary or "") >= WHOLE_SUMMARY_CHARACTERS else None
-        summary = (Block(kind=BlockKind.PARAGRAPH, text=alone),) if alone else ()
-        blocks = max(blocks, _extract(inside) if inside is not None else (), summary, key=_length)
+        is_whole = len(summary) >= WHOLE_SUMMARY_CHARACTERS
+        alone = (Block(kind=BlockKind.PARAGRAPH, text=summary),) if is_whole else ()
+        blocks = max(blocks, _extract(inside) if inside is not None else (), alone, key=_length)
     shown = "\n".join(block.text for block in blocks)
     if wall := find_wall(tree, shown, remark=f"{shown}\n{fallback}"):
         raise SourceError(wall, detail=f"{len(shown)} characters without it")
