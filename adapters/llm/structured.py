@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -68,41 +68,25 @@ def strict_schema(schema: type[BaseModel]) -> Json:
 
     Made once for each type (pydantic takes milliseconds); nobody changes what is returned.
     """
-    closed = _closed(_without(schema.model_json_schema(), _FOR_READERS))
-    if not isinstance(closed, dict):
-        raise TypeError("a model's schema is an object")
+    closed: Json = _without(schema.model_json_schema(), (*_FOR_READERS, *_LEFT_OUT), closed=True)
     return closed
 
 
-def _without(node: object, keywords: Sequence[str]) -> object:
+def _without(node: Any, keywords: Sequence[str], *, closed: bool = False) -> Any:
     """A schema without these keywords; `properties` and `$defs` map names, which may be the same words, to schemas."""
     if isinstance(node, list):
-        return [_without(item, keywords) for item in node]
+        return [_without(item, keywords, closed=closed) for item in node]
     if not isinstance(node, dict):
         return node
-    named = ("properties", "$defs")
-    return {
-        key: {name: _without(each, keywords) for name, each in value.items()}
-        if key in named
-        else _without(value, keywords)
-        for key, value in node.items()
-        if key not in keywords
-    }
-
-
-def _closed(node: object) -> object:
-    if isinstance(node, list):
-        return [_closed(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    kept = {_RENAMED.get(key, key): value for key, value in node.items() if key not in _LEFT_OUT}
-    properties = kept.pop("properties", None)
-    rest = {key: _closed(value) for key, value in kept.items()}
-    if not isinstance(properties, dict):
-        return rest
-    # `properties` maps names, which may be "default" or "properties" themselves, to schemas.
-    named = {name: _closed(value) for name, value in properties.items()}
-    return {**rest, "properties": named, "required": list(named), "additionalProperties": False}
+    kept: dict[Any, object] = {}
+    for key, value in node.items():
+        if key in ("properties", "$defs"):
+            kept[key] = {name: _without(each, keywords, closed=closed) for name, each in value.items()}
+        elif key not in keywords:
+            kept[_RENAMED.get(key, key) if closed else key] = _without(value, keywords, closed=closed)
+    if closed and "properties" in node:
+        kept |= {"required": list(node["properties"]), "additionalProperties": False}
+    return kept
 
 
 def _is_open(node: object) -> bool:
