@@ -6,6 +6,7 @@ In: calls of `rag.ports.ChatModel`. Out: text, pieces of it, or a pydantic recor
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rag.metering import ModelCall, unheard
@@ -47,10 +48,8 @@ async def open_chat_model(
         default_headers={"X-OpenRouter-Title": "Baza"} if is_openrouter(base_url) else {},
         http_client=openai.DefaultAioHttpClient(),  # a fifth less processor time for each call
     ) as sdk:
-        guarded = []
-        for name in models:
-            model = OpenAIChatModel(
-                sdk, name, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s, heard=heard
-            )
-            guarded.append(GuardedModel(model=model, breaker=CircuitBreaker(tries_alone=tries_alone), heard=heard))
-        yield FallbackModel(guarded)
+        asked = partial(
+            OpenAIChatModel, sdk, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s, heard=heard
+        )
+        breaker = partial(CircuitBreaker, tries_alone=tries_alone)
+        yield FallbackModel([GuardedModel(model=asked(name), breaker=breaker()) for name in models])

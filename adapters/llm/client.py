@@ -159,7 +159,7 @@ class OpenAIChatModel:
         self._fields = {"model": name, "temperature": temperature, "max_tokens": max_tokens}
         self._longest = max_tokens * LONGEST_TOKEN
         self._timeout_s = timeout_s
-        self._heard = heard
+        self.heard = heard
         self._refused: frozenset[Rung] = frozenset()  # by this server for this model
         self._in_words = 0  # questions that still state the schema in words, because the model ignored the server's
 
@@ -284,7 +284,7 @@ class OpenAIChatModel:
             return
         note_usage(prompt_tokens=call.prompt_tokens, answer_tokens=call.answer_tokens, cost=call.cost)
         call = replace(call, seconds=time.monotonic() - started)
-        self._heard(call)
+        self.heard(call)
         structlog.get_logger().debug("llm.answered", **vars(call))
 
 

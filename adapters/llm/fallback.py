@@ -15,7 +15,7 @@ import structlog
 
 from adapters.llm.client import OpenAIChatModel
 from adapters.llm.structured import Schema
-from rag.metering import ModelCall, unheard
+from rag.metering import ModelCall
 from rag.ports import ModelAway, ModelError, ModelMisfit
 from rag.records import ChatMessage
 
@@ -71,7 +71,6 @@ class CircuitBreaker:
 class GuardedModel:
     model: OpenAIChatModel
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
-    heard: Callable[[ModelCall], None] = unheard  # told of calls that failed
 
 
 class FallbackModel:
@@ -150,6 +149,6 @@ def _note(guarded: GuardedModel, error: ModelError) -> ModelError:
         guarded.breaker.failed()
     else:
         guarded.breaker.succeeded()
-    guarded.heard(ModelCall(model=guarded.model.name, problem=type(error).__name__))
+    guarded.model.heard(ModelCall(model=guarded.model.name, problem=type(error).__name__))
     log.info("llm.passed_on", model=guarded.model.name, reason=type(error).__name__)
     return error

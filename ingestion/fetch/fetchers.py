@@ -48,10 +48,10 @@ def _too_large(name: str, limit_bytes: int) -> SourceError:
     return SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=megabytes(limit_bytes))
 
 
+@dataclass(frozen=True)
 class KeptFetcher:
-    def __init__(self, files: KeptFiles, *, limit_bytes: int) -> None:
-        self._files = files
-        self._limit_bytes = limit_bytes
+    files: KeptFiles
+    limit_bytes: int
 
     async def fetch(self, base: BaseId, source: Source, folder: Path) -> FetchedFile:
         """Raises SourceError FILE_GONE or FILE_TOO_LARGE, ServiceError when the storage is away."""
@@ -59,17 +59,17 @@ class KeptFetcher:
             raise SourceError(FailureCode.FILE_GONE, name=source.identifier, detail="no kept file")
         target = folder / COPY_NAME
         try:
-            with HashedFile(target, limit_bytes=self._limit_bytes) as copy:
-                async for piece in self._files.read(base, source.kept_file):
+            with HashedFile(target, limit_bytes=self.limit_bytes) as copy:
+                async for piece in self.files.read(base, source.kept_file):
                     copy.write(piece)
         except Oversize as error:
-            raise _too_large(source.identifier, self._limit_bytes) from error
+            raise _too_large(source.identifier, self.limit_bytes) from error
         return _copied(source, source.identifier, copy)
 
 
+@dataclass(frozen=True)
 class LocalFetcher:
-    def __init__(self, *, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
+    limit_bytes: int
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Copy the file at `source.identifier`. Raises SourceError FILE_GONE, FILE_UNSUPPORTED or FILE_TOO_LARGE."""
@@ -85,12 +85,12 @@ class LocalFetcher:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not an ordinary file")
-        with os.fdopen(descriptor, "rb") as original, HashedFile(target, limit_bytes=self._limit_bytes) as copy:
+        with os.fdopen(descriptor, "rb") as original, HashedFile(target, limit_bytes=self.limit_bytes) as copy:
             try:
                 while piece := original.read(READ_BYTES):
                     copy.write(piece)
             except Oversize as error:
-                raise _too_large(name, self._limit_bytes) from error
+                raise _too_large(name, self.limit_bytes) from error
         return _copied(source, name, copy)
 
 
@@ -100,26 +100,26 @@ def _copied(source: Source, name: str, copy: HashedFile) -> FetchedFile:
     )
 
 
+@dataclass(frozen=True)
 class TelegramFetcher:
     """Downloads sent files. In a worker without a bot token `files` is None: it leaves files to other workers."""
 
-    def __init__(self, files: TelegramFiles | None, *, limit_bytes: int) -> None:
-        self._files = files
-        self._limit_bytes = limit_bytes
+    files: TelegramFiles | None
+    limit_bytes: int
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Raises SourceError FILE_TOO_LARGE or FILE_GONE, ServiceError when Telegram is away."""
-        if self._files is None:
+        if self.files is None:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="Telegram", detail="this worker has no bot token")
         if source.file_id is None:
             raise SourceError(FailureCode.FILE_GONE, name=source.identifier, detail="no file_id")
         size_bytes = source.size_bytes or 0
         path = folder / DOWNLOAD_NAME
-        if size_bytes <= self._limit_bytes:
-            await self._files.download(source.file_id, path, limit_bytes=self._limit_bytes)
+        if size_bytes <= self.limit_bytes:
+            await self.files.download(source.file_id, path, limit_bytes=self.limit_bytes)
             size_bytes = path.stat().st_size
-        if size_bytes > self._limit_bytes:
-            raise _too_large(source.identifier, self._limit_bytes)
+        if size_bytes > self.limit_bytes:
+            raise _too_large(source.identifier, self.limit_bytes)
         return FetchedFile(
             path=path,
             name=source.identifier,
@@ -129,16 +129,16 @@ class TelegramFetcher:
         )
 
 
+@dataclass(frozen=True)
 class WebFetcher:
-    def __init__(self, downloader: Downloader) -> None:
-        self._downloader = downloader
+    downloader: Downloader
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Download `source.identifier`, following redirects of servers and of pages. Raises SourceError and
         ServiceError with PAGE_* codes."""
         address = address_to_read(source.identifier)
         for _ in range(SENT_ON + 1):
-            download = await self._downloader.download(address, folder / BODY_NAME)
+            download = await self.downloader.download(address, folder / BODY_NAME)
             onward = await asyncio.to_thread(_onward, download)
             if onward is None:
                 break

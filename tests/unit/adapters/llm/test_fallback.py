@@ -9,6 +9,7 @@ import pytest
 
 from adapters.llm.client import OpenAIChatModel
 from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker, FallbackModel, GuardedModel
+from rag.metering import ModelCall
 from rag.ports import ModelAway
 from rag.records import ChatMessage
 
@@ -28,6 +29,8 @@ class Model:
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_away = False
+
+    def heard(self, call: ModelCall) -> None: ...
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         if self.is_away:
