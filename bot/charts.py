@@ -136,13 +136,11 @@ class _Chart:
                 above += 0 if inside else value
 
     def draw_badge(self, number: int, y: int) -> None:
-        """The number by which the caption refers to a row."""
         box = (BADGE_X - BADGE_RADIUS, y - BADGE_RADIUS, BADGE_X + BADGE_RADIUS, y + BADGE_RADIUS)
         self._draw.ellipse(box, fill=INK)
         self._write(BADGE_X, y, str(number), anchor="mm", fill=BACKGROUND)
 
     def png(self) -> bytes:
-        """The picture as a file."""
         written = io.BytesIO()
         self._image.save(written, "PNG", optimize=True)
         return written.getvalue()

@@ -57,8 +57,6 @@ class ReadableText:
         return None
 
     def name(self, name: str) -> int | None:
-        """Where the name first occurs, as given, or inflected or in another order («Галимова Рашида»). If dropped words
-        («ООО») are between its words, where the first stands."""
         wanted = _plain(name)[0].strip()
         found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", self._plain) if wanted else None
         if found:

@@ -23,8 +23,6 @@ BUTTON_CHARACTERS = 24  # two labels of this length fit side by side on a phone
 
 
 class ShowSource(CallbackData, prefix="src"):
-    """Show the passage behind a citation."""
-
     # the passage's id, then the places of the words that carry the answer: `5`, `5.12-50.70-99`
     place: str = Field(pattern=r"^\d{1,19}(\.\d{1,7}-\d{1,7})*$")
 
@@ -54,8 +52,6 @@ class ListPage(CallbackData, prefix="docs"):
 
 
 class OfDocument(CallbackData, prefix="of"):
-    """Something to do with one document."""
-
     document: str
 
 
@@ -76,17 +72,13 @@ class DeleteDocument(OfDocument, prefix="del"):
     page: int = 0
 
 
-class ShowOriginal(OfDocument, prefix="orig"):
-    """Show the message that brought a document."""
+class ShowOriginal(OfDocument, prefix="orig"): ...
 
 
-class CancelDocument(OfDocument, prefix="stop"):
-    """Stop reading a document."""
+class CancelDocument(OfDocument, prefix="stop"): ...
 
 
 class CancelBatch(CallbackData, prefix="stopall"):
-    """Stop reading all documents of a batch."""
-
     batch: str
 
 
@@ -97,8 +89,6 @@ class KeepDocument(OfDocument, prefix="stay"):
 
 
 class KeepBatch(CallbackData, prefix="stayall"):
-    """Keep all documents of a batch for good."""
-
     batch: str
 
 
@@ -108,24 +98,20 @@ class ChooseVersion(OfDocument, prefix="ver"):
     choice: Choice
 
 
-class AddSection(OfDocument, prefix="sect"):
-    """Read the pages below a link too."""
+class AddSection(OfDocument, prefix="sect"): ...
 
 
 class Refresh(OfDocument, prefix="fresh"):
     """Fetch a link again; changed content becomes a new version."""
 
 
-class Rename(OfDocument, prefix="name"):
-    """Ask for another name."""
+class Rename(OfDocument, prefix="name"): ...
 
 
-class SearchDocuments(CallbackData, prefix="find"):
-    """Ask for a part of a name."""
+class SearchDocuments(CallbackData, prefix="find"): ...
 
 
-class SendOver(OfDocument, prefix="over"):
-    """Ask to which base a document is to go."""
+class SendOver(OfDocument, prefix="over"): ...
 
 
 class ReadDocument(OfDocument, prefix="read"):
@@ -134,8 +120,7 @@ class ReadDocument(OfDocument, prefix="read"):
     part: int = 0
 
 
-class ShowVersions(OfDocument, prefix="vers"):
-    """The earlier versions of a document."""
+class ShowVersions(OfDocument, prefix="vers"): ...
 
 
 class AskAbout(OfDocument, prefix="ask"):
@@ -156,8 +141,6 @@ class ModeFor(CallbackData, prefix="for"):
 
 
 class ChooseLanguage(CallbackData, prefix="lang"):
-    """The language of the interface."""
-
     language: str
 
 
@@ -174,14 +157,10 @@ class PickDocument(OfDocument, prefix="in"):
 
 
 class ResumeDialogue(CallbackData, prefix="talk"):
-    """Resume an earlier dialogue."""
-
     session: str
 
 
 class SendTable(CallbackData, prefix="xlsx"):
-    """Send the table of an answer as a file."""
-
     table: int
 
 
@@ -216,7 +195,6 @@ def for_readers(markup: InlineKeyboardMarkup | None) -> InlineKeyboardMarkup | N
 
 
 def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:
-    """An inline button."""
     packed = data if isinstance(data, str) else data.pack()
     return InlineKeyboardButton(text=visible(label), callback_data=packed)
 
@@ -233,7 +211,6 @@ def rows(*lines: Sequence[InlineKeyboardButton | None]) -> InlineKeyboardMarkup 
 
 
 def in_rows(buttons: Sequence[InlineKeyboardButton], width: int) -> list[list[InlineKeyboardButton]]:
-    """Buttons in lines of `width`."""
     return [list(buttons[start : start + width]) for start in range(0, len(buttons), width)]
 
 

@@ -40,12 +40,10 @@ class MeteredPipeline:
         self._purse = purse
 
     async def run(self, document: ClaimedDocument) -> None:
-        """As the pipeline does."""
         async with charged(self._purse, document.base_id, [document.id]):
             await self._pipeline.run(document)
 
     async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
-        """As the pipeline does."""
         async with charged(self._purse, documents[0].base_id, [document.id for document in documents]):
             return await self._pipeline.run_together(documents)
 

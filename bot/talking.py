@@ -125,7 +125,6 @@ async def _receive(
 
 
 async def _compare_versions(stores: Stores, card: DocumentCard) -> Changes:
-    """What a document changed of the version that it replaced."""
     versions = await stores.library.versions(card.base_id, card.id)
     if len(versions) < 2:
         return Changes()

@@ -61,7 +61,6 @@ class Words:
 
     @property
     def keys(self) -> frozenset[str]:
-        """All keys."""
         return frozenset(self._variables)
 
     def until(self, moment: datetime) -> str:
@@ -98,7 +97,6 @@ class Texts:
     by_language: Mapping[str, Words]
 
     def for_language(self, language: str) -> Words:
-        """The texts in `language`, or in the first one of LANGUAGES."""
         return self.by_language.get(language) or self.by_language[LANGUAGES[0]]
 
     def in_every_language(self, key: str) -> frozenset[str]:

@@ -62,7 +62,6 @@ ASKED_BY = {press.MORE: "ask-more", press.EVERYWHERE: "button-everywhere"}  # bu
 
 
 def register(router: Router) -> None:
-    """Buttons under answers and drafts, and the list of dialogues."""
     router.message.register(list_dialogues, Command("dialogs"))
     router.message.register(clarify, answers(CLARIFIED))
     router.message.register(clarify, answers(WHICH))
@@ -303,7 +302,6 @@ async def stop_draft(event: MessageGenerationStopped, services: Services) -> Non
 
 
 async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
-    """«Таблица XLSX»: the rows of the answer with their sources, as a file."""
     table = await talk.stores.answer_tables.read_table(talk.base_id, callback_data.table)
     if table is None:
         raise Refusal("table-gone")
@@ -312,7 +310,6 @@ async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
 
 
 async def list_dialogues(talk: Talk) -> None:
-    """/dialogs: list earlier dialogues by their first questions, the latest first."""
     lines = [
         [button(shortened(each.title, BUTTON_CHARACTERS * 2), press.ResumeDialogue(session=each.id))]
         for each in await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
@@ -322,7 +319,6 @@ async def list_dialogues(talk: Talk) -> None:
 
 
 async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> None:
-    """Make an earlier dialogue the current one, which answers remember."""
     session = SessionId(callback_data.session)
     past = await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
     title = next((each.title for each in past if each.id == session), "")
@@ -340,6 +336,5 @@ async def _asked(talk: Talk, key: str) -> str | None:
 
 
 def _label(talk: Talk, pressed: CallbackData) -> str | None:
-    """The label of the pressed button; the press itself brings only its data."""
     lines = talk.message.reply_markup.inline_keyboard if talk.message.reply_markup else []
     return next((each.text for line in lines for each in line if each.callback_data == pressed.pack()), None)

@@ -42,7 +42,6 @@ JOIN = "join-"
 
 
 def register(router: Router) -> None:
-    """/bases and its buttons."""
     router.message.register(show_list, Command("bases"))
     router.message.register(make, answers(NAME_NEW))
     router.message.register(rename, answers(NAME_AGAIN))
@@ -74,7 +73,6 @@ def register_joining(router: Router) -> None:
 
 
 async def show_list(talk: Talk) -> None:
-    """/bases, and back to the list."""
     bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
     await talk.show(*view.list_of_bases(bases, talk.words))
 
@@ -133,7 +131,6 @@ async def make(talk: Talk) -> None:
 
 
 async def rename(talk: Talk, subject: str) -> None:
-    """Another name of a base."""
     name = _name(talk)
     if not name:
         await talk.tell("base-unnamed")
@@ -271,7 +268,6 @@ async def share(talk: Talk, callback_data: view.ShareBase | view.BaseAction) -> 
 
 
 async def revoke(talk: Talk, callback_data: view.RevokeLink) -> None:
-    """«Отозвать»."""
     revoked = await talk.stores.bases.revoke(BaseId(callback_data.base), callback_data.link)
     await talk.acknowledge("share-revoked" if revoked else "share-gone")
     await _show_choice(talk, view.ShareBase(base=callback_data.base))
@@ -321,7 +317,6 @@ async def name_topic(talk: Talk) -> None:
 
 
 async def show_groups(talk: Talk, callback_data: view.BaseAction) -> None:
-    """«Открыть в группе»: the groups where the person has talked to Baza."""
     base = await base_of(talk, callback_data.base)
     lines = [
         [button(view.name_of_base(each, talk.words), view.BindBase(base=base.id, group=view.short_id(each.id)))]

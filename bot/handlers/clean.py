@@ -20,13 +20,11 @@ CHAT, BASE, ALL, NOTHING = "chat", "base", "all", "nothing"
 
 
 def register(router: Router) -> None:
-    """The command and its buttons."""
     router.message.register(offer, Command("clean"))
     router.callback_query.register(clean, Clean.filter(), has_message)
 
 
 async def offer(talk: Talk) -> None:
-    """Ask what to clear."""
     words = talk.words
     choices = [worded(words, f"clean-{what}", Clean(what=what)) for what in (CHAT, BASE)]
     all_of_theirs = [worded(words, "clean-all", Clean(what=ALL))] if talk.place.is_private else []

@@ -76,17 +76,14 @@ async def show_list(talk: Talk, command: CommandObject | None = None, subject: s
 
 
 async def ask_what_to_find(talk: Talk) -> None:
-    """🔍: ask for a part of a name."""
     await ask(talk, talk.words("library-search"), about=SEARCH)
 
 
 async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
-    """‹ and ›."""
     await _show_page(talk, callback_data.page, name=callback_data.name or None)
 
 
 async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
-    """Show a document's card in place of the list."""
     card = await document_of(talk, callback_data.document)
     html, keyboard = view.card_shown(card, talk.words, page=callback_data.page)
     await talk.redraw(html, for_readers(keyboard) if talk.state.role is Role.READER else keyboard)
@@ -159,8 +156,6 @@ async def send_original(talk: Talk, callback_data: press.ShowOriginal) -> None:
 
 
 class _KeptFile(InputFile):
-    """A kept file on its way to Telegram, in pieces."""
-
     def __init__(self, files: KeptFiles, card: DocumentCard, file: FileId) -> None:
         super().__init__(filename=card.source_identifier)
         self._files, self._base, self._file = files, card.base_id, file
@@ -171,7 +166,6 @@ class _KeptFile(InputFile):
 
 
 async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
-    """Show the text that was read from the document, page by page."""
     card = await document_of(talk, callback_data.document)
     blocks = await talk.stores.text.blocks(talk.base_id, card.id)
     await talk.redraw(*view.text_page(card, blocks, talk.words, part=callback_data.part))
@@ -199,7 +193,6 @@ async def rename(talk: Talk, subject: str) -> None:
 
 
 async def show_versions(talk: Talk, callback_data: press.ShowVersions) -> None:
-    """A line for each version, the newest first."""
     card = await document_of(talk, callback_data.document)
     versions = await talk.stores.library.versions(talk.base_id, card.id)
     await talk.say(view.versions_html(versions, talk.words))

@@ -50,7 +50,6 @@ async def greet(talk: Talk) -> None:
 
 
 async def switch_by_command(talk: Talk, command: CommandObject) -> None:
-    """/chat and /base."""
     await switch_mode(talk, _COMMANDS[command.command])
 
 
@@ -76,14 +75,12 @@ async def begin_dialogue(talk: Talk) -> None:
 
 
 async def offer_languages(talk: Talk) -> None:
-    """/language: a button for each, named in that language."""
     names = {each: talk.services.texts.for_language(each).plain("language-name") for each in LANGUAGES}
     line = [button(name, ChooseLanguage(language=language)) for language, name in names.items()]
     await talk.tell("language-choose", rows(line))
 
 
 async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
-    """Switch the language; the reply and the keyboard use it at once."""
     if callback_data.language not in LANGUAGES:
         raise Refusal("unknown-button")
     await talk.stores.people.set_language(talk.state.user_id, callback_data.language)
@@ -93,7 +90,6 @@ async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
 
 
 async def switch_mode(talk: Talk, mode: Mode) -> None:
-    """Store the mode and say what it means."""
     await talk.stores.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
     suffix = "" if talk.place.is_private else "-group"
     if mode is Mode.DOCUMENTS:

@@ -41,7 +41,6 @@ _NO_QUESTIONS = frozenset({SourceType.FILE, SourceType.LINK})
 
 
 def register_keeping(router: Router) -> None:
-    """Messages in mode База."""
     router.message.register(keep, in_mode(Mode.DOCUMENTS))
     router.callback_query.register(keep_original, F.data.in_({press.KEEP, press.ONLY_READ}), has_message)
 
@@ -111,7 +110,6 @@ async def _enqueue(talk: Talk, batch: Batch, *, may_go_on: bool) -> None:
 
 
 def refusal_of(talk: Talk, received: Received) -> str | None:
-    """Why the message's sources cannot be stored, in HTML; None when they can."""
     words, services = talk.words, talk.services
     if not received.sources:
         kind = received.unsupported
@@ -173,7 +171,6 @@ async def _ask_back(talk: Talk, received: Received) -> None:
 
 
 async def _ask_spoken(talk: Talk, message: Message, file_id: str) -> None:
-    """Transcribe a voice message, show the transcript, and answer it."""
     if talk.services.hear is None:
         await talk.reply(talk.words("voice-not-heard"), to=message)
         return

@@ -71,7 +71,6 @@ def receive(message: Message, words: Words) -> Received:
 
 
 def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch:
-    """A batch of these sources for the queue, with the message's sender and place."""
     return Batch(
         base_id=talk.base_id,
         user_id=talk.person,
@@ -125,7 +124,6 @@ def _author(message: Message) -> str | None:
 
 
 def _sender(message: Message) -> str | None:
-    """The sender's name in a group; None in a private chat."""
     if message.chat.type == ChatType.PRIVATE:
         return None
     speaker = message.sender_chat or message.from_user  # an anonymous administrator speaks as the group
@@ -157,7 +155,6 @@ def _attached(message: Message, words: Words) -> AttachedFile | None:
 
 
 def _spoken(message: Message) -> str:
-    """What a poll, a contact, a venue, a checklist or a rich message says; empty for other messages."""
     if poll := message.poll:
         return "\n".join([poll.question, *(f"- {option.text}: {option.voter_count}" for option in poll.options)])
     if contact := message.contact:
@@ -170,7 +167,6 @@ def _spoken(message: Message) -> str:
 
 
 def _unsupported(message: Message) -> str | None:
-    """The kind of a message that cannot be kept; None when it can."""
     if message.location and not message.venue:
         return "location"
     for field, kind in UNSUPPORTED.items():

@@ -83,7 +83,6 @@ def _source_shown(citation: Citation) -> press.ShowSource:
 
 
 def register(router: Router) -> None:
-    """Source buttons and thumbs."""
     router.callback_query.register(show_source, press.ShowSource.filter())
     router.callback_query.register(rate, press.Rate.filter(), has_message)
 

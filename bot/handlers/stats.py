@@ -25,7 +25,6 @@ LEAST_SHOWN_S = 0.1  # "in 0 s" would look broken
 
 
 def register(router: Router) -> None:
-    """/stats."""
     router.message.register(show_statistics, Command("stats"))
 
 
@@ -78,7 +77,6 @@ async def _bounds_html(talk: Talk, held: BaseStatistics) -> str:
 
 
 def base_html(held: BaseStatistics, words: Words, *, today: date, is_private: bool) -> str:
-    """What the base holds, and how its questions of the month were answered."""
     week = sum(each.turns for each in held.days if each.day > today - timedelta(days=7))
     month = sum(each.turns for each in held.days)
     counts: Counter[str] = Counter()
@@ -100,7 +98,6 @@ def base_html(held: BaseStatistics, words: Words, *, today: date, is_private: bo
 
 
 def overall_html(held: OverallStatistics, words: Words) -> str:
-    """The overall figures for the host, without names."""
     queue, steps = held.queue, held.figures.steps
     turns = {"turns": held.turns, "general": held.general, "quoted": held.quoted, "unanswered": held.unanswered}
     searching, models = (round(100 * part / (held.total_s or 1)) for part in (held.searching_s, held.models_s))
@@ -128,7 +125,6 @@ def overall_html(held: OverallStatistics, words: Words) -> str:
 
 
 def rows_html(rows: Sequence[str], words: Words) -> str:
-    """The numbered legend of the overall chart's rows."""
     shown = [f"{number}. {words(f'stats-chart-{row}')}" for number, row in enumerate(rows, start=1)]
     return "\n".join([words("stats-chart-title"), *shown])
 

@@ -24,20 +24,16 @@ class NewToken(CallbackData, prefix="token"):
 
 
 class RevokeToken(CallbackData, prefix="untoken"):
-    """End one."""
-
     token: int
 
 
 def register(router: Router) -> None:
-    """The command and its buttons."""
     router.message.register(show, Command("api"))
     router.callback_query.register(make, NewToken.filter(), F.message.chat.type == "private", has_message)
     router.callback_query.register(revoke, RevokeToken.filter(), F.message.chat.type == "private", has_message)
 
 
 async def show(talk: Talk) -> None:
-    """/api."""
     if talk.place.is_private:
         await _show_list(talk)
     else:
@@ -55,7 +51,6 @@ async def make(talk: Talk, callback_data: NewToken) -> None:
 
 
 async def revoke(talk: Talk, callback_data: RevokeToken) -> None:
-    """«Отозвать»."""
     await talk.stores.tokens.revoke(None, UserId(callback_data.token))
     await talk.acknowledge("token-revoked")
     await _show_list(talk)

@@ -44,15 +44,11 @@ class ShareBase(CallbackData, prefix="link"):
 
 
 class RevokeLink(CallbackData, prefix="unlink"):
-    """End a link."""
-
     base: str
     link: int
 
 
 class TakeOff(CallbackData, prefix="off"):
-    """Take a member off."""
-
     base: str
     member: int
 
@@ -65,8 +61,6 @@ class BindBase(CallbackData, prefix="bind"):
 
 
 class AddTo(CallbackData, prefix="addto"):
-    """Put the message that this one replies to into a base."""
-
     base: str
 
 
@@ -94,7 +88,6 @@ def open_name(state: UserState) -> str | None:
 
 
 def list_of_bases(bases: Sequence[ListedBase], words: Words) -> Shown:
-    """A line and a number for each, and a new one."""
     lines = [words("base-line", number=at, **_facts(base, words)) for at, base in enumerate(bases, start=1)]
     numbers = [button(str(at), OpenBase(base=base.id)) for at, base in enumerate(bases, start=1)]
     keyboard = rows(*in_rows(numbers, 5), [worded(words, "new-base", NEW_BASE)])
@@ -102,7 +95,6 @@ def list_of_bases(bases: Sequence[ListedBase], words: Words) -> Shown:
 
 
 def base_html(base: ListedBase, words: Words) -> str:
-    """One base."""
     facts = _facts(base, words)
     return words("base-card", name=facts["name"], facts=facts["facts"])
 
@@ -155,7 +147,6 @@ def share_keyboard(chosen: ShareBase, links: Sequence[Invitation], words: Words)
 
 
 def members_shown(base: str, members: Sequence[Member], words: Words) -> Shown:
-    """A line for each member, and a button to take them off."""
     lines, off = [words("members-title" if members else "members-none")], []
     for at, each in enumerate(members, start=1):
         name, until = each.name or str(each.id), words.plain("base-until", day=each.until) if each.until else ""
@@ -185,12 +176,10 @@ def send_keyboard(
 
 
 def short_id(base: str) -> str:
-    """The last 12 digits of a base's id, for a button that carries another id, too."""
     return base[-12:]
 
 
 def said_of_link(link: Invitation, words: Words) -> str:
-    """What it allows, and how long."""
     parts = [words.plain("share-write" if link.role is Role.WRITER else "share-read")]
     parts += [words.plain("share-once")] if link.once else []
     parts += [words.plain("base-until", day=link.until)] if link.until else []

@@ -212,7 +212,6 @@ def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
 
 
 def _parts_of(line: Line, bold: Sequence[Span]) -> list[Span]:
-    """The parts of a line that are bold."""
     return [
         Span(start=max(span.start, line.start) - line.start, end=min(span.end, line.end) - line.start)
         for span in bold

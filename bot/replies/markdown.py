@@ -129,7 +129,6 @@ def _inner(node: _Node) -> RichText:
 
 
 def _link(node: _Node) -> RichText:
-    """A link or an image."""
     label, address = _inner(node), str(node.attrs.get("href" if node.type == "link" else "src", ""))
     shown = label if label.text.strip() else rich(address)
     return shown.wrapped(Style(Kind.LINK, address)) if LINKED.fullmatch(address) else shown

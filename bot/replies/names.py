@@ -67,7 +67,6 @@ def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = Fals
 
 
 def service_name(params: Mapping[str, JsonValue], words: Words) -> str:
-    """The service that is away, in the person's words."""
     name = params.get("service")
     if not isinstance(name, str) or name.lower() in ("jina", "embedder"):  # these mean nothing to people
         return words.plain("service-search")
@@ -91,7 +90,6 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
 
 
 def moment_of(value: JsonValue) -> datetime | None:
-    """What a failure names as its moment, if it does."""
     try:
         return datetime.fromisoformat(str(value))
     except ValueError:

@@ -27,7 +27,6 @@ _COUNTED = {
 
 
 def describe(document: DocumentCard, words: Words) -> str:
-    """The state of a document in full."""
     return _TEXTS.get(document.status, _progress)(document, words)
 
 

@@ -58,7 +58,6 @@ class Run:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """The kinds of its styles."""
         return frozenset(style.kind for style in self.styles)
 
     @property
@@ -75,7 +74,6 @@ class RichText:
 
     @property
     def text(self) -> str:
-        """The characters alone."""
         return "".join(run.text for run in self.runs)
 
     def __add__(self, other: "RichText") -> "RichText":

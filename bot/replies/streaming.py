@@ -85,7 +85,6 @@ class GrowingText:
             await asyncio.sleep(TYPING_PAUSE_S)
 
     async def paint(self) -> None:
-        """Show each newest text until it is finished."""
         while not self._finishing.is_set():
             await self._changed.wait()
             self._changed.clear()
@@ -110,7 +109,6 @@ class GrowingText:
             log.info("answer.paint_failed", chat=self._place.chat, error=type(error).__name__)
 
     async def _pause(self, seconds: float) -> None:
-        """Wait `seconds`, or less when the text is finished first."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._finishing.wait(), seconds)
 
