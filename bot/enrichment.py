@@ -10,9 +10,9 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from domain.names import NameWord, Relation
 from ingestion.entities.records import EntityName, EntityType, Extract, Mention, NameReader, Statement
@@ -34,7 +34,6 @@ MOST_FACTS = 40
 SHORTEST_QUOTE = 3  # characters
 LONGEST_QUOTE = 400
 CERTAINTY = 0.9  # below facts from the document's structure (1.0)
-SERVICE = "model"
 
 Text = Annotated[str, Field(max_length=1000)]
 
@@ -92,20 +91,16 @@ def _plain(text: str) -> tuple[str, list[int]]:
     return "".join(characters), places
 
 
-class ReadEntity(BaseModel):
+class ReadEntity(BaseModel, frozen=True, extra="forbid"):
     """An entity as the model names it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Text
     type: EntityType
     aliases: list[Text] = []
 
 
-class ReadFact(BaseModel):
+class ReadFact(BaseModel, frozen=True, extra="forbid"):
     """A fact as the model found it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     entity: Text
     relation: Relation
@@ -113,28 +108,19 @@ class ReadFact(BaseModel):
     quote: Text
 
 
-def _without_cut_off(of: type[BaseModel]) -> BeforeValidator:
+def _without_cut_off(items: Any, validate: ValidatorFunctionWrapHandler) -> Any:
     """Drops the last item if it is invalid: JSON repaired after the token limit cut it ends in half an item."""
-
-    def drop_last_misfit(items: object) -> object:
-        if not isinstance(items, list) or not items:
-            return items
-        try:
-            of.model_validate(items[-1])
-        except ValidationError:
-            return items[:-1]
-        return items
-
-    return BeforeValidator(drop_last_misfit)
+    try:
+        return validate(items)
+    except ValidationError:
+        return validate(items[:-1] if isinstance(items, list) else items)
 
 
-class ReadPart(BaseModel):
+class ReadPart(BaseModel, frozen=True, extra="forbid"):
     """The model's whole answer."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    entities: Annotated[list[ReadEntity], _without_cut_off(ReadEntity)] = []
-    facts: Annotated[list[ReadFact], _without_cut_off(ReadFact)] = []
+    entities: Annotated[list[ReadEntity], WrapValidator(_without_cut_off)] = []
+    facts: Annotated[list[ReadFact], WrapValidator(_without_cut_off)] = []
 
 
 class ModelFactReader:
@@ -163,7 +149,7 @@ class ModelFactReader:
         try:
             answer = await self._model.structured((self._rules, ChatMessage(role="user", content=filled)), ReadPart)
         except ModelError as exc:
-            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
+            raise ServiceError(FailureCode.SERVICE_AWAY, service="model", detail=type(exc).__name__) from exc
         readable = await asyncio.to_thread(ReadableText, text, self._names)
         return await asyncio.to_thread(checked, answer, readable, start=start, known=known)
 

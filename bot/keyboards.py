@@ -108,14 +108,11 @@ class Refresh(OfDocument, prefix="fresh"):
 class Rename(OfDocument, prefix="name"): ...
 
 
-class SearchDocuments(CallbackData, prefix="find"): ...
-
-
 class SendOver(OfDocument, prefix="over"): ...
 
 
 class ReadDocument(OfDocument, prefix="read"):
-    """A page of a document's text; `part` counts from 0, `page` is the page of the list to go back to."""
+    """A page of a document's text; `part` counts from 0."""
 
     part: int = 0
 
@@ -171,6 +168,7 @@ KEEP = "keep"  # put the message that this one replies to into the base
 ONLY_READ = "glance"  # the same, for one day only
 EVERYTHING = "everything"  # ask of all documents again, not of one alone
 ANSWER = "answer"  # answer the message that this one replies to
+FIND = "find"  # ask for a part of a document's name
 DISMISS = "dismiss"  # remove the documents that could not be read
 NEVER_MIND = "nevermind"  # cancel what the bot asked for
 ADD_SEARCH = "add-search"  # download the model of search by meaning
@@ -179,19 +177,6 @@ ADD_SEARCH = "add-search"  # download the model of search by meaning
 def question_key(text: str) -> str:
     """Eight digits that tell a question from the others of its dialogue: Telegram's 64 bytes do not hold its words."""
     return hashlib.sha256(normalise(text).encode(errors="replace")).hexdigest()[:8]
-
-
-_CHANGING = (
-    TakeBack, DeleteDocument, CancelDocument, CancelBatch, KeepDocument, KeepBatch, ChooseVersion, AddSection, Refresh,
-    Rename,
-)  # fmt: skip
-
-
-def for_readers(markup: InlineKeyboardMarkup | None) -> InlineKeyboardMarkup | None:
-    """The same keyboard without what changes a base."""
-    changing = tuple(f"{kind.__prefix__}:" for kind in _CHANGING)
-    lines = markup.inline_keyboard if markup else []
-    return rows(*([each for each in line if not (each.callback_data or "").startswith(changing)] for line in lines))
 
 
 def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:

@@ -136,10 +136,11 @@ async def serve(
         await importing
         from bot import talking
 
-        place = await stack.enter_async_context(talking.open_server(settings, parts.measures, serves_chat=with_bot))
+        server = talking.open_server(settings, parts.measures, serves_chat=with_bot)
+        bot, files, address = await stack.enter_async_context(server)
         with port_named(settings.metrics.port, "METRICS_PORT"):
             await stack.enter_async_context(parts.measures.served(parts.stores.statistics.queue))
-        worker = await stack.enter_async_context(parts.open_worker(files=place.files))
+        worker = await stack.enter_async_context(parts.open_worker(files=files))
         works = [show_life(settings.home, stop)]
         if with_worker:
             works.append(worker.run(stop))
@@ -155,8 +156,8 @@ async def serve(
                 await stack.enter_async_context(_api(parts, port, worker.wake))
             elif port is None and settings.telegram.token is None:
                 works.append(_serve_api_beside_the_chat(parts, worker.wake, stop))
-            works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))
-        on_ready(place.address if with_bot else None)
+            works.append(talking.talk(parts, load_texts(), bot, stop, wake_worker=worker.wake))
+        on_ready(address if with_bot else None)
         tasks = [asyncio.create_task(work) for work in works]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         stop.set()

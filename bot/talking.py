@@ -7,7 +7,6 @@ imports this module in a thread while the database starts.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -55,18 +54,12 @@ async def hear(files: TelegramFiles, transcriber: Transcriber, scratch: Path, fi
     return text
 
 
-@dataclass(frozen=True, kw_only=True)
-class BotServer:
-    """Where people talk to the bot."""
-
-    bot: Bot
-    files: BotFiles  # downloads what people send there
-    address: str  # for `on_ready`: the URL of the local chat's page, or "Telegram"
-
-
 @asynccontextmanager
-async def open_server(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[BotServer]:
-    """Telegram when there is a token; else the local chat, served here or (for a worker alone) by `baza bot`."""
+async def open_server(
+    settings: Settings, measures: Measures, *, serves_chat: bool
+) -> AsyncIterator[tuple[Bot, BotFiles, str]]:
+    """The bot, what downloads the files sent to it, and its address for `on_ready`: Telegram when there is a token;
+    else the local chat's page, served here or (for a worker alone) by `baza bot`."""
     telegram, port, folder = settings.telegram, settings.localchat.port, settings.home / LOCALCHAT
     async with AsyncExitStack() as stack:
         if telegram.token:
@@ -79,21 +72,19 @@ async def open_server(settings: Settings, measures: Measures, *, serves_chat: bo
             address = api_url = f"http://127.0.0.1:{port}"
             token = read_token(folder)
         bot = await stack.enter_async_context(open_bot(token, api_url, measures))
-        yield BotServer(bot=bot, files=BotFiles(bot), address=address)
+        yield bot, BotFiles(bot), address
 
 
-async def talk(
-    parts: Parts, texts: Texts, server: BotServer, stop: asyncio.Event, *, wake_worker: Callable[[], None]
-) -> None:
+async def talk(parts: Parts, texts: Texts, bot: Bot, stop: asyncio.Event, *, wake_worker: Callable[[], None]) -> None:
     """Receive updates and show notices until `stop`. Raises CommandError when Telegram rejects the token or that."""
-    settings, bot = parts.settings, server.bot
+    settings = parts.settings
     notices = NoticeLoop(bot, parts.stores.notices, texts, changes=partial(_compare_versions, parts.stores))
 
     def wake() -> None:
         notices.wake()
         wake_worker()
 
-    dispatcher = build_dispatcher(_services(parts, texts, server, wake))
+    dispatcher = build_dispatcher(_services(parts, texts, bot, wake))
     inbox = Inbox(bot, dispatcher, parts.stores.inbox)
     await announce_commands(bot, texts)
     async with notices.showing(stop), inbox.open(drain_s=settings.telegram.shutdown_s):
@@ -133,7 +124,7 @@ async def _compare_versions(stores: Stores, card: DocumentCard) -> Changes:
     return await asyncio.to_thread(compare, before, after)
 
 
-def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], None]) -> Services:
+def _services(parts: Parts, texts: Texts, bot: Bot, wake: Callable[[], None]) -> Services:
     """Telegram's servers give bots files of 20 MB at most, and the local chat does the same; a self-hosted Bot API
     server has no such limit."""
     parts = parts.for_people()
@@ -152,7 +143,7 @@ def _services(parts: Parts, texts: Texts, server: BotServer, wake: Callable[[], 
         count_terms=partial(count_terms, parts.analyzer),
         small_talk=SmallTalkRule(load_small_talk()),
         wake=wake,
-        hear=partial(hear, server.files, transcriber, settings.home / "scratch") if transcriber else None,
+        hear=partial(hear, BotFiles(bot), transcriber, settings.home / "scratch") if transcriber else None,
         allowed_users=settings.telegram.allowed_users,
         admin_users=settings.telegram.admin_users,
         bounds=bounds,

@@ -53,7 +53,6 @@ def register(router: Router) -> None:
     router.callback_query.register(send_over, view.SendTo.filter(), has_message)
     router.callback_query.register(ask_for_name, view.BaseAction.filter(F.what == "rename"))
     router.callback_query.register(delete, view.BaseAction.filter(F.what.in_({"delete", "erase"})), has_message)
-    router.callback_query.register(share, view.BaseAction.filter(F.what == "share"), has_message)
     router.callback_query.register(share, view.ShareBase.filter(), has_message)
     router.callback_query.register(revoke, view.RevokeLink.filter(), has_message)
     router.callback_query.register(show_members, view.BaseAction.filter(F.what == "members"), has_message)
@@ -244,13 +243,10 @@ async def join(talk: Talk, command: CommandObject) -> None:
     await say_open(talk, base)
 
 
-async def share(talk: Talk, callback_data: view.ShareBase | view.BaseAction) -> None:
+async def share(talk: Talk, callback_data: view.ShareBase) -> None:
     """«Поделиться»: what the link is to allow; a choice of it, or «Создать ссылку»."""
-    if isinstance(callback_data, view.BaseAction) or not callback_data.make:
-        chosen = (
-            view.ShareBase(base=callback_data.base) if isinstance(callback_data, view.BaseAction) else callback_data
-        )
-        await _show_choice(talk, chosen)
+    if not callback_data.make:
+        await _show_choice(talk, callback_data)
         return
     base, secret = await base_of(talk, callback_data.base), new_secret()
     link = await talk.stores.bases.invite(

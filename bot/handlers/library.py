@@ -18,7 +18,7 @@ from bot import keyboards as press
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import DAY_S
-from bot.keyboards import DISMISS, bare, for_readers, rows, worded
+from bot.keyboards import bare, rows, worded
 from bot.replies import library as view
 from bot.replies.names import shortened
 from bot.replies.readings import TITLE_CHARACTERS
@@ -48,11 +48,11 @@ def register(router: Router, texts: Texts) -> None:
     labels = texts.in_every_language("button-library")
     router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
     router.message.register(show_list, answers(SEARCH))
-    router.callback_query.register(ask_what_to_find, press.SearchDocuments.filter())
+    router.callback_query.register(ask_what_to_find, F.data == press.FIND)
     router.callback_query.register(turn_page, press.ListPage.filter(), has_message)
     router.callback_query.register(open_document, press.OpenDocument.filter(), has_message)
     router.callback_query.register(delete, press.DeleteDocument.filter(), has_message)
-    router.callback_query.register(dismiss, F.data == DISMISS, has_message)
+    router.callback_query.register(dismiss, F.data == press.DISMISS, has_message)
     router.callback_query.register(send_original, press.ShowOriginal.filter())
     router.callback_query.register(read_text, press.ReadDocument.filter(), has_message)
     router.callback_query.register(ask_for_name, press.Rename.filter())
@@ -85,8 +85,8 @@ async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
 
 async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
     card = await document_of(talk, callback_data.document)
-    html, keyboard = view.card_shown(card, talk.words, page=callback_data.page)
-    await talk.redraw(html, for_readers(keyboard) if talk.state.role is Role.READER else keyboard)
+    may_write = talk.state.role is not Role.READER
+    await talk.redraw(*view.card_shown(card, talk.words, page=callback_data.page, may_write=may_write))
 
 
 async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:

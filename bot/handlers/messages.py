@@ -112,7 +112,7 @@ async def _enqueue(talk: Talk, batch: Batch, *, may_go_on: bool) -> None:
 def refusal_of(talk: Talk, received: Received) -> str | None:
     words, services = talk.words, talk.services
     if not received.sources:
-        kind = received.unsupported
+        kind = received.said.unsupported
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")
     for source in received.sources:
         if (source.size_bytes or 0) > services.file_limit_mb * _MB:

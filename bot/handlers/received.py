@@ -34,21 +34,32 @@ class Received:
     """What a message holds."""
 
     message: Message
+    said: IncomingMessage
     sources: tuple[Source, ...]  # what can be kept of it
-    written: tuple[Source, ...]  # what its caption alone holds, for a file that cannot be kept
-    has_own_words: bool  # beside addresses: in «https://a.b что это?» these may be a question
-    unsupported: str | None  # its kind, when it cannot be kept
 
     @property
     def own_text(self) -> str:
         """What the person typed; empty for captions and forwarded messages."""
         return "" if self.message.forward_origin else self.message.text or ""
 
+    @property
+    def written(self) -> tuple[Source, ...]:
+        """What its caption alone holds, for a file that cannot be kept."""
+        return words_of(self.said) if self.message.caption else ()
+
+    @property
+    def has_own_words(self) -> bool:
+        """Whether there are words beside addresses: in «https://a.b что это?» these may be a question."""
+        said = text = self.message.text or self.message.caption or ""
+        for entity in self.message.entities or self.message.caption_entities or []:
+            if entity.type == MessageEntityType.URL:
+                text = text.replace(entity.extract_from(said), " ", 1)
+        return any(character.isalnum() for character in text)
+
 
 def receive(message: Message, words: Words) -> Received:
     """Read a message; files without a name get one in the language of `words`."""
     origin = message.forward_origin
-    unsupported = _unsupported(message)
     said = IncomingMessage(
         text=message.text or message.caption or _spoken(message),
         links=_links(message),
@@ -59,15 +70,9 @@ def receive(message: Message, words: Words) -> Received:
         origin=f"https://t.me/{origin.chat.username}/{origin.message_id}"
         if isinstance(origin, MessageOriginChannel) and origin.chat.username
         else None,
-        unsupported=unsupported,
+        unsupported=_unsupported(message),
     )
-    return Received(
-        message=message,
-        sources=sources_of(said),
-        written=words_of(said) if message.caption else (),
-        has_own_words=_has_own_words(message),
-        unsupported=unsupported,
-    )
+    return Received(message=message, said=said, sources=sources_of(said))
 
 
 def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch:
@@ -89,14 +94,6 @@ async def original_of(talk: Talk) -> Message:
     if (original := talk.message.reply_to_message) is None:
         raise Refusal("original-gone")
     return without_mention(original, await talk.bot.me())
-
-
-def _has_own_words(message: Message) -> bool:
-    said = text = message.text or message.caption or ""
-    for entity in message.entities or message.caption_entities or []:
-        if entity.type == MessageEntityType.URL:
-            text = text.replace(entity.extract_from(said), " ", 1)
-    return any(character.isalnum() for character in text)
 
 
 def _links(message: Message) -> tuple[MessageLink, ...]:

@@ -27,7 +27,7 @@ class OpenBase(CallbackData, prefix="open"):
 
 
 class BaseAction(CallbackData, prefix="base"):
-    """Something to do with a base: rename, delete, erase (sure), share, members, leave, quit (sure), groups."""
+    """Something to do with a base: rename, delete, erase (sure), members, leave, quit (sure), groups."""
 
     base: str
     what: str
@@ -105,14 +105,15 @@ def base_keyboard(base: ListedBase, words: Words, *, is_private: bool) -> Inline
     if not is_private:
         return rows(back)
     if base.role is not Role.OWNER:
-        leave = [] if base.group else [worded(words, "leave-base", BaseAction(base=base.id, what="leave"))]
-        return rows(leave, back)
+        leave = None if base.group else worded(words, "leave-base", BaseAction(base=base.id, what="leave"))
+        return rows([leave], back)
 
     def action(what: str) -> InlineKeyboardButton:
         return worded(words, f"base-{what}", BaseAction(base=base.id, what=what))
 
-    delete = [] if base.is_first else [action("delete")]
-    return rows([action("share"), action("members")], [action("groups")], [action("rename"), *delete], back)
+    link = worded(words, "base-share", ShareBase(base=base.id))
+    delete = None if base.is_first else action("delete")
+    return rows([link, action("members")], [action("groups")], [action("rename"), delete], back)
 
 
 def sure_keyboard(base: str, what: str, words: Words) -> InlineKeyboardMarkup | None:

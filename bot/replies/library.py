@@ -69,7 +69,7 @@ def page_shown(cards: Sequence[DocumentCard], held: Removed, words: Words, *, pa
     if not cards:
         parts = [[words("library-none", name=name) if name else words("library-empty")]]
     before = button("‹", press.ListPage(page=page - 1, name=name)) if page else None
-    search = button("🔍", press.SearchDocuments()) if cards or name else None
+    search = button("🔍", press.FIND) if cards or name else None
     after = button("›", press.ListPage(page=page + 1, name=name)) if page + 1 < pages else None
     dismiss = worded(words, "dismiss", DISMISS) if failed else None
     whole = worded(words, "back", press.ListPage(page=0)) if name else None
@@ -77,8 +77,8 @@ def page_shown(cards: Sequence[DocumentCard], held: Removed, words: Words, *, pa
     return "\n\n".join("\n".join(part) for part in parts if part), keyboard
 
 
-def card_shown(card: DocumentCard, words: Words, *, page: int) -> Shown:
-    """What is known of a document, the actions on it, and the way back to the list."""
+def card_shown(card: DocumentCard, words: Words, *, page: int, may_write: bool = True) -> Shown:
+    """What is known of a document, what this person may do with it, and the way back to the list."""
     facts = [
         _stage(card, words),
         size_of(card, words) if card.pages or card.duration_s or card.parts else "",
@@ -103,32 +103,32 @@ def card_shown(card: DocumentCard, words: Words, *, page: int) -> Shown:
     if card.next_failure is not None:
         failed = replace(card, error_code=card.next_failure.code, error_params=card.next_failure.params)
         lines.append(f"{words('card-not-refreshed')} {failure_sentence(failed, words)}")
-    return "\n".join(lines), _card_keyboard(card, words, page)
+    return "\n".join(lines), _card_keyboard(card, words, page, may_write)
 
 
-def _card_keyboard(card: DocumentCard, words: Words, page: int) -> InlineKeyboardMarkup | None:
+def _card_keyboard(card: DocumentCard, words: Words, page: int, may_write: bool) -> InlineKeyboardMarkup | None:
     is_ready, document = card.status is DocumentStatus.READY, card.id
 
     def offered(key: str, data: press.OfDocument, when: object, **values: Value) -> InlineKeyboardButton | None:
         return worded(words, key, data, **values) if when else None
 
-    is_fetched = card.source_type in ADDRESSED and card.status.is_final
+    is_fetched = may_write and card.source_type in ADDRESSED and card.status.is_final
     versions = card.version if card.version > 1 else 0
     return rows(
-        *(choice_buttons(card, words) if card.status is DocumentStatus.CHOOSING else []),
+        *(choice_buttons(card, words) if may_write and card.status is DocumentStatus.CHOOSING else []),
         [
             offered("ask", press.AskAbout(document=document), is_ready),
             offered("text", press.ReadDocument(document=document), is_ready),
         ],
-        [offered("stay", press.KeepDocument(document=document, page=page), card.expires_at)],
+        [offered("stay", press.KeepDocument(document=document, page=page), may_write and card.expires_at)],
         [
             offered("original", press.ShowOriginal(document=document), is_ready or card.message_id),
             offered("versions", press.ShowVersions(document=document), versions, count=versions),
         ],
         [offered("refresh", press.Refresh(document=document), is_fetched)],
         [
-            worded(words, "rename", press.Rename(document=document)),
-            worded(words, "delete", press.DeleteDocument(document=document, page=page)),
+            offered("rename", press.Rename(document=document), may_write),
+            offered("delete", press.DeleteDocument(document=document, page=page), may_write),
         ],
         [offered("send-over", press.SendOver(document=document), is_ready)],
         [worded(words, "back", press.ListPage(page=page))],

@@ -8,7 +8,7 @@ UTF-16 units, cut where a reader would pause.
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
@@ -19,16 +19,16 @@ MESSAGE_LIMIT = 4096  # UTF-16 units after entities are parsed, as sendMessage c
 
 
 class Kind(StrEnum):
-    """The kinds of formatting that Baza uses, from https://core.telegram.org/bots/api#formatting-options."""
+    """The tags that Baza uses, of https://core.telegram.org/bots/api#html-style."""
 
-    BOLD = "bold"
-    ITALIC = "italic"
-    STRIKE = "strike"
+    BOLD = "b"
+    ITALIC = "i"
+    STRIKE = "s"
     CODE = "code"
     PRE = "pre"
-    LINK = "link"
-    QUOTE = "quote"
-    FOLDED_QUOTE = "folded quote"
+    LINK = "a"
+    QUOTE = "blockquote"
+    FOLDED_QUOTE = "blockquote expandable"
 
 
 @dataclass(frozen=True)
@@ -146,19 +146,6 @@ def _merged(runs: Iterable[Run]) -> list[Run]:
     return merged
 
 
-_TAGS: Mapping[Kind, tuple[str, str]] = {
-    Kind.BOLD: ("<b>", "</b>"),
-    Kind.ITALIC: ("<i>", "</i>"),
-    Kind.STRIKE: ("<s>", "</s>"),
-    Kind.CODE: ("<code>", "</code>"),
-    Kind.PRE: ("<pre>", "</pre>"),
-    Kind.LINK: ('<a href="{value}">', "</a>"),
-    Kind.QUOTE: ("<blockquote>", "</blockquote>"),
-    Kind.FOLDED_QUOTE: ("<blockquote expandable>", "</blockquote>"),
-}
-_CODE_IN_LANGUAGE = ('<pre><code class="language-{value}">', "</code></pre>")
-
-
 def to_html(text: RichText) -> str:
     """Tags stay open over runs that share them, so nested formatting comes out nested."""
     parts: list[str] = []
@@ -166,16 +153,20 @@ def to_html(text: RichText) -> str:
     for run in (*text.runs, Run("")):
         pairs = zip(open_styles, run.styles, strict=False)
         shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
-        parts.extend(_tag(style, 1) for style in reversed(open_styles[shared:]))
-        parts.extend(_tag(style, 0) for style in run.styles[shared:])
+        parts.extend(_tags(style)[1] for style in reversed(open_styles[shared:]))
+        parts.extend(_tags(style)[0] for style in run.styles[shared:])
         parts.append(html.escape(visible(run.text), quote=False))
         open_styles = run.styles
     return "".join(parts)
 
 
-def _tag(style: Style, which: int) -> str:
-    tags = _CODE_IN_LANGUAGE if style.kind is Kind.PRE and style.value else _TAGS[style.kind]
-    return tags[which].format(value=html.escape(style.value))
+def _tags(style: Style) -> tuple[str, str]:
+    value = html.escape(style.value)
+    if style.kind is Kind.LINK:
+        return f'<a href="{value}">', "</a>"
+    if style.kind is Kind.PRE and value:
+        return f'<pre><code class="language-{value}">', "</code></pre>"
+    return f"<{style.kind}>", f"</{style.kind.split()[0]}>"
 
 
 # Where a piece may end, and the share of the limit that it must fill, or the next kind of border is tried.
