@@ -137,10 +137,10 @@ async def serve(
         from bot import talking
 
         server = talking.open_server(settings, parts.measures, serves_chat=with_bot)
-        bot, files, address = await stack.enter_async_context(server)
+        bot, downloads, address = await stack.enter_async_context(server)
         with port_named(settings.metrics.port, "METRICS_PORT"):
             await stack.enter_async_context(parts.measures.served(parts.stores.statistics.queue))
-        worker = await stack.enter_async_context(parts.open_worker(files=files))
+        worker = await stack.enter_async_context(parts.open_worker(files=downloads))
         works = [show_life(settings.home, stop)]
         if with_worker:
             works.append(worker.run(stop))
