@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from aiogram import Dispatcher, Router
 from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
-from aiogram.types import ErrorEvent, TelegramObject
+from aiogram.types import CallbackQuery, ErrorEvent, TelegramObject
 
 from adapters.database.transport import DatabaseAway
 from bot.handlers import (
@@ -85,7 +85,10 @@ async def _give_talk(handler: Handler, event: TelegramObject, data: dict[str, An
     try:
         await handler(talk, data)
     except Refusal as refusal:
-        await talk.acknowledge(refusal.key, alert=True, **refusal.values)
+        if isinstance(talk.event, CallbackQuery):
+            await talk.acknowledge(refusal.key, alert=True, **refusal.values)
+        else:
+            await talk.tell(refusal.key, **refusal.values)
     if not talk.answered.is_set():
         await talk.acknowledge()
 

@@ -34,7 +34,6 @@ from domain.people import UserState, acting_for
 Handler = Callable[[Any, dict[str, Any]], Awaitable[Any]]
 """The next middleware or the handler. The dict is aiogram's: the values that handlers get by parameter name."""
 log = structlog.get_logger()
-SILENCE_S = 3600.0
 WINDOW_S = 60.0
 BURST_FACTOR = 10  # a file or forward costs a row in the queue, a question costs a model call
 FILES = ("document", "photo", "audio", "video", "animation")
@@ -69,20 +68,18 @@ class Access(BaseMiddleware):
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._told_at: dict[int, float] = {}
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
             return None
-        if self._services.is_allowed(UserId(event.from_user.id)):
+        services, person = self._services, UserId(event.from_user.id)
+        if services.is_allowed(person):
             return await handler(event, data)
-        now, person = time.monotonic(), event.from_user.id
-        self._told_at = {user: at for user, at in self._told_at.items() if now - at < SILENCE_S}
-        if isinstance(event, Message) and (event.left_chat_member or person in self._told_at):
-            return None  # they said nothing, or know it
-        self._told_at.setdefault(person, now)
-        log.info("access.refused", user=person)
-        await answer_event(event, words_for(event, self._services), "refused", user=str(person))
+        if isinstance(event, CallbackQuery) or (
+            not event.left_chat_member and services.turns.may_tell("refused", person)
+        ):  # a press is always answered; who left a group has said nothing
+            log.info("access.refused", user=person)
+            await answer_event(event, words_for(event, services), "refused", user=str(person))
         return None
 
 

@@ -34,7 +34,7 @@ DAY_S = 86_400.0
 
 
 class Refusal(Exception):
-    """A button does nothing; `key` is that of the text that says why."""
+    """Nothing is done; `key` is that of the text that says why."""
 
     def __init__(self, key: str, **values: Value) -> None:
         super().__init__(key)

@@ -119,12 +119,10 @@ async def make(talk: Talk) -> None:
     """The name of a new base: it is made and opened."""
     name = _name(talk)
     if not name or not await may_tidy(talk):
-        await talk.tell("base-unnamed" if not name else "only-administrators-choose")
-        return
+        raise Refusal("only-administrators-choose" if name else "base-unnamed")
     made = await talk.stores.bases.make(talk.state.user_id, name)
     if made is None:
-        await talk.tell("bases-too-many")
-        return
+        raise Refusal("bases-too-many")
     await talk.stores.bases.open(talk.state.user_id, made, thread=talk.state.thread)
     await say_open(talk, ListedBase(id=made, name=name, role=Role.OWNER))
 
@@ -132,8 +130,7 @@ async def make(talk: Talk) -> None:
 async def rename(talk: Talk, subject: str) -> None:
     name = _name(talk)
     if not name:
-        await talk.tell("base-unnamed")
-        return
+        raise Refusal("base-unnamed")
     await talk.stores.bases.rename(BaseId(subject), name)
     base = await talk.stores.bases.show(BaseId(subject))
     if base:
@@ -230,8 +227,7 @@ async def join(talk: Talk, command: CommandObject) -> None:
     person = talk.message.from_user
     joined = await talk.stores.bases.accept(talk.person, token_hash(secret), name=person.full_name if person else "")
     if joined is None or not talk.place.is_private:
-        await talk.tell("share-gone")
-        return
+        raise Refusal("share-gone")
     base = ListedBase(id=joined.base, name=joined.name, role=joined.role, owner_name=joined.owner_name)
     await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     name = view.name_of_base(base, talk.words)

@@ -20,12 +20,12 @@ from bot.handlers.menu import mode_sign
 from bot.handlers.messages import DAY_S
 from bot.keyboards import bare, rows, worded
 from bot.replies import library as view
-from bot.replies.names import shortened
+from bot.replies.names import ADDRESSED, shortened
 from bot.replies.readings import TITLE_CHARACTERS
 from bot.services import Refusal, Talk
 from bot.texts import Texts
 from domain.bases import Role
-from domain.documents import DocumentCard, DocumentStatus, SourceType
+from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BatchId, DocumentId, FileId, MessageId
 from domain.people import Mode
 from ingestion.errors import IngestionError
@@ -38,7 +38,6 @@ MOST_FAILED = 900  # documents per call; both transports refuse 1000 rows
 WANTED_BYTES = 40  # of a searched name: a button carries 64 bytes in all, and a Cyrillic letter takes two
 RENAME = "name"
 NAME_CHARACTERS = 200
-REFRESHABLE = frozenset({SourceType.LINK, SourceType.SITE})
 SENT_BYTES = 50 * 2**20  # core.telegram.org/bots/api#senddocument
 
 
@@ -64,8 +63,8 @@ def register(router: Router, texts: Texts) -> None:
     router.callback_query.register(add_section, press.AddSection.filter(), has_message)
     router.callback_query.register(refresh, press.Refresh.filter(), has_message)
     router.callback_query.register(ask_about, press.AskAbout.filter())
-    router.callback_query.register(keep_document, press.KeepDocument.filter(), has_message)
-    router.callback_query.register(keep_batch, press.KeepBatch.filter())
+    router.callback_query.register(keep, press.KeepDocument.filter(), has_message)
+    router.callback_query.register(keep, press.KeepBatch.filter())
     router.callback_query.register(take_back, press.TakeBack.filter(), has_message)
 
 
@@ -185,11 +184,9 @@ async def rename(talk: Talk, subject: str) -> None:
         await ask(talk, talk.words("rename-unreadable"), about=RENAME, subject=subject)
         return
     terms = talk.services.count_terms(name)
-    if await talk.stores.library.rename(talk.base_id, DocumentId(subject), name, terms=terms):
-        back = worded(talk.words, "open", press.OpenDocument(document=subject))
-        await talk.tell("renamed", rows([back]), title=name)
-    else:
-        await talk.tell("document-gone")
+    if not await talk.stores.library.rename(talk.base_id, DocumentId(subject), name, terms=terms):
+        raise Refusal("document-gone")
+    await talk.tell("renamed", rows([worded(talk.words, "open", press.OpenDocument(document=subject))]), title=name)
 
 
 async def show_versions(talk: Talk, callback_data: press.ShowVersions) -> None:
@@ -247,22 +244,18 @@ async def ask_about(talk: Talk, callback_data: press.AskAbout) -> None:
     await talk.say(text, mode_sign(talk, Mode.CHAT))
 
 
-async def keep_document(talk: Talk, callback_data: press.KeepDocument) -> None:
-    """«Оставить в базе»: the notice loop updates the live message; the card is updated at once."""
-    card = await changeable(talk, callback_data.document)
-    kept = await talk.stores.library.keep(talk.base_id, card.id)
-    await talk.acknowledge("stays-now" if kept else "document-gone", alert=not kept)
+async def keep(talk: Talk, callback_data: press.KeepDocument | press.KeepBatch) -> None:
+    """«Оставить в базе»: the notice loop updates the live message; a card is updated at once."""
+    if isinstance(callback_data, press.KeepBatch):
+        await _require_batch(talk, callback_data.batch)
+        kept, gone = await talk.stores.library.keep_batch(talk.base_id, BatchId(callback_data.batch)), "documents-gone"
+    else:
+        card = await changeable(talk, callback_data.document)
+        kept, gone = await talk.stores.library.keep(talk.base_id, card.id), "document-gone"
+    await talk.acknowledge("stays-now" if kept else gone, alert=not kept)
     talk.services.wake()
-    if callback_data.page is not None:
-        await open_document(talk, press.OpenDocument(document=card.id, page=callback_data.page))
-
-
-async def keep_batch(talk: Talk, callback_data: press.KeepBatch) -> None:
-    """«Оставить в базе» under a live message of several documents."""
-    await _require_batch(talk, callback_data.batch)
-    kept = await talk.stores.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
-    await talk.acknowledge("stays-now" if kept else "documents-gone", alert=not kept)
-    talk.services.wake()
+    if isinstance(callback_data, press.KeepDocument) and callback_data.page is not None:
+        await open_document(talk, press.OpenDocument(document=callback_data.document, page=callback_data.page))
 
 
 async def take_back(talk: Talk, callback_data: press.TakeBack) -> None:
@@ -284,7 +277,7 @@ async def _require_batch(talk: Talk, batch: str) -> None:
 
 async def _link_of(talk: Talk, document: str) -> DocumentCard:
     card = await document_of(talk, document)
-    if card.source_type not in REFRESHABLE:
+    if card.source_type not in ADDRESSED:
         raise Refusal("document-gone")
     return card
 

@@ -4,6 +4,7 @@ In: commands, mode buttons (inline and of the reply keyboard). Out: the menu; th
 which depends on whether the base has anything to answer from, and the keyboard that shows which mode is on.
 """
 
+from functools import partial
 from typing import Literal
 
 from aiogram import F, Router
@@ -26,12 +27,13 @@ def register(router: Router, texts: Texts) -> None:
     """`texts` serves to recognise the keyboard's buttons by their labels in every language."""
     router.message.register(start, CommandStart())
     router.message.register(greet, F.text == "")
-    router.message.register(switch_by_command, Command(*_COMMANDS))
+    for command, mode in _COMMANDS.items():
+        router.message.register(partial(switch_mode, mode=mode), Command(command))
     router.message.register(switch_mode, names_mode(labelled_modes(texts)))
     router.message.register(help_, Command("help", "privacy"))
     router.message.register(begin_dialogue, Command("new"))
     router.message.register(offer_languages, Command("language"))
-    router.callback_query.register(switch_by_button, names_mode({mode.value: mode for mode in Mode}))
+    router.callback_query.register(switch_mode, names_mode({mode.value: mode for mode in Mode}))
     router.callback_query.register(choose_language, ChooseLanguage.filter())
 
 
@@ -47,16 +49,6 @@ async def greet(talk: Talk) -> None:
     """Greet. Also used for a bare mention in a group: whoever calls the bot wants to know what it can do."""
     text = f"{talk.words('hello', hears=talk.services.hears)}\n\n{talk.words('choose-mode')}"
     await talk.say(text, mode_choice(talk.words, talk.state.mode, base=open_name(talk.state)))
-
-
-async def switch_by_command(talk: Talk, command: CommandObject) -> None:
-    await switch_mode(talk, _COMMANDS[command.command])
-
-
-async def switch_by_button(talk: Talk, mode: Mode) -> None:
-    """The two buttons of «Выберите режим работы:»."""
-    await talk.acknowledge(f"mode-set-{mode.value}")
-    await switch_mode(talk, mode)
 
 
 async def help_(talk: Talk, command: CommandObject) -> None:
@@ -90,6 +82,7 @@ async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
 
 
 async def switch_mode(talk: Talk, mode: Mode) -> None:
+    await talk.acknowledge(f"mode-set-{mode.value}")
     await talk.stores.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
     suffix = "" if talk.place.is_private else "-group"
     if mode is Mode.DOCUMENTS:

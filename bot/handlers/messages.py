@@ -139,8 +139,7 @@ async def ask(talk: Talk, received: Received | None = None) -> None:
         await _ask_back(talk, received)
         return
     if not message.text:
-        await talk.tell("question-is-not-text")
-        return
+        raise Refusal("question-is-not-text")
     if note := talk.services.small_talk.to_remember(received.own_text):
         await take(talk, receive(message.model_copy(update={"text": note, "entities": None}), talk.words))
         return
@@ -204,7 +203,6 @@ async def keep_or_answer(talk: Talk) -> None:
 
 async def choose_mode_for(talk: Talk, callback_data: press.ModeFor) -> None:
     """Switch to the other mode and handle the message in it as well."""
-    await talk.acknowledge(f"mode-set-{callback_data.mode.value}")
     await switch_mode(talk, callback_data.mode)
     original = talk.message.reply_to_message and await original_of(talk)
     if not original:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from bot.replies.names import MEDIA_SIGNS, SIGNS, shortened, told_apart
+from bot.replies.names import ADDRESSED, MEDIA_SIGNS, SIGNS, shortened, told_apart
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
 from domain.documents import Medium, SourcedTable, SourceType, known_as
@@ -134,7 +134,6 @@ def _source(passage: Passage, words: Words) -> str:
     return ", ".join(filter(None, [passage.name, places([passage.locator], words, title=passage.title)]))
 
 
-_ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
 TITLE_CHARACTERS = 80  # of a source in the block
 
 
@@ -168,7 +167,7 @@ def source_title(source_type: SourceType, title: str, identifier: str, locator: 
     """`📄 Договор аренды.pdf`, `🔗 Правила расчётов, bank.example.org`; a page of a site has its own address."""
     name = known_as(source_type, title, identifier)
     line = f"{_sign(source_type, locator or Locator())} {shortened(name, TITLE_CHARACTERS)}"
-    address = (locator.url if locator else None) or (identifier if source_type in _ADDRESSED else "")
+    address = (locator.url if locator else None) or (identifier if source_type in ADDRESSED else "")
     parts = urlsplit(address)
     if source_type is SourceType.LINK:
         host = readable_host(parts.hostname or "")

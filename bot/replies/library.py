@@ -10,16 +10,15 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot import keyboards as press
 from bot.keyboards import DISMISS, Shown, button, in_rows, rows, worded
-from bot.replies.names import failure_sentence, shortened, sign_of
+from bot.replies.names import ADDRESSED, failure_sentence, shortened, sign_of
 from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
 from bot.replies.receipts import choice_buttons
 from bot.replies.rich import BOLD, rich, split_rich, to_html
 from bot.texts import Value, Words
-from domain.documents import DocumentCard, DocumentStatus, Removed, SourceType
+from domain.documents import DocumentCard, DocumentStatus, Removed
 from domain.visible import readable_address
 from ingestion.records import Block
 
-ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address
 LEAVES = "⏱"  # marks temporary documents in the list; the card says when they are removed
 PAGE_SIZE = 8
 LINE_CHARACTERS = 42  # of a title in the list: with its date it seldom takes more than two lines on a phone

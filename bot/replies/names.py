@@ -16,6 +16,7 @@ from ingestion.errors import FailureCode
 NAME_CHARACTERS = 80
 WORD_CHARACTERS = 10  # a line may be shortened by so many characters to end with a whole word
 
+ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address
 SIGNS: Mapping[SourceType, str] = {
     SourceType.NOTE: "📝",
     SourceType.FILE: "📄",
