@@ -88,7 +88,7 @@ async def _give_talk(handler: Handler, event: TelegramObject, data: dict[str, An
         if isinstance(talk.event, CallbackQuery):
             await talk.acknowledge(refusal.key, alert=True, **refusal.values)
         else:
-            await talk.tell(refusal.key, **refusal.values)
+            await talk.say(talk.words(refusal.key, **refusal.values))
     if not talk.answered.is_set():
         await talk.acknowledge()
 
