@@ -16,7 +16,6 @@ from domain.people import Mode
 from domain.visible import visible
 from rag.words import Span, normalise
 
-MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
 BEFORE_BASE = " · "  # «📚 База · Работа»
 Shown = tuple[str, InlineKeyboardMarkup | None]  # HTML, and the buttons below it
 BUTTON_CHARACTERS = 24  # two labels of this length fit side by side on a phone
@@ -201,7 +200,7 @@ def in_rows(buttons: Sequence[InlineKeyboardButton], width: int) -> list[list[In
 
 def mode_label(words: Words, mode: Mode, current: Mode | None, base: str | None = None) -> str:
     """A mode's name, ticked when it is the current one; База with the name of the open base, where it has one."""
-    name = words.plain(MODE_BUTTONS[mode])
+    name = words.plain(f"button-{mode.value}")
     if base and mode is Mode.DOCUMENTS:
         name = f"{name}{BEFORE_BASE}{base}"
     return words.plain("button-chosen", mode=name) if mode == current else name
@@ -209,13 +208,13 @@ def mode_label(words: Words, mode: Mode, current: Mode | None, base: str | None 
 
 def mode_choice(words: Words, current: Mode | None, *, base: str | None = None) -> InlineKeyboardMarkup:
     """The two modes; `callback_data` is the mode's own name, as in seed 1, section 4.1.1."""
-    line = [button(mode_label(words, mode, current, base), mode.value) for mode in MODE_BUTTONS]
+    line = [button(mode_label(words, mode, current, base), mode.value) for mode in Mode]
     return InlineKeyboardMarkup(inline_keyboard=[line])
 
 
 def mode_keyboard(words: Words, current: Mode | None, *, base: str | None = None) -> ReplyKeyboardMarkup:
     """The keyboard that always shows which mode is on, and which base is open."""
-    labels = [*(mode_label(words, mode, current, base) for mode in MODE_BUTTONS), words.plain("button-library")]
+    labels = [*(mode_label(words, mode, current, base) for mode in Mode), words.plain("button-library")]
     return ReplyKeyboardMarkup(
         keyboard=[[KeyboardButton(text=label) for label in labels]],
         resize_keyboard=True,
@@ -226,7 +225,7 @@ def mode_keyboard(words: Words, current: Mode | None, *, base: str | None = None
 
 def labelled_modes(texts: Texts) -> dict[str, Mode]:
     """Labels of the mode buttons in all languages, ticked or not, and bare: «Чат» is typed, too."""
-    every = ((texts.for_language(language), mode) for language in LANGUAGES for mode in MODE_BUTTONS)
+    every = ((texts.for_language(language), mode) for language in LANGUAGES for mode in Mode)
     labels = {mode_label(words, mode, current): mode for words, mode in every for current in (None, mode)}
     return labels | {bare(label): mode for label, mode in labels.items()}
 

@@ -39,15 +39,6 @@ SIGNS = {
     StepState.SKIPPED: "▫️",
 }
 LISTED = 8  # steps shown in the list: one phone screen
-ACTIONS = {
-    "rag_db_query": "step-search",
-    "graph_query_tool": "step-known",
-    "list_documents": "step-list",
-    "read_document": "step-read-one",
-    "read_documents": "step-read",
-    "collect_rows": "step-rows",
-    "analyze": "step-think",
-}
 
 
 def without_strange_links(text: RichText, known: Set[str]) -> RichText:
@@ -222,7 +213,7 @@ def _reading_done(read: DocumentsRead, words: Words) -> list[str]:
 
 
 def _step(step: StepShown, words: Words) -> str:
-    key = ACTIONS.get(step.action, "step-other")
+    key = f"step-{step.action}" if f"step-{step.action}" in words.keys else "step-other"
     about = defanged(step.about, frozenset())  # a model's words: it may have obeyed a document
     told = {"about": shortened(about, 60)} if "about" in words.variables(key) else {}
     action = words.plain(key, **told)

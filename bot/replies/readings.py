@@ -16,14 +16,6 @@ TITLE_CHARACTERS = 80
 PAGES_NAMED = 8  # pages without text that are listed; the others are counted
 PARTS_NAMED = 4  # unread parts that are listed; the others are counted
 _SIGNS_OF_ENDS = {DocumentStatus.FAILED: "⚠️", DocumentStatus.DUPLICATE: "✅"}  # in a list, as visual guides
-_COUNTED = {
-    DocumentStatus.FETCHING: "pages",
-    DocumentStatus.PARSING: "pages",
-    DocumentStatus.RECOGNISING: "pages",
-    DocumentStatus.LISTENING: "time",
-    DocumentStatus.EMBEDDING: "passages",
-}
-"""What the progress of a stage is counted in: `progress-parsing`, `progress-parsing-pages`."""
 
 
 def describe(document: DocumentCard, words: Words) -> str:
@@ -79,13 +71,14 @@ def _progress(document: DocumentCard, words: Words) -> str:
     """How far a stage is, and how much can be searched before it ends. Of a download a percentage, as bytes mean little
     to people, but of a site its pages."""
     title, done, total = _title(document), document.progress_done, document.progress_total
-    key, counted = f"progress-{document.status.value}", _COUNTED[document.status]
+    key = f"progress-{document.status.value}"
     if total <= 1:
         return words(key, title=title)
     if document.status is DocumentStatus.FETCHING and document.source_type is not SourceType.SITE:
         return words("progress-fetching-percent", title=title, percent=min(100, 100 * done // total))
-    unit: Callable[[int], Value] = (lambda seconds: timedelta(seconds=seconds)) if counted == "time" else int
-    text = words(f"{key}-{counted}", title=title, done=unit(done), total=unit(total))
+    is_time = document.status is DocumentStatus.LISTENING
+    shown = [timedelta(seconds=each) if is_time else each for each in (done, total)]
+    text = words(f"{key}-of", title=title, done=shown[0], total=shown[1])
     if not document.searchable or total <= document.searchable:
         return text
     return f"{text}\n{words('progress-searchable', percent=100 * document.searchable // total)}"

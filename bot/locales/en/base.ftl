@@ -3,9 +3,9 @@
 progress-queued = ⏳ <b>{ $title }</b> · in the queue
 progress-fetching = ⏳ <b>{ $title }</b> · downloading
 progress-parsing = ⏳ <b>{ $title }</b> · reading
-progress-parsing-pages = ⏳ <b>{ $title }</b> · reading pages { $done } of { $total }
+progress-parsing-of = ⏳ <b>{ $title }</b> · reading pages { $done } of { $total }
 progress-embedding = ⏳ <b>{ $title }</b> · memorising
-progress-embedding-passages = ⏳ <b>{ $title }</b> · memorising { $done } of { $total }
+progress-embedding-of = ⏳ <b>{ $title }</b> · memorising { $done } of { $total }
 progress-waiting =
     ⏳ <b>{ $title }</b>
     Cannot be read right now: { $service } does not answer. The document is kept; I will finish by myself and tell you.
@@ -108,11 +108,11 @@ name-document = File of { $day }
 name-photo = Photo of { $day }
 
 progress-queued-behind = ⏳ <b>{ $title }</b> · waiting, { $count } before it
-progress-fetching-pages = ⏳ <b>{ $title }</b> · loading pages: { $done } of { $total }
+progress-fetching-of = ⏳ <b>{ $title }</b> · loading pages: { $done } of { $total }
 progress-recognising = ⏳ <b>{ $title }</b> · recognising
-progress-recognising-pages = ⏳ <b>{ $title }</b> · recognising pages: { $done } of { $total }
+progress-recognising-of = ⏳ <b>{ $title }</b> · recognising pages: { $done } of { $total }
 progress-listening = ⏳ <b>{ $title }</b> · listening
-progress-listening-time = ⏳ <b>{ $title }</b> · listening: { $done } of { $total }
+progress-listening-of = ⏳ <b>{ $title }</b> · listening: { $done } of { $total }
 progress-searchable = You can ask already: { $percent } % read.
 
 receipt-duration = { $length }

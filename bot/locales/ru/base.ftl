@@ -3,9 +3,9 @@
 progress-queued = ⏳ <b>{ $title }</b> · в очереди
 progress-fetching = ⏳ <b>{ $title }</b> · загружаю
 progress-parsing = ⏳ <b>{ $title }</b> · читаю
-progress-parsing-pages = ⏳ <b>{ $title }</b> · читаю страницы { $done } из { $total }
+progress-parsing-of = ⏳ <b>{ $title }</b> · читаю страницы { $done } из { $total }
 progress-embedding = ⏳ <b>{ $title }</b> · запоминаю
-progress-embedding-passages = ⏳ <b>{ $title }</b> · запоминаю { $done } из { $total }
+progress-embedding-of = ⏳ <b>{ $title }</b> · запоминаю { $done } из { $total }
 progress-waiting =
     ⏳ <b>{ $title }</b>
     Не получается обработать прямо сейчас: { $service } не отвечает. Документ сохранён, закончу сам и сообщу.
@@ -115,11 +115,11 @@ name-document = Файл от { $day }
 name-photo = Фото от { $day }
 
 progress-queued-behind = ⏳ <b>{ $title }</b> · в очереди, перед ним { $count }
-progress-fetching-pages = ⏳ <b>{ $title }</b> · загружаю страницы: { $done } из { $total }
+progress-fetching-of = ⏳ <b>{ $title }</b> · загружаю страницы: { $done } из { $total }
 progress-recognising = ⏳ <b>{ $title }</b> · распознаю
-progress-recognising-pages = ⏳ <b>{ $title }</b> · распознаю страницы: { $done } из { $total }
+progress-recognising-of = ⏳ <b>{ $title }</b> · распознаю страницы: { $done } из { $total }
 progress-listening = ⏳ <b>{ $title }</b> · слушаю
-progress-listening-time = ⏳ <b>{ $title }</b> · слушаю: { $done } из { $total }
+progress-listening-of = ⏳ <b>{ $title }</b> · слушаю: { $done } из { $total }
 progress-searchable = Спрашивать уже можно: прочитано { $percent } %.
 
 receipt-duration = { $length }
