@@ -7,6 +7,7 @@ to send. It is meant for whole documents rather than single words, and loads no 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from ingestion.records import Block, BlockKind
 
@@ -65,6 +66,12 @@ SCRIPT_DEFAULT: Mapping[str, str] = {"cyrillic": "ru"}
 """For a text without any frequent word (a list of names): the most probable language of our users."""
 
 
+@lru_cache(maxsize=2**12)
+def _script_of(letter: str) -> str | None:
+    code = ord(letter)
+    return next((script for script, ranges in SCRIPT_RANGES.items() if any(a <= code <= z for a, z in ranges)), None)
+
+
 def detect_language(text: str) -> str | None:
     """ISO 639-1 code of most of `text`; None when there are too few letters or nothing is recognised."""
     if len(text) > 3 * SAMPLE_CHARS:
@@ -72,10 +79,10 @@ def detect_language(text: str) -> str | None:
         text = " ".join((text[:SAMPLE_CHARS], text[middle : middle + SAMPLE_CHARS], text[-SAMPLE_CHARS:]))
     words = list(map(str.lower, WORD.findall(text)))
     letters = Counter("".join(words))
-    scripts: Counter[str] = Counter()
-    for script, ranges in SCRIPT_RANGES.items():
-        of_it = (letter for letter in letters if any(start <= ord(letter) <= end for start, end in ranges))
-        scripts[script] = sum(letters[letter] for letter in of_it)
+    scripts = Counter(dict.fromkeys(SCRIPT_RANGES, 0))  # of equal ones the first in this order counts
+    for letter, count in letters.items():
+        if script := _script_of(letter):
+            scripts[script] += count
     if scripts.total() < FEWEST_LETTERS:
         return None
     script = scripts.most_common(1)[0][0]

@@ -54,7 +54,7 @@ BODY_OUTLINE_LEVEL = 9  # in w:outlineLvl, 0 is the outermost heading and 9 is n
 DEEPEST_LIST_LEVEL = 8  # Word has nine levels; a damaged file may claim any number
 NO_LIST = 0  # this w:numId takes a paragraph out of its style's list
 UNORDERED_FORMATS = frozenset({"", "bullet", "none"})
-LEVEL_FORMAT = "string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)"
+LEVEL_FORMAT = etree.XPath("string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)", namespaces=nsmap)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +178,7 @@ class _Reader:
         for deeper in [level for level in counts if level > depth]:
             del counts[deeper]
         levels = self._lists.get(list_id)
-        if levels is None or levels.xpath(LEVEL_FORMAT, namespaces=nsmap, depth=depth) in UNORDERED_FORMATS:
+        if levels is None or LEVEL_FORMAT(levels, depth=depth) in UNORDERED_FORMATS:
             return f"{INDENT * depth}- "
         counts[depth] = counts.get(depth, 0) + 1
         return f"{INDENT * depth}{counts[depth]}. "

@@ -12,6 +12,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from html.entities import html5
 from pathlib import Path
 from typing import IO, Any
@@ -41,15 +42,20 @@ UNREAD = frozenset({"style", "script"})  # in drawings
 def read_tree(data: bytes, *, recover: bool = False, lookup: etree.ElementClassLookup | None = None) -> Element:
     """The root, its elements of the classes of `lookup`; with `recover`, of whatever can be parsed. Raises MemoryError,
     and ValueError when it is no XML."""
-    parser = etree.XMLParser(**SAFE, remove_comments=True, remove_pis=True, recover=recover)
-    parser.set_element_class_lookup(lookup)
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(data, _parser(recover, lookup))
     except etree.XMLSyntaxError as error:
         raise _explain(error) from error
     if root is None:
         raise ValueError("no element in the XML")
     return root
+
+
+@cache  # making one takes as long as reading a small part
+def _parser(recover: bool, lookup: etree.ElementClassLookup | None) -> etree.XMLParser:
+    parser = etree.XMLParser(**SAFE, remove_comments=True, remove_pis=True, recover=recover)
+    parser.set_element_class_lookup(lookup)
+    return parser
 
 
 def spell_entities(data: bytes) -> bytes:
