@@ -29,6 +29,7 @@ from domain.ids import BaseId, UserId
 from ingestion.chunking.passages import Passages, PassageSizes
 from ingestion.errors import SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
+from ingestion.parsers.codec import Listing
 from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.progress import Progress
@@ -93,6 +94,10 @@ class TimedParser(ParseProcess):
         """As the real one."""
         with self.clock.stage("parse"):
             return await self.inner.parse(file, progress, sizes)
+
+    async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
+        """As the real one."""
+        return await self.inner.unpack(file, folder, members=members, total_bytes=total_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,12 +23,11 @@ from benchmarks.lexical import Bm25, Collection, Scores, measure, read_collectio
 from benchmarks.minilm import export
 from benchmarks.offline import Legs, fuse_scores
 from domain.locator import Locator
-from ingestion.chunking.chunker import chunk_document
-from ingestion.chunking.pieces import document_text
+from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.sentences import split_sentences
 from ingestion.chunking.windows import split_into_windows
 from ingestion.parsers.markdown import parse_markdown
-from ingestion.records import Block, BlockKind, Chunk, Document, Span, Window
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Document, Span, Window
 
 CHUNK_TOKENS, OVERLAP_TOKENS = 300, 40  # as CHUNK_TOKENS and CHUNK_OVERLAP_TOKENS
 CONTEXT_TOKENS = 512  # all that the model has positions for
@@ -102,10 +101,10 @@ def read_pages(collection: Collection) -> Iterator[list[tuple[int, Chunk]]]:
         offset = 0
         for number in numbers:
             section = _section_of(collection.texts[number])
-            for chunk in chunk_document(section, chunk_tokens=CHUNK_TOKENS, overlap_tokens=OVERLAP_TOKENS):
+            for chunk in cut_chunks(section.blocks, chunk_tokens=CHUNK_TOKENS, overlap_tokens=OVERLAP_TOKENS):
                 span = Span(start=chunk.span.start + offset, end=chunk.span.end + offset)
                 found.append((number, replace(chunk, span=span, ordinal=len(found))))
-            offset += len(document_text(section)) + 2
+            offset += len(BLOCK_SEPARATOR.join(block.text for block in section.blocks)) + 2
         yield found
 
 
@@ -138,7 +137,7 @@ def read_book(folder: Path, *, chunk_tokens: int) -> Book:
     size = 0
     for path in sorted(folder.glob("*.md")):
         document = parse_markdown(path.read_text(encoding="utf-8"), name=path.name)
-        chunks = chunk_document(document, chunk_tokens=chunk_tokens, overlap_tokens=OVERLAP_TOKENS)
+        chunks = tuple(cut_chunks(document.blocks, chunk_tokens=chunk_tokens, overlap_tokens=OVERLAP_TOKENS))
         for by_sentence, found in tasks.items():
             found.extend(_tasks_of(document, chunks, by_sentence=by_sentence, first=size))
         chapters.append(chunks)
@@ -148,7 +147,7 @@ def read_book(folder: Path, *, chunk_tokens: int) -> Book:
 
 def _tasks_of(document: Document, chunks: Sequence[Chunk], *, by_sentence: bool, first: int) -> Iterator[Task]:
     """For each section with passages beyond those that hold the question; `first` is the number of chunk 0."""
-    text = document_text(document)
+    text = BLOCK_SEPARATOR.join(block.text for block in document.blocks)
     for start, body, end in _sections(document):
         sentence = next(iter(split_sentences(text[body:end])), (0, 0))
         asked = (body + sentence[0], body + sentence[1]) if by_sentence else (start, body)

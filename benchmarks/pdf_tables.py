@@ -16,11 +16,10 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from ingestion.chunking.chunker import chunk_document
-from ingestion.chunking.pieces import document_text
+from ingestion.chunking.chunker import cut_chunks
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.pdf import parse
-from ingestion.records import BlockKind, Chunk, Document
+from ingestion.records import BLOCK_SEPARATOR, BlockKind, Chunk, Document
 
 CHUNK_TOKENS, OVERLAP_TOKENS = 300, 50
 FEWEST_LINES = 3  # of numbers, in a table-like passage
@@ -66,8 +65,8 @@ def numbers_of(line: str) -> tuple[str, ...]:
 def measure(document: Document, pages: Pages) -> Tally:
     """All table-like passages of a document."""
     tally = Tally()
-    text = document_text(document)
-    for chunk in chunk_document(document, chunk_tokens=CHUNK_TOKENS, overlap_tokens=OVERLAP_TOKENS):
+    text = BLOCK_SEPARATOR.join(block.text for block in document.blocks)
+    for chunk in cut_chunks(document.blocks, chunk_tokens=CHUNK_TOKENS, overlap_tokens=OVERLAP_TOKENS):
         rows = [
             row for line in text[chunk.span.start : chunk.span.end].splitlines() if len(row := numbers_of(line)) >= 2
         ]

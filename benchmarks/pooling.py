@@ -18,11 +18,10 @@ from tokenizers import Tokenizer
 from adapters.local.models import open_encoder
 from benchmarks.minilm import export, load_torch
 from domain.locator import Locator
-from ingestion.chunking.chunker import chunk_document
-from ingestion.chunking.pieces import document_text
+from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.windows import split_into_windows
 from ingestion.parsers.markdown import parse_markdown
-from ingestion.records import Chunk, Document, Vector, Window
+from ingestion.records import BLOCK_SEPARATOR, Chunk, Document, Vector, Window
 
 SOURCES = ("rustbook/ru", "rustbook/en", "vkcloud/raw_md")
 CHUNK_TOKENS, OVERLAP_TOKENS = 120, 30  # small, so that there are many
@@ -119,13 +118,16 @@ def _windows(data: Path, *, window_tokens: int) -> list[Window]:
     for source in SOURCES:
         for path in sorted((data / source).glob("*.md"))[:FILES_A_SOURCE]:
             document = parse_markdown(path.read_text(encoding="utf-8"), name=path.name)
-            chunks = [_plain(chunk, document_text(document)) for chunk in _chunk(document)[:CHUNKS_A_FILE]]
+            chunks = [
+                _plain(chunk, BLOCK_SEPARATOR.join(block.text for block in document.blocks))
+                for chunk in _chunk(document)[:CHUNKS_A_FILE]
+            ]
             windows.extend(split_into_windows(chunks, window_tokens=window_tokens)[:WINDOWS_A_FILE])
     return windows
 
 
 def _chunk(document: Document) -> Sequence[Chunk]:
-    return chunk_document(document, chunk_tokens=CHUNK_TOKENS, overlap_tokens=OVERLAP_TOKENS)
+    return tuple(cut_chunks(document.blocks, chunk_tokens=CHUNK_TOKENS, overlap_tokens=OVERLAP_TOKENS))
 
 
 def _plain(chunk: Chunk, text: str) -> Chunk:

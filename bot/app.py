@@ -33,7 +33,6 @@ from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import TelegramFiles, Transcriber
-from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.reader import FileReader
 from ingestion.worker import Worker
 from prompts.loader import Prompts, load_prompts
@@ -206,7 +205,6 @@ class Parts:
                 fetchers=fetchers,
                 reader=FileReader(
                     parser=parser,
-                    archives=ArchiveReader(unpacker=parser),
                     pictures=await models.open_pictures(self.settings, parser, stack, self.measures),
                     recordings=self.transcriber,
                     sizes=sizes,

@@ -71,7 +71,6 @@ class About:
     title: str | None = None
     author: str | None = None
     published_at: datetime | None = None
-    site: str | None = None
     medium: Medium | None = None  # of a video's captions: the medium of what they transcribe
     duration_s: float | None = None
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 from domain.locator import Locator
 from ingestion.chunking.pieces import Knife, Piece
 from ingestion.chunking.windows import HUNDREDTHS
-from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Document, Span
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Span
 
 STRETCH_CHARS = 100_000  # read at once: some thousand pieces
 SECTION_FILL = 1 / 3
@@ -93,11 +93,6 @@ class Stretch:
             self._end += len(block.text) + len(BLOCK_SEPARATOR)
             read += len(block.text) + len(BLOCK_SEPARATOR)
         self._text = "".join(texts)
-
-
-def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
-    """All passages of a document; see `cut_chunks`."""
-    return tuple(cut_chunks(document.blocks, chunk_tokens=chunk_tokens, overlap_tokens=overlap_tokens))
 
 
 def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: int) -> Iterator[Chunk]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from domain.locator import Locator
 from ingestion.chunking.sentences import Offsets, split_sentences
 from ingestion.chunking.windows import HUNDREDTHS, SPACE_WEIGHT, weigh_text
-from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 
 HEADER = re.compile(r"\A(?:[^|\n][^\n]*\n)*+[^\n]+\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?=\n|\Z)")
 Splitter = Callable[[str], list[Offsets]]
@@ -136,11 +136,6 @@ class _Cut(NamedTuple):
     announces: bool
     locator: Locator
     lead: Lead | None = None
-
-
-def document_text(document: Document) -> str:
-    """The text that spans refer to: all blocks, joined by BLOCK_SEPARATOR."""
-    return BLOCK_SEPARATOR.join(block.text for block in document.blocks)
 
 
 class Knife:

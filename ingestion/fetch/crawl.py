@@ -34,7 +34,7 @@ from ingestion.files import SITE_TYPE, SiteFile, SitePage
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.progress import Progress
-from ingestion.records import About, FetchedFile, Source
+from ingestion.records import FetchedFile, Source
 
 ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
 LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off
@@ -204,7 +204,6 @@ class SiteFetcher:
             size_bytes=crawl.size_bytes,
             sha256=file.sha256,
             url=first,
-            about=About(site=host),
             attached=tuple(crawl.attached),
         )
 

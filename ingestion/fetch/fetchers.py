@@ -15,7 +15,7 @@ import re
 import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Protocol
 
@@ -25,12 +25,12 @@ from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
 from ingestion.fetch.download import Content, Download, Downloader, DownloadLimits, as_fetched, make_readable
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
-from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, sent_on_to, site_of
+from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, sent_on_to
 from ingestion.files import READ_BYTES, HashedFile, Oversize, hash_file, megabytes
 from ingestion.parsers.encodings import decode_page
 from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
-from ingestion.records import About, ClaimedDocument, FetchedFile, Source
+from ingestion.records import ClaimedDocument, FetchedFile, Source
 
 COPY_NAME = "file"
 DOWNLOAD_NAME = "upload"
@@ -148,7 +148,7 @@ class WebFetcher:
         if not download.size_bytes:
             raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
         await asyncio.to_thread(make_readable, download)
-        return replace(as_fetched(download), about=About(site=site_of(str(download.url))))
+        return as_fetched(download)
 
 
 def _onward(download: Download) -> str | None:

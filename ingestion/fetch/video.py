@@ -189,7 +189,6 @@ async def _fetched_file(got: Got, folder: Path, url: str, host: str) -> FetchedF
             title=got.title or None,
             author=got.author,
             published_at=datetime.fromisoformat(got.published_at) if got.published_at else None,
-            site=host.removeprefix("www."),
             medium=Medium.VIDEO,
             duration_s=got.duration_s,
         ),

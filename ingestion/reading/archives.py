@@ -52,58 +52,59 @@ ReadMember = Callable[[FetchedFile, Progress, Allowance], Awaitable[Document]]
 """`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
 
 
-class ArchiveReader:
-    """Reads archives and the attachments of letters."""
+async def read_archive(
+    file: FetchedFile, progress: Progress, allowance: Allowance, *, unpacker: ParseProcess, read: ReadMember
+) -> Document:
+    """The document of a single-file archive is that file's. Raises SourceError FILE_ARCHIVE_EMPTY or FILE_ENCRYPTED."""
+    if not allowance.depth:
+        raise SourceError(FailureCode.FILE_UNSUPPORTED, name=file.name, detail="packed too often")
+    contents = await _read_contents(file, progress, allowance, unpacker, read)
+    if contents.first is not None and not contents.unread and len(contents.documents) == 1:
+        return contents.first
+    if not contents.documents:
+        is_locked = contents.unread and all(part.code is FailureCode.FILE_ENCRYPTED for part in contents.unread)
+        code = FailureCode.FILE_ENCRYPTED if is_locked else FailureCode.FILE_ARCHIVE_EMPTY
+        raise SourceError(code, name=file.name, detail=f"{len(contents.unread)} files unread")
+    return contents.joined(PurePosixPath(file.name).stem)
 
-    def __init__(self, *, unpacker: ParseProcess) -> None:
-        self._unpacker = unpacker
 
-    async def read_archive(
-        self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
-    ) -> Document:
-        """The document of a single-file archive is that file's. Raises SourceError FILE_ARCHIVE_EMPTY or
-        FILE_ENCRYPTED."""
-        if not allowance.depth:
-            raise SourceError(FailureCode.FILE_UNSUPPORTED, name=file.name, detail="packed too often")
-        contents = await self._read_contents(file, progress, allowance, read)
-        if contents.first is not None and not contents.unread and len(contents.documents) == 1:
-            return contents.first
-        if not contents.documents:
-            is_locked = contents.unread and all(part.code is FailureCode.FILE_ENCRYPTED for part in contents.unread)
-            code = FailureCode.FILE_ENCRYPTED if is_locked else FailureCode.FILE_ARCHIVE_EMPTY
-            raise SourceError(code, name=file.name, detail=f"{len(contents.unread)} files unread")
-        return contents.joined(PurePosixPath(file.name).stem)
+async def add_attachments(
+    letter: Document,
+    file: FetchedFile,
+    progress: Progress,
+    allowance: Allowance,
+    *,
+    unpacker: ParseProcess,
+    read: ReadMember,
+) -> Document:
+    """The letter with its attachments; when nested too deep, attachments are only listed."""
+    allowed = allowance if allowance.depth else replace(allowance, members=0)
+    contents = await _read_contents(file, progress, allowed, unpacker, read)
+    if not contents.documents:
+        return replace(letter, unread=(*letter.unread, *contents.unread))
+    attached = contents.joined(letter.title)
+    return replace(
+        letter,
+        blocks=joined(letter.blocks, attached.blocks),
+        parts=attached.parts,
+        unread=(*letter.unread, *attached.unread),
+    )
 
-    async def add_attachments(
-        self, letter: Document, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
-    ) -> Document:
-        """The letter with its attachments; when nested too deep, attachments are only listed."""
-        names_only = replace(allowance, members=0)
-        contents = await self._read_contents(file, progress, allowance if allowance.depth else names_only, read)
-        if not contents.documents:
-            return replace(letter, unread=(*letter.unread, *contents.unread))
-        attached = contents.joined(letter.title)
-        return replace(
-            letter,
-            blocks=joined(letter.blocks, attached.blocks),
-            parts=attached.parts,
-            unread=(*letter.unread, *attached.unread),
+
+async def _read_contents(
+    file: FetchedFile, progress: Progress, allowance: Allowance, unpacker: ParseProcess, read: ReadMember
+) -> "_Contents":
+    with tempfile.TemporaryDirectory(dir=file.path.parent, prefix="inside-") as folder:
+        listing = await unpacker.unpack(
+            file, Path(folder), members=allowance.members, total_bytes=allowance.total_bytes
         )
-
-    async def _read_contents(
-        self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
-    ) -> "_Contents":
-        with tempfile.TemporaryDirectory(dir=file.path.parent, prefix="inside-") as folder:
-            listing = await self._unpacker.unpack(
-                file, Path(folder), members=allowance.members, total_bytes=allowance.total_bytes
-            )
-            allowance.members -= len(listing.members)
-            allowance.total_bytes -= sum(member.size_bytes for member in listing.members)
-            contents = _Contents(listing, file.path.parent)
-            for done, member in enumerate(listing.members):
-                await progress.report(DocumentStatus.PARSING, done=done, total=len(listing.members))
-                await _read_member(member, Path(folder), contents, allowance, read, progress)
-        return contents
+        allowance.members -= len(listing.members)
+        allowance.total_bytes -= sum(member.size_bytes for member in listing.members)
+        contents = _Contents(listing, file.path.parent)
+        for done, member in enumerate(listing.members):
+            await progress.report(DocumentStatus.PARSING, done=done, total=len(listing.members))
+            await _read_member(member, Path(folder), contents, allowance, read, progress)
+    return contents
 
 
 async def _read_member(

@@ -16,11 +16,11 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.parsers.outline import chapter, choose_title
-from ingestion.parsers.process import FileParser
+from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.parsers.subtitles import to_paragraphs
 from ingestion.ports import Transcriber
 from ingestion.progress import Progress
-from ingestion.reading.archives import Allowance, ArchiveReader
+from ingestion.reading.archives import Allowance, add_attachments, read_archive
 from ingestion.reading.pictures import PictureReader
 from ingestion.records import Block, Document, FetchedFile
 from ingestion.spool import Spool, joined
@@ -101,17 +101,15 @@ class FileReader:
     def __init__(
         self,
         *,
-        parser: FileParser,
+        parser: ParseProcess,
         pictures: PictureReader | None,
         recordings: Transcriber | None,
-        archives: ArchiveReader | None = None,
         sizes: PassageSizes | None = None,
     ) -> None:
-        """`pictures` and `recordings` are None where no model is set up; without `archives` no archive is opened. With
-        `sizes` texts come cut into passages, if the whole text of a file is theirs (`CutBlocks`)."""
+        """`pictures` and `recordings` are None where no model is set up. With `sizes` texts come cut into passages, if
+        the whole text of a file is theirs (`CutBlocks`)."""
         self._parser = parser
         self._sizes = sizes
-        self._archives = archives
         self._pictures = pictures
         self._recordings = recordings
 
@@ -123,11 +121,11 @@ class FileReader:
         sizes = self._sizes if allowance is None else None
         allowance = allowance or Allowance.of(file)
         match await asyncio.to_thread(glance, file.path):  # the directory of a ZIP archive may take most of a second
-            case FileKind.ARCHIVE if self._archives is not None:
-                return await self._archives.read_archive(file, progress, allowance, self.read)
-            case FileKind.EMAIL | FileKind.OUTLOOK if self._archives is not None:
+            case FileKind.ARCHIVE:
+                return await read_archive(file, progress, allowance, unpacker=self._parser, read=self.read)
+            case FileKind.EMAIL | FileKind.OUTLOOK:
                 letter = await self._parser.parse(file, progress)
-                return await self._archives.add_attachments(letter, file, progress, allowance, self.read)
+                return await add_attachments(letter, file, progress, allowance, unpacker=self._parser, read=self.read)
             case FileKind.IMAGE if self._pictures is not None:
                 return await self._pictures.read_picture(file, progress)
             case FileKind.IMAGE:

@@ -20,11 +20,11 @@ from domain.ids import DocumentId
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
+from ingestion.parsers.codec import Listing
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import Transcript
 from ingestion.progress import Progress
-from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.pictures import PictureReader
 from ingestion.reading.reader import FileReader
 from ingestion.records import (
@@ -93,6 +93,10 @@ class HangingParser(ParseProcess):
         await self._fault.at(PARSING)
         return document
 
+    async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
+        """As the real one."""
+        return await self._parser.unpack(file, folder, members=members, total_bytes=total_bytes)
+
 
 class HangingEmbedder(FakeEmbedder):
     """Hangs between batches: the first call is answered, the second is not."""
@@ -148,7 +152,6 @@ async def _reader(parser: ParseProcess, fault: Fault, stack: AsyncExitStack) -> 
     heard = Transcript(utterances=said((0, 60, SPEECH)), duration_s=60, language="ru", has_picture=False)
     return FileReader(
         parser=HangingParser(parser, fault),
-        archives=ArchiveReader(unpacker=parser),
         pictures=PictureReader(parser, recognizer, pages=10, concurrency=1) if recognizer else None,
         recordings=FakeTranscriber(heard),
         sizes=SIZES,

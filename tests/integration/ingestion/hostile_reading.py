@@ -15,7 +15,6 @@ from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.process import ParseProcess
-from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.pictures import PictureReader
 from ingestion.reading.reader import FileReader
 from ingestion.records import Block, BlockKind, Document, FetchedFile
@@ -58,7 +57,7 @@ async def open_reader() -> AsyncIterator[FileReader]:
     """As the application composes it."""
     async with ParseProcess(timeout_s=LONGEST_S, memory_mb=MEMORY_MB) as parser:
         pictures = PictureReader(parser, OneWord(), pages=20, concurrency=2)
-        yield FileReader(parser=parser, archives=ArchiveReader(unpacker=parser), pictures=pictures, recordings=None)
+        yield FileReader(parser=parser, pictures=pictures, recordings=None)
 
 
 def fetched(path: Path) -> FetchedFile:

@@ -14,7 +14,6 @@ import pytest
 from domain.documents import UnreadPart
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.process import ParseProcess
-from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.reader import FileReader
 from ingestion.records import Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
@@ -25,8 +24,7 @@ from tests.unit.ingestion.parsers.packages import letter, sheet_rows, write_arch
 @pytest.fixture
 async def reader() -> AsyncIterator[FileReader]:
     async with ParseProcess(timeout_s=300, memory_mb=1024) as parser:
-        archives = ArchiveReader(unpacker=parser)
-        yield FileReader(parser=parser, archives=archives, pictures=None, recordings=None)
+        yield FileReader(parser=parser, pictures=None, recordings=None)
 
 
 async def _read(reader: FileReader, path: Path) -> Document:

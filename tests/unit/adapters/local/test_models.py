@@ -18,7 +18,6 @@ from adapters.local.models import LocalEncoder, LocalReranker, find_model, open_
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
-from ingestion.chunking.chunker import chunk_document
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.ports import Embedder
 from ingestion.records import Chunk, Document, Span, Window
@@ -26,7 +25,7 @@ from rag.ports import ModelRefused, QueryEmbedder, Reranker
 from rag.records import Passage
 from tests.onnx_models import TABLE, build_encoder, build_reranker, direction, token_vectors
 from tests.unit.adapters.windows import window_of
-from tests.unit.ingestion.chunking.documents import DOCUMENTS, table
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, chunk_document, table
 
 CLS_POOLING = '[{"type": "x.Pooling", "path": ""}]'
 APPROXIMATELY = 1e-6

@@ -6,8 +6,9 @@ In: nothing. Out: `Document`s. The texts are any Unicode that a parser may hand 
 from hypothesis import strategies as st
 
 from domain.locator import Locator
+from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.pieces import Knife, Piece
-from ingestion.records import Block, BlockKind, Document
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Document
 
 WORDS = st.text(min_size=1, max_size=12)
 HARD_PIECES = st.sampled_from(
@@ -75,3 +76,13 @@ def cut_document(document: Document, *, piece_tokens: int) -> list[Piece]:
     """All pieces of a document, none above `piece_tokens`."""
     knife = Knife(piece_tokens=piece_tokens)
     return [piece for block in document.blocks for piece in knife.cut(block)]
+
+
+def document_text(document: Document) -> str:
+    """The text that spans refer to."""
+    return BLOCK_SEPARATOR.join(block.text for block in document.blocks)
+
+
+def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
+    """All passages of a document."""
+    return tuple(cut_chunks(document.blocks, chunk_tokens=chunk_tokens, overlap_tokens=overlap_tokens))

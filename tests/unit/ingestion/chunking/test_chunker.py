@@ -10,11 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.locator import Locator
-from ingestion.chunking.chunker import chunk_document, cut_chunks, join_locators, must_part
-from ingestion.chunking.pieces import document_text, find_header
+from ingestion.chunking.chunker import cut_chunks, join_locators, must_part
+from ingestion.chunking.pieces import find_header
 from ingestion.chunking.windows import estimate_tokens
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
-from tests.unit.ingestion.chunking.documents import DOCUMENTS, cut_document, document_of, heading, paragraph, table
+from tests.unit.ingestion.chunking.documents import (
+    DOCUMENTS,
+    chunk_document,
+    cut_document,
+    document_of,
+    document_text,
+    heading,
+    paragraph,
+    table,
+)
 
 SENTENCE = "Это предложение стоит примерно десять знаков токена. "  # about 16 tokens
 BUDGETS = st.tuples(st.integers(16, 80), st.integers(0, 15))

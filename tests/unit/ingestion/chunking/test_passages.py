@@ -7,12 +7,11 @@ from hypothesis import HealthCheck, given, settings
 
 from domain.locator import Locator
 from ingestion import spool
-from ingestion.chunking.chunker import chunk_document
 from ingestion.chunking.passages import PassageLines, Passages, PassageSizes, cut_passages, passage_lines
 from ingestion.chunking.windows import split_into_windows
 from ingestion.records import Chunk, Document
 from ingestion.spool import Spooled
-from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of, paragraph
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, chunk_document, document_of, paragraph
 
 SIZES = PassageSizes(chunk_tokens=40, overlap_tokens=10, window_tokens=300)
 OF_A_BOOK = PassageSizes(chunk_tokens=300, overlap_tokens=50, window_tokens=3_000)

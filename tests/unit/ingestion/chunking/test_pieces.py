@@ -6,7 +6,6 @@ from hypothesis import given
 from ingestion.chunking.pieces import (
     SPLITTERS,
     cut_to_fit,
-    document_text,
     find_header,
     row_locator,
     split_cells,
@@ -14,7 +13,7 @@ from ingestion.chunking.pieces import (
 )
 from ingestion.chunking.windows import HUNDREDTHS, weigh_text
 from ingestion.records import Block, BlockKind, Document
-from tests.unit.ingestion.chunking.documents import DOCUMENTS, cut_document, document_of, table
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, cut_document, document_of, document_text, table
 
 LIMIT_TOKENS = 16
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.locator import Locator
-from ingestion.chunking.chunker import chunk_document
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.subtitles import PARAGRAPH_S, PAUSE_S, to_paragraphs
 from ingestion.ports import Utterance
 from ingestion.records import Document
 from tests.fakes.speech import said
+from tests.unit.ingestion.chunking.documents import chunk_document
 
 steps = st.tuples(st.floats(0, 4), st.floats(0.1, 70), st.sampled_from(["слово", "конец.", "да?", "  "]))
 ROLLING = """WEBVTT

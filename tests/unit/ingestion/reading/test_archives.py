@@ -12,7 +12,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import Listing, Member
 from ingestion.parsers.process import ParseProcess
 from ingestion.progress import Progress
-from ingestion.reading.archives import MOST_UNREAD_INSIDE, Allowance, ArchiveReader
+from ingestion.reading.archives import MOST_UNREAD_INSIDE, Allowance, add_attachments, read_archive
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 
@@ -33,7 +33,7 @@ class FakeUnpacker(ParseProcess):
 class FakeReader:
     """Reads files by their names: `bad*` is damaged, `empty*` empty, `locked*` has a password."""
 
-    archives: ArchiveReader
+    unpacker: FakeUnpacker
     limits: list[Allowance] = field(default_factory=list)
 
     async def read(self, file: FetchedFile, progress: Progress, allowance: Allowance) -> Document:
@@ -43,7 +43,7 @@ class FakeReader:
             if file.name.startswith(beginning):
                 raise SourceError(code, name=file.name)
         if file.name.endswith(".zip"):
-            return await self.archives.read_archive(file, progress, allowance, self.read)
+            return await read_archive(file, progress, allowance, unpacker=self.unpacker, read=self.read)
         return _document(file.name)
 
 
@@ -73,9 +73,11 @@ async def _read(folder: Path, **listings: Listing) -> Document:
 
 
 async def _read_told(folder: Path, queue: FakeQueue, listings: Mapping[str, Listing]) -> Document:
-    archives = ArchiveReader(unpacker=FakeUnpacker({f"{name}.zip": listing for name, listing in listings.items()}))
+    unpacker = FakeUnpacker({f"{name}.zip": listing for name, listing in listings.items()})
     file = _file(folder)
-    return await archives.read_archive(file, progress_of(queue), Allowance.of(file), FakeReader(archives).read)
+    return await read_archive(
+        file, progress_of(queue), Allowance.of(file), unpacker=unpacker, read=FakeReader(unpacker).read
+    )
 
 
 async def _code(folder: Path, **listings: Listing) -> FailureCode:
@@ -136,19 +138,20 @@ async def test_an_archive_inside_is_read_and_one_inside_that_is_named(tmp_path: 
 
 async def test_what_is_inside_counts_against_the_whole(tmp_path: Path) -> None:
     unpacker = FakeUnpacker({"a.zip": _listing("b.zip", "d.zip"), "b.zip": _listing("x", "y"), "d.zip": _listing("z")})
-    archives = ArchiveReader(unpacker=unpacker)
     file = _file(tmp_path)
     allowance = Allowance(depth=2, members=10, total_bytes=1_000, until=float("inf"))
-    await archives.read_archive(file, progress_of(FakeQueue()), allowance, FakeReader(archives).read)
+    await read_archive(file, progress_of(FakeQueue()), allowance, unpacker=unpacker, read=FakeReader(unpacker).read)
     assert unpacker.asked == [("a.zip", 10), ("b.zip", 8), ("d.zip", 6)]
     assert (allowance.members, allowance.total_bytes) == (5, 950)
 
 
 async def test_when_the_time_is_over_the_rest_is_named(tmp_path: Path) -> None:
-    archives = ArchiveReader(unpacker=FakeUnpacker({"a.zip": _listing("x.txt", "y.txt")}))
+    unpacker = FakeUnpacker({"a.zip": _listing("x.txt", "y.txt")})
     allowance = Allowance(depth=2, members=10, total_bytes=1_000, until=0.0)
     with pytest.raises(SourceError) as caught:
-        await archives.read_archive(_file(tmp_path), progress_of(FakeQueue()), allowance, FakeReader(archives).read)
+        await read_archive(
+            _file(tmp_path), progress_of(FakeQueue()), allowance, unpacker=unpacker, read=FakeReader(unpacker).read
+        )
     assert caught.value.code is FailureCode.FILE_ARCHIVE_EMPTY
 
 
@@ -159,11 +162,11 @@ async def test_the_whole_tells_how_far_it_is(tmp_path: Path) -> None:
 
 
 async def test_a_letter_is_read_with_what_is_attached(tmp_path: Path) -> None:
-    archives = ArchiveReader(unpacker=FakeUnpacker({"a.eml": _listing("счёт.pdf", "bad.bin")}))
+    unpacker = FakeUnpacker({"a.eml": _listing("счёт.pdf", "bad.bin")})
     file = _file(tmp_path, "a.eml")
     letter = _document("a.eml")
-    document = await archives.add_attachments(
-        letter, file, progress_of(FakeQueue()), Allowance.of(file), FakeReader(archives).read
+    document = await add_attachments(
+        letter, file, progress_of(FakeQueue()), Allowance.of(file), unpacker=unpacker, read=FakeReader(unpacker).read
     )
     assert [block.locator.member for block in document.blocks] == [None, "счёт.pdf", "счёт.pdf"]
     assert (document.title, document.parts) == ("a.eml", 1)
@@ -171,11 +174,14 @@ async def test_a_letter_is_read_with_what_is_attached(tmp_path: Path) -> None:
 
 
 async def test_a_letter_without_attachments_stays_as_it_is(tmp_path: Path) -> None:
-    archives = ArchiveReader(unpacker=FakeUnpacker({"a.eml": _listing()}))
+    unpacker = FakeUnpacker({"a.eml": _listing()})
     file = _file(tmp_path, "a.eml")
     letter = _document("a.eml")
     allowance = Allowance.of(file)
-    assert await archives.add_attachments(letter, file, progress_of(FakeQueue()), allowance, _never) == letter
+    assert (
+        await add_attachments(letter, file, progress_of(FakeQueue()), allowance, unpacker=unpacker, read=_never)
+        == letter
+    )
 
 
 async def _never(file: FetchedFile, progress: Progress, allowance: Allowance) -> Document:
