@@ -12,11 +12,10 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
@@ -116,9 +115,7 @@ class HashedFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 
@@ -141,39 +138,26 @@ class SitePage:
     html: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unread:
-    """The addresses that did not answer, or answered with something other than a page."""
-
-    parts: tuple[UnreadPart, ...]
-
-
 class SiteFile(HashedFile):
     """A site file under construction; only one page is in memory at a time."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, limit_bytes=sys.maxsize)
 
-    def add(self, page: SitePage) -> None:
-        """Append a page. Blocking, on a local disk."""
-        self._append({"url": page.url, "html": page.html})
-
-    def end(self, *, unread: Sequence[UnreadPart]) -> None:
-        """Append what could not be read."""
-        self._append({"unread": [part.to_json() for part in unread]})
-
-    def _append(self, record: object) -> None:
+    def add(self, part: SitePage | UnreadPart) -> None:
+        """Append a page, or what could not be read. Blocking, on a local disk."""
+        record = {"url": part.url, "html": part.html} if isinstance(part, SitePage) else {"unread": part.to_json()}
         self.write(json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n")
 
 
-def read_site(path: Path) -> Iterator[SitePage | Unread]:
+def read_site(path: Path) -> Iterator[SitePage | UnreadPart]:
     """Read what `SiteFile` wrote. Raises ValueError for a file that it did not write."""
     with path.open("rb") as file:
         for line in file:
             match json.loads(line):
                 case {"url": str(url), "html": str(html)}:
                     yield SitePage(url=url, html=html)
-                case {"unread": list(parts)}:
-                    yield Unread(parts=tuple(map(UnreadPart.from_json, parts)))
+                case {"unread": part}:
+                    yield UnreadPart.from_json(part)
                 case _:
                     raise ValueError("not a line of a site")

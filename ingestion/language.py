@@ -62,8 +62,7 @@ FREQUENT_WORDS: Mapping[str, Mapping[str, frozenset[str]]] = {
 OWN_LETTERS: Mapping[str, str] = {"ru": "ыэъё", "uk": "їєґі", "be": "ўі", "kk": "қңғүұһө", "sr": "јљњћђџ"}
 """Letters that hardly occur in the neighbouring languages: they decide where a text is short."""
 
-SCRIPT_DEFAULT: Mapping[str, str] = {"cyrillic": "ru"}
-"""For a text without any frequent word (a list of names): the most probable language of our users."""
+MOST_PROBABLE = "ru"  # of our users: for Cyrillic without any frequent word, such as a list of names
 
 
 @lru_cache(maxsize=2**12)
@@ -90,7 +89,7 @@ def detect_language(text: str) -> str | None:
         return "ja"
     if script not in FREQUENT_WORDS:
         return script
-    return _by_words(words, letters, script) or SCRIPT_DEFAULT.get(script)
+    return _by_words(words, letters, script) or (MOST_PROBABLE if script == "cyrillic" else None)
 
 
 def language_of(blocks: Sequence[Block]) -> str | None:
@@ -124,5 +123,5 @@ def _by_words(words: list[str], letters: Counter[str], script: str) -> str | Non
         + sum(letters[letter] for letter in OWN_LETTERS.get(language, ""))
         for language, frequent in FREQUENT_WORDS[script].items()
     }
-    best = max(scores, key=lambda language: (scores[language], language == SCRIPT_DEFAULT.get(script)))
+    best = max(scores, key=lambda language: (scores[language], language == MOST_PROBABLE))
     return best if scores[best] >= max(1, len(words) * FEWEST_FREQUENT_SHARE) else None

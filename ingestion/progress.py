@@ -12,7 +12,6 @@ import structlog
 
 from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
-from domain.ids import BaseId
 from ingestion.ports import WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument
 
@@ -41,11 +40,6 @@ class Progress:
         self._is_muted = is_muted
         self._later: asyncio.TimerHandle | None = None
         self._telling: asyncio.Task[None] | None = None
-
-    @property
-    def base_id(self) -> BaseId:
-        """The base of the document."""
-        return self._document.base_id
 
     def muted(self) -> "Progress":
         """One for a part of the document."""

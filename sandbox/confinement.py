@@ -83,9 +83,7 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
         held.add(Layer.FILES)
     if works(kernel.hide_process):
         held.add(Layer.UNDUMPABLE)
-    if kernel.knows_calls() and works(
-        lambda: kernel.enter_filter(pid=os.getpid(), program=bool(wanted.runs), processes=wanted.may_fork)
-    ):
+    if works(lambda: kernel.enter_filter(pid=os.getpid(), program=bool(wanted.runs), processes=wanted.may_fork)):
         held.add(Layer.CALLS)
     return frozenset(held)
 
@@ -93,8 +91,7 @@ def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -
 def prepare() -> None:
     """Find out before a fork what is the same for all children."""
     python_files()
-    if kernel.knows_calls():
-        kernel.filter_of_kind(program=False, processes=False)
+    works(lambda: kernel.filter_of_kind(program=False, processes=False))
 
 
 def allow_reporting() -> None:

@@ -197,25 +197,23 @@ def forget_variables(names: Collection[str]) -> None:
             at += len(entry) + 1
 
 
-def knows_calls() -> bool:
-    """Whether the numbers of this machine's system calls stand here."""
-    return MACHINE in _AUDIT_ARCH
-
-
 def enter_filter(*, pid: int, program: bool, processes: bool) -> None:
     """Allow this thread and all that it starts only the calls named above, `program` to become another program,
     `processes` to start processes, and signals (abort(3)) to `pid`, its own. Raises OSError."""
-    number = _numbers(_CHECKED)
+    kind, number = filter_of_kind(program=program, processes=processes), _numbers(_CHECKED)
     ours = (each for name in ("kill", "tgkill") for each in _when(number[name], _one_of((pid,), argument=0)))
     end = [*ours, (_AT_LEAST, 0, 1, _NEWEST), (_RETURN, 0, 0, _ERROR | ENOSYS), _REFUSE]
-    code = filter_of_kind(program=program, processes=processes) + _encode(end)
+    code = kind + _encode(end)
     buffer = ctypes.create_string_buffer(code, len(code))
     prctl(PR_SET_SECCOMP, 2, struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer)))
 
 
 @cache
 def filter_of_kind(*, program: bool, processes: bool) -> bytes:
-    """All of a filter but its end, which depends on the process."""
+    """All of a filter but its end, which depends on the process. Raises OSError where the numbers of this machine's
+    system calls do not stand here."""
+    if MACHINE not in _AUDIT_ARCH:
+        raise OSError(ENOSYS, MACHINE)
     names = _NUMBERS + _PROGRAM * (program or processes) + " " + _PROCESSES * processes
     number = _numbers(_CHECKED)
     is_thread = [_load(0), (_AND, 0, 0, _CLONE_THREAD), (_EQUAL, 1, 0, 0), _ALLOW, _REFUSE]

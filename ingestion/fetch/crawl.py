@@ -192,7 +192,8 @@ class SiteFetcher:
             crawl = Crawl(self._downloader, folder, file, page=self._page, limits=self._limits)
             first = await crawl.begin(source.identifier)
             await crawl.run(progress)
-            file.end(unread=crawl.unread)
+            for part in crawl.unread:
+                file.add(part)
         host = site_of(first)
         structlog.get_logger().info(
             "site_fetched", host=host, pages=crawl.pages, files=len(crawl.attached), unread=len(crawl.unread)

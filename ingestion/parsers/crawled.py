@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from domain.documents import UnreadPart
 from ingestion.errors import FailureCode, SourceError
-from ingestion.files import SitePage, Unread, read_site
+from ingestion.files import SitePage, read_site
 from ingestion.language import language_of
 from ingestion.parsers.html import read_page
 from ingestion.parsers.kinds import FileInfo
@@ -56,8 +56,8 @@ def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[Page]:
     soft, _ = resource.getrlimit(resource.RLIMIT_CPU)  # what the parsing process has set itself; none in tests
     ends_at = math.inf if soft == resource.RLIM_INFINITY else time.monotonic() + soft * TIME_SHARE
     for record in read_site(path):
-        if isinstance(record, Unread):
-            unread.extend(record.parts)
+        if isinstance(record, UnreadPart):
+            unread.append(record)
         elif time.monotonic() > ends_at:
             unread.append(UnreadPart(name=record.url, code=FailureCode.FILE_TOO_SLOW))
         elif (document := _read(record, unread)) is not None:

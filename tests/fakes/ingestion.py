@@ -264,11 +264,10 @@ class FakeQueue:
         self.failed.append(failure)
 
 
-def progress_of(queue: FakeQueue, *, base: BaseId = BASE) -> Progress:
+def progress_of(queue: FakeQueue) -> Progress:
     """Of a document that nobody waits for, told to `queue` without a pause between reports."""
     ticks = count(step=60)
-    document = replace(claimed(note()), base_id=base)
-    return Progress(queue, document, clock=lambda: float(next(ticks)))
+    return Progress(queue, claimed(note()), clock=lambda: float(next(ticks)))
 
 
 class FakeEmbedder:

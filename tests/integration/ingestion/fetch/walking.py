@@ -6,11 +6,11 @@ In: a crawler and an address. Out: a `Walk`. The fetcher is the real one.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.documents import SourceType
+from domain.documents import SourceType, UnreadPart
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
 from ingestion.fetch.download import Downloader, DownloadLimits
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
-from ingestion.files import SitePage, Unread, read_site
+from ingestion.files import SitePage, read_site
 from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.integration.ingestion.fetch.conftest import Crawler
@@ -35,8 +35,8 @@ class Walk:
     @property
     def unread(self) -> Sequence[str]:
         """Paths of what failed."""
-        (last,) = (record for record in read_site(self.file.path) if isinstance(record, Unread))
-        return [part.name.removeprefix(SITE) for part in last.parts]
+        parts = (record for record in read_site(self.file.path) if isinstance(record, UnreadPart))
+        return [part.name.removeprefix(SITE) for part in parts]
 
 
 async def crawl_site(crawler: Crawler, address: str = f"{SITE}/docs/", limits: CrawlLimits | None = None) -> Walk:

@@ -18,7 +18,8 @@ def _parse(tmp_path: Path, pages: dict[str, str], *, unread: tuple[str, ...] = (
     with SiteFile(tmp_path / "site") as file:
         for path, html in pages.items():
             file.add(SitePage(url=f"{SITE}{path}", html=html))
-        file.end(unread=[UnreadPart(name=url, code=FailureCode.PAGE_STATUS) for url in unread])
+        for url in unread:
+            file.add(UnreadPart(name=url, code=FailureCode.PAGE_STATUS))
     return parse_file(file.path, name="site.example", media_type=SITE_TYPE)
 
 
