@@ -41,7 +41,7 @@ def build_api(services: ApiServices) -> FastAPI:
     app.state.services, app.state.turns = services, Turns(services=services)
     routers = [bases.router, documents.router, bases.webhooks, chat.router, openai_chat.router, mcp.router, page]
     answer_problems(app, services, [route for router in routers for route in router.routes])
-    app.add_middleware(BoundedBodies, file_bytes=services.uploads.file_bytes)
+    app.add_middleware(BoundedBodies, file_bytes=services.file_bytes)
     for router in routers:
         app.include_router(router, responses=PROBLEMS)
     return app

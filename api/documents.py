@@ -255,10 +255,10 @@ async def _received(
     place = f"{request.method} {replaces or ''}"
     if request.headers.get("content-type", "").lower().startswith(MULTIPART):
         declared = int(request.headers.get("content-length", "0"))  # HTTP/1.1: a number, or there is none
-        if declared > services.uploads.file_bytes + FORM_BYTES:
+        if declared > services.file_bytes + FORM_BYTES:
             raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         await _count_bytes(services, caller, declared)  # before any of it is read
-        async with received(request, services.uploads) as upload:
+        async with received(request, services) as upload:
             await _count_bytes(services, caller, 0 if declared else upload.size_bytes)
             once = _once(key, place, upload.sha256, upload.name, *chain(*sorted(upload.fields.items())))
             source = await _stored(services, caller, upload)
@@ -275,19 +275,18 @@ async def _received(
 
 async def _count_bytes(services: ApiServices, caller: Caller, size_bytes: int) -> None:
     """Raises Problem 429 once the token has sent too much today."""
-    per_day = services.uploads.bytes_per_day
-    wait_s = await services.stores.kept_files.count_bytes(caller.base, caller.token, size_bytes, per_day=per_day)
+    kept, per_day = services.stores.kept_files, services.bytes_per_day
+    wait_s = await kept.count_bytes(caller.base, caller.token, size_bytes, per_day=per_day)
     if wait_s is not None:
         raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="too-many-bytes", retry_s=max(1, wait_s))
 
 
 async def _stored(services: ApiServices, caller: Caller, upload: Upload) -> Source:
     """The upload as a source, its file kept. Raises Problem 413 or 422, ServiceError."""
-    limits = services.uploads
     if upload.fields.keys() - {"title"} or upload.size_bytes == 0:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
     kept = await services.stores.kept_files.keep(
-        caller.base, sha256=upload.sha256, size_bytes=upload.size_bytes, most_bytes=limits.kept_bytes
+        caller.base, sha256=upload.sha256, size_bytes=upload.size_bytes, most_bytes=services.kept_bytes
     )
     if kept is None:
         raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason="no-room")

@@ -126,28 +126,21 @@ async def _answer(call: Call, context: Context) -> dict[str, JsonValue] | None:
 
 
 async def _called(asked: ToolCall, context: Context) -> dict[str, JsonValue]:
-    """What went wrong inside a tool is a result, so that the model can read it."""
+    """What went wrong inside a tool, or with the base that `base` names, is a result, so that the model can read it."""
     tool = _usable(context).get(asked.name)
     if tool is None:
         return _result({"error": f"there is no tool {asked.name}"}, is_error=True)
+    arguments = dict(asked.arguments)
     try:
-        arguments, there = await _in_base(asked.arguments, context)
-        if tool.writes and there.caller.is_read_only:
+        if context.caller.opens_all and (base := arguments.pop("base", None)) is not None:
+            context = replace(context, caller=await of_base(context.caller, context.services, str(base)))
+        if tool.writes and context.caller.is_read_only:
             raise Problem(HTTPStatus.FORBIDDEN)
-        return _result(await tool.run(there, arguments))
+        return _result(await tool.run(context, arguments))
     except ValidationError as error:
         return _result({"error": "; ".join(each["msg"] for each in error.errors())}, is_error=True)
     except Problem as problem:
         return _result({"error": context.services.say(context.language, problem.key)}, is_error=True)
-
-
-async def _in_base(arguments: Mapping[str, JsonValue], context: Context) -> tuple[dict[str, JsonValue], Context]:
-    """The arguments of the tool itself, in the base that `base` names. Raises Problem 404 for any other."""
-    own = dict(arguments)
-    named = own.pop("base", None) if context.caller.opens_all else None
-    if named is None:
-        return own, context
-    return own, replace(context, caller=await of_base(context.caller, context.services, str(named)))
 
 
 def _usable(context: Context) -> dict[str, Tool]:

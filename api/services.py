@@ -21,22 +21,15 @@ from rag.retrieval.search import Retrieval
 
 
 @dataclass(frozen=True, kw_only=True)
-class UploadLimits:
-    """How much comes and stays."""
-
-    folder: Path  # where an upload is until it is stored
-    file_bytes: int
-    bytes_per_day: int  # of one token
-    kept_bytes: int  # of one base
-
-
-@dataclass(frozen=True, kw_only=True)
 class ApiServices:
     """Everything outside HTTP that the endpoints use."""
 
     stores: Stores  # each call for a base says for whom (`domain.people`)
     storage: FolderFiles | SupabaseFiles
-    uploads: UploadLimits
+    scratch: Path  # where an upload is until it is stored
+    file_bytes: int
+    bytes_per_day: int  # of the uploads of one token
+    kept_bytes: int  # of one base
     new_secret: Callable[[], str]  # of a webhook
     check_address: Callable[[str], object]  # raises SourceError for one that leads inside
     passages: Retrieval

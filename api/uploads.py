@@ -16,7 +16,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from api.problems import Problem
-from api.services import UploadLimits
+from api.services import ApiServices
 from ingestion.files import HashedFile, Oversize, document_folder
 from ingestion.intake import one_line
 
@@ -43,11 +43,11 @@ class Upload:
 
 
 @asynccontextmanager
-async def received(request: Request, limits: UploadLimits) -> AsyncIterator[Upload]:
+async def received(request: Request, services: ApiServices) -> AsyncIterator[Upload]:
     """Raises Problem 422 for a body without one file or that is no form, 413 for a file beyond the limit."""
     _, options = parse_options_header(request.headers.get("content-type", ""))
-    with document_folder(limits.folder) as folder, ExitStack() as stack:
-        form = _Form(folder / "upload", limits.file_bytes, stack)
+    with document_folder(services.scratch) as folder, ExitStack() as stack:
+        form = _Form(folder / "upload", services.file_bytes, stack)
         try:
             parser = MultipartParser(options.get(b"boundary", b""), form.callbacks())
             async for piece in request.stream():

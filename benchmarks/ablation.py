@@ -104,7 +104,7 @@ class Bench:
             found = {key: await retrieval.rank(target, text) for key, text in asked.items()}
             run = {key: [names[each.passage.document_id] for each in ranked] for key, ranked in found.items()}
             first, second = ({key: gains[key] for key in sorted(asked)[half::2]} for half in (0, 1))
-            figures.append((evaluate(run, first).ndcg_10, evaluate(run, second).ndcg_10))
+            figures.append((evaluate(run, first)["ndcg@10"], evaluate(run, second)["ndcg@10"]))
         return figures
 
     def alter(self, variant: Variant) -> None:

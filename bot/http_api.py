@@ -11,7 +11,7 @@ from datetime import datetime
 
 from adapters.webhooks import new_secret
 from api.app import build_api, serving
-from api.services import ApiServices, UploadLimits
+from api.services import ApiServices
 from bot.app import MEGABYTE, Parts
 from bot.replies.answers import in_words
 from bot.replies.names import failure_sentence
@@ -53,12 +53,10 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
     return ApiServices(
         stores=stores,
         storage=parts.kept_files,
-        uploads=UploadLimits(
-            folder=settings.home / "scratch",
-            file_bytes=settings.worker.file_mb * MEGABYTE,
-            bytes_per_day=settings.api.upload_mb * MEGABYTE,
-            kept_bytes=settings.api.kept_mb * MEGABYTE,
-        ),
+        scratch=settings.home / "scratch",
+        file_bytes=settings.worker.file_mb * MEGABYTE,
+        bytes_per_day=settings.api.upload_mb * MEGABYTE,
+        kept_bytes=settings.api.kept_mb * MEGABYTE,
         new_secret=new_secret,
         check_address=guard.check_url,
         passages=parts.retrieval(),

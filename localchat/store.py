@@ -64,8 +64,6 @@ def open_store(folder: Path) -> sqlite3.Connection:
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = normal")  # a power cut may lose the last message, never the file
     connection.executescript(_TABLES)
-    with suppress(sqlite3.OperationalError):  # it is there; folders of before 23 November 2026 lack it
-        connection.execute("alter table messages add column origin text")
     return connection
 
 

@@ -11,7 +11,6 @@ import math
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +28,7 @@ Run = Mapping[str, Sequence[str]]  # query id -> document ids, best first
 Judgements = Mapping[str, Mapping[str, float]]  # query id -> document id -> gain; not named means 0
 Find = Callable[[str], Awaitable[Sequence[RankedPassage]]]
 
+FIGURES = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
 _TOP = 10
 _DEEP = 100
 
@@ -38,36 +38,16 @@ QUESTIONS_AT_ONCE = 3  # the database searches for some while this process fuses
 DOCUMENTS_AT_ONCE = 8  # so that the database and this process need not wait for each other
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchQuality:
-    """Means over the judged questions, 0 to 1."""
-
-    ndcg_10: float
-    recall_10: float
-    recall_100: float
-    mrr_10: float
-    queries: int
-
-    def to_json(self) -> dict[str, float | int]:
-        """With the names that DESIGN section 5 promises; the caller adds "seconds"."""
-        return {
-            "ndcg@10": self.ndcg_10,
-            "recall@10": self.recall_10,
-            "recall@100": self.recall_100,
-            "mrr@10": self.mrr_10,
-            "queries": self.queries,
-        }
-
-
-def evaluate(run: Run, judgements: Judgements) -> SearchQuality:
-    """Figures over every question that has a relevant document; one that the run does not name counts as 0.
+def evaluate(run: Run, judgements: Judgements) -> dict[str, float]:
+    """The figures that DESIGN section 5 promises: means, 0 to 1, over every question that has a relevant document; one
+    that the run does not name counts as 0.
 
     Gains are the judgements' scores as they are (linear), discounts log2(rank + 1), as in trec_eval's ndcg_cut.
     """
     judged = {query: gains for query, gains in judgements.items() if any(gain > 0 for gain in gains.values())}
     rows = [_measured(list(dict.fromkeys(run.get(query, ()))), gains) for query, gains in judged.items()]
-    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)] or [0.0] * 4
-    return SearchQuality(ndcg_10=means[0], recall_10=means[1], recall_100=means[2], mrr_10=means[3], queries=len(rows))
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)] or [0.0] * len(FIGURES)
+    return {**dict(zip(FIGURES, means, strict=True)), "queries": len(rows)}
 
 
 async def retrieve(
@@ -84,7 +64,7 @@ async def retrieve(
 
 
 def _measured(ranked: Sequence[str], gains: Mapping[str, float]) -> tuple[float, float, float, float]:
-    """nDCG@10, recall@10, recall@100 and the reciprocal rank among ten of one question."""
+    """The figures of one question."""
     relevant = {document for document, gain in gains.items() if gain > 0}
     found, best = [gains.get(document, 0.0) for document in ranked[:_TOP]], sorted(gains.values(), reverse=True)[:_TOP]
     ndcg = _dcg(found) / _dcg(best)
@@ -115,7 +95,7 @@ async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, 
             search_s = time.perf_counter() - begun
         finally:
             await parts.stores.library.clean_base(base)
-    figures = {name: round(value, 4) for name, value in evaluate(run, judged).to_json().items()}
+    figures = {name: round(value, 4) for name, value in evaluate(run, judged).items()}
     times = {"seconds": build_s + search_s, "build_seconds": build_s, "search_seconds": search_s}
     figures |= {name: round(seconds, 2) for name, seconds in times.items()}
     if as_json:

@@ -25,7 +25,7 @@ from bot.cli.output import Bar, CommandError, print_json, print_line, sentence
 from bot.home import LOCALCHAT
 from bot.models import describe_recognition, try_speech
 from bot.settings import Settings
-from bot.texts import Words, load_texts
+from bot.texts import Words
 from domain.documents import SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, UserId
 from domain.locator import Locator
@@ -232,8 +232,7 @@ async def add_token(settings: Settings, *, base_name: str, is_read_only: bool, d
     if as_json:
         print_json({"token": token, "id": number, "base": base})
         return 0
-    words = load_texts().for_language(settings.answer.interface_language)
-    print_line(words.plain("cli-token", token=token, id=str(number), base=base))
+    print_line(words_of(settings).plain("cli-token", token=token, id=str(number), base=base))
     return 0
 
 
