@@ -7,7 +7,7 @@ sentence a line that names the variable. Nothing is read at import time. Each va
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from platformdirs import user_data_path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
@@ -152,13 +152,11 @@ class ModelSettings(Section):
     checker_max_tokens: int = Field(3000, alias="CHECKER_MAX_TOKENS", ge=500)
     fallback_model: str | None = Field(None, alias="FALLBACK_MODEL")  # asked when the others are unavailable
     timeout_s: float = Field(60, alias="LLM_TIMEOUT_SECONDS", gt=0)
-    configured: bool = False  # an address or a key was given
 
-    @model_validator(mode="before")
-    @classmethod
-    def _note_configured(cls, environment: Mapping[str, Any]) -> Mapping[str, Any]:
-        given = bool(environment.get("LLM_API_KEY") or environment.get("LLM_BASE_URL"))
-        return {**environment, "configured": given}
+    @property
+    def configured(self) -> bool:
+        """Whether an address or a key was given."""
+        return self.api_key is not None or "base_url" in self.model_fields_set
 
 
 class AnswerSettings(Section):

@@ -32,7 +32,7 @@ from aiohttp.typedefs import Handler
 
 from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, canonical, read_number
 from localchat.exchange import Exchange
-from localchat.profile import commands_for, profile_text
+from localchat.methods import commands_for, profile_text
 from localchat.records import (
     ACCOUNTS,
     BOT,

@@ -18,10 +18,10 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from localchat import messages, profile, updates
-from localchat.call import Method, read_call
+from localchat.call import read_call
 from localchat.checks import Refused
 from localchat.exchange import Exchange
+from localchat.methods import GET_FILE_BYTES, METHODS
 from localchat.people import PeopleApi, tell_refusals
 from localchat.store import open_store, read_page_token, read_token
 
@@ -111,8 +111,7 @@ BODY_BYTES = 51 * 1024 * 1024  # a file of 50 MB, as sendDocument allows, plus i
 _PAGE = Path(__file__).parent / "page"
 _LINGER_S = 0.5  # open streams end when the hub closes; the shutdown waits no longer than this
 
-_FAMILIES = (messages.METHODS, updates.METHODS, profile.METHODS)
-METHODS: dict[str, Method] = {name.lower(): method for family in _FAMILIES for name, method in family.items()}
+_METHODS = {name.lower(): method for name, method in METHODS.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,14 +200,14 @@ class BotApi:
     async def _carry_out(self, request: web.Request) -> object:
         if not self._is_the_bots(request):
             raise Refused("Unauthorized", code=401)
-        method = METHODS.get(request.match_info["method"].lower())
+        method = _METHODS.get(request.match_info["method"].lower())
         if method is None:
             raise Refused("Not Found", code=404)
         return await method(await read_call(request, self._exchange))
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         file = self._exchange.files.find_by_path(request.match_info["path"])
-        if not self._is_the_bots(request) or file is None or file.size > messages.GET_FILE_BYTES:
+        if not self._is_the_bots(request) or file is None or file.size > GET_FILE_BYTES:
             return _refusal(Refused("Not Found", code=404))
         location = self._exchange.files.location(file)
         return web.FileResponse(location, headers={"Content-Type": "application/octet-stream"})

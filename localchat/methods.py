@@ -1,15 +1,22 @@
-"""Messages and files: send, edit and delete them, press buttons, get the path of a file, download it.
+"""The methods of the Bot API: messages, files and drafts, presses, the bot's profile and its chats, long polling.
 
-In: calls; a file by upload or by id. Out: the message, with its file, as JSON, or True; a path, bytes. The limits of
-files are those of Telegram's own servers.
+In: calls; a file by upload or by id. Out: Telegram's JSON; the bot's commands and descriptions are stored for the page.
+The limits of files are those of Telegram's own servers. There are no webhooks: the bot that this stands in for runs in
+the same process.
 """
 
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from localchat.call import Call, Method
-from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad, check_length, check_text
+from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length, check_text
+from localchat.exchange import Exchange
 from localchat.records import (
+    ACCOUNTS,
+    BOT,
     BOT_ID,
     Attachment,
     FileKind,
@@ -17,6 +24,7 @@ from localchat.records import (
     Json,
     Message,
     StoredFile,
+    account_json,
     entity_json,
     file_json,
 )
@@ -219,6 +227,93 @@ async def copy_message(call: Call) -> Json:
     return {"message_id": copied["message_id"]}
 
 
+_TEXTS = {"description": 512, "short_description": 120}  # units at most
+_OWNER = 1001  # the person who is the creator of the group
+
+
+async def get_me(call: Call) -> Json:
+    """The bot's account. Privacy mode is off: the bot gets every message of a group and must filter them itself, which
+    is a stricter test."""
+    return {
+        **account_json(BOT),
+        "can_join_groups": True,
+        "can_read_all_group_messages": True,
+        "supports_inline_queries": False,
+        "can_connect_to_business": False,
+        "has_main_web_app": False,
+    }
+
+
+async def set_my_commands(call: Call) -> bool:
+    """Store the menu of a language."""
+    return _changed(call, "commands", [command.model_dump() for command in call.commands or ()])
+
+
+def _changed(call: Call, name: str, value: object) -> bool:
+    call.exchange.values.put(f"{name} {call.language_code}", value or None)
+    call.exchange.hub.tell_pages({"type": "profile"})
+    return True
+
+
+def commands_for(exchange: Exchange, user_id: int) -> object:
+    """The menu that a person sees, in their language."""
+    values = exchange.values
+    return values.get(f"commands {exchange.language(user_id)}") or values.get("commands ") or []
+
+
+async def _set_text(name: str, call: Call) -> bool:
+    text = call.description or call.short_description
+    check_length(text, _TEXTS[name], f"BOT_{name.upper()}_TOO_LONG")
+    return _changed(call, name, text)
+
+
+def profile_text(exchange: Exchange, name: str, language: str) -> str:
+    """The bot's text `name` in this language, else the one without a language."""
+    return str(exchange.values.get(f"{name} {language}") or exchange.values.get(f"{name} ") or "")
+
+
+async def get_chat_member(call: Call) -> Json:
+    """The status of a member: `_OWNER` is the creator; the bot and other people are members."""
+    if call.user_id not in (*call.room.people, BOT_ID):
+        raise bad("PARTICIPANT_ID_INVALID")
+    user = account_json(ACCOUNTS[call.user_id])
+    if call.user_id == _OWNER:
+        return {"status": "creator", "user": user, "is_anonymous": False}
+    return {"status": "member", "user": user}
+
+
+POLL_S = 50  # the longest wait
+LIMIT = 100
+
+
+async def get_updates(call: Call) -> Sequence[Json]:
+    """Acknowledge all updates before `offset`, then return the rest or wait for more. The kinds of `allowed_updates`
+    stay in force until others are given; an empty list means the default ones. Raises Refused when a newer poll
+    replaces this one."""
+    exchange = call.exchange
+    if call.allowed_updates is not None:
+        exchange.values.put("allowed_updates", call.allowed_updates)
+    exchange.updates.acknowledge(call.offset)
+    hub, woken = exchange.hub, asyncio.Event()
+    hub.wake_bot()
+    hub.poll = woken
+    seconds = min(max(call.timeout, 0), POLL_S)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while seconds and hub.poll is woken and not hub.closed and not exchange.updates.pending(limit=1):
+                await woken.wait()
+                woken.clear()
+    if hub.poll is not woken:
+        sentence = "terminated by other getUpdates request; make sure that only one bot instance is running"
+        raise Refused(f"Conflict: {sentence}", code=409)
+    return exchange.updates.pending(limit=min(max(call.limit, 1), LIMIT))
+
+
+async def delete_webhook(_: Call) -> bool:
+    """There is none to delete, as a bot that begins to poll makes sure."""
+    return True
+
+
 METHODS: dict[str, Method] = {
     "sendMessage": send_message,
     "sendMessageDraft": send_message_draft,
@@ -231,4 +326,11 @@ METHODS: dict[str, Method] = {
     "sendPhoto": partial(_send, "photo"),
     "getFile": get_file,
     "copyMessage": copy_message,
+    "getMe": get_me,
+    "setMyCommands": set_my_commands,
+    "setMyDescription": partial(_set_text, "description"),
+    "setMyShortDescription": partial(_set_text, "short_description"),
+    "getChatMember": get_chat_member,
+    "getUpdates": get_updates,
+    "deleteWebhook": delete_webhook,
 }
