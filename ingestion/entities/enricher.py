@@ -81,8 +81,10 @@ class Enricher:
                 worked = await self._take()
             except DatabaseAway as error:
                 log.warning("enrichment.database_away", reason=str(error))
-            except Exception:  # the outermost handler: nothing here may stop the bot
-                log.exception("enrichment.failed")
+            except (Exception, asyncio.CancelledError) as error:  # the outermost handler: nothing may stop the loop
+                if (own := asyncio.current_task()) and own.cancelling():
+                    raise
+                log.error("enrichment.failed", exc_info=error)
             await asyncio.sleep(min(monotonic() - started, BETWEEN_S) if worked else self.poll_s)
 
     async def _let_read_again(self) -> None:

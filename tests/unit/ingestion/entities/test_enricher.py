@@ -211,3 +211,21 @@ async def test_without_a_model_nothing_is_read_again() -> None:
 
 async def test_adding_documents_does_not_wait_for_old_ones_to_be_read_again() -> None:
     assert (await drain(Queue(1), facts=Model())).again == []
+
+
+class Cancelled(Queue):
+    """Its first call is cancelled from within, as some libraries do."""
+
+    cancelled = False
+
+    async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
+        if not self.cancelled:
+            self.cancelled = True
+            raise asyncio.CancelledError
+        return await super().claim(lease_s=lease_s, attempts=attempts, only=only)
+
+
+async def test_a_cancellation_from_within_does_not_end_it() -> None:
+    queue = Cancelled(1)
+    await run_until_stored(enricher_of(queue), queue)
+    assert queue.cancelled
