@@ -41,8 +41,12 @@ comment on function attach_notice is 'Remembers which message of ours is the liv
 create or replace function due_notices(p_limit int, p_hold_s double precision)
 returns table (batch_id uuid, chat_id bigint, thread_id bigint, reply_to bigint, message_id bigint, language text,
   revision bigint, removed int, elsewhere jsonb, documents jsonb)
-language sql set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+#variable_conflict use_column
+declare
+  v_due uuid[];
+begin
   with due as (
     update batches b set notice_due_at = now() + make_interval(secs => p_hold_s)
     where b.id in (
@@ -50,8 +54,11 @@ as $$
       where waiting.chat_id is not null and waiting.shown_revision < waiting.revision and waiting.notice_due_at <= now()
       order by waiting.notice_due_at limit p_limit
       for update skip locked)
-    returning b.*
-  )
+    returning b.id)
+  select array_agg(due.id) into v_due from due;
+  -- A statement of its own: the one above may lock a row that is newer than its snapshot, and would tell the newest
+  -- revision with documents from before it.
+  return query
   select b.id, b.chat_id, b.thread_id, b.message_id, b.notice_message_id, b.language, b.revision, b.removed,
     (select jsonb_build_object('id', its.id, 'name', coalesce(o.name, its.name), 'owner', o.owner_name)
      from bases its left join bases_of_people o on o.base_id = its.id and o.user_id = b.chat_id
@@ -60,8 +67,8 @@ as $$
        where s.user_id = b.chat_id and s.thread_id = coalesce(b.thread_id, 0) and s.base_id <> b.base_id)),
     coalesce((select jsonb_agg(to_jsonb(card) order by card.position)
               from document_cards card where card.batch_id = b.id), '[]')
-  from due b order by b.created_at, b.id
-$$;
+  from batches b where b.id = any(v_due) order by b.created_at, b.id;
+end $$;
 comment on function due_notices is
   'Batches that have changed since they were shown, in the order in which they came, with their documents; each is '
   'reserved for this caller for `p_hold_s`. `elsewhere`: their base, where it is not the one that is open there.';

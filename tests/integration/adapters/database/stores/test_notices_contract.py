@@ -6,7 +6,7 @@ import pytest
 
 from adapters.database.stores import Stores
 from domain.documents import DocumentStatus, Notice
-from domain.ids import ChatId, MessageId
+from domain.ids import BatchId, ChatId, MessageId
 from ingestion.records import Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
@@ -19,6 +19,8 @@ from tests.integration.adapters.database.stores.material import (
     open_base,
     publish,
 )
+
+MANY = 100
 
 
 async def send(stores: Stores, *names: str, message: int = 5) -> None:
@@ -143,3 +145,30 @@ async def test_a_batch_that_is_not_there_is_no_mistake(stores: Stores) -> None:
     await stores.notices.attach(notice.batch_id, MessageId(42))
     await stores.notices.confirm(notice.batch_id, revision=1)
     assert await stores.notices.due(limit=10, hold_s=0) == []
+
+
+async def test_the_last_notice_of_a_batch_tells_its_end(stores: Stores) -> None:
+    """A revision is never told with documents from before it, whatever is published meanwhile."""
+    told: dict[BatchId, Notice] = {}
+    is_over = asyncio.Event()
+
+    async def show_all() -> None:
+        for notice in await stores.notices.due(limit=50, hold_s=0):
+            await stores.notices.confirm(notice.batch_id, revision=notice.revision)
+            if notice.batch_id not in told or told[notice.batch_id].revision <= notice.revision:
+                told[notice.batch_id] = notice
+
+    async def show_on() -> None:
+        while not is_over.is_set():
+            await show_all()
+
+    for message in range(MANY):
+        await send(stores, f"заметка {message}", message=message + 1)
+    async with asyncio.TaskGroup() as tasks:
+        showing = [tasks.create_task(show_on()) for _ in range(2)]
+        for _ in range(MANY):
+            await stores.work.fail(await claim(stores), failure=Failure(code="file-damaged"))
+        is_over.set()
+        await asyncio.wait(showing)
+    await show_all()
+    assert {card.status for notice in told.values() for card in notice.documents} == {DocumentStatus.FAILED}
