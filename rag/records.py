@@ -284,6 +284,7 @@ class TableRow:
     sources: tuple[RankedPassage, ...]  # of an empty cell it means nothing
     others: tuple[tuple[OtherValue, ...], ...] = ()
     is_outdated: bool = False  # only an earlier version of a list has it
+    is_new: bool = True  # no earlier version has it
 
     def disputed(self, place: int) -> tuple[OtherValue, ...]:
         """What documents that disagree say in a column."""

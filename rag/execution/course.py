@@ -133,26 +133,25 @@ class Course:
         """All steps wait. Of steps that do the same, the first in topological order is kept, so that no cycle arises;
         what depended on the others waits for that one."""
         course = cls(question=question, limit=limit, steps={})
-        is_clear = len({step.id for step in steps}) == len(steps)
-        first, repeats = dict[str, str](), dict[str, str]()  # id of a duplicate -> id of the step that replaces it
+        first, same = dict[str, str](), dict[str, str]()  # id of each step -> id of the one that does the same
 
         def without_repeats(step: Step) -> Step:
             ids = {name: getattr(step, name) for name in ("depends_on", "context_requirements")}
-            kept = {name: tuple(dict.fromkeys(repeats.get(each, each) for each in own)) for name, own in ids.items()}
+            kept = {name: tuple(dict.fromkeys(same.get(each, each) for each in own)) for name, own in ids.items()}
             return step.model_copy(update=kept)
 
-        for step in (in_order(steps) or ()) if is_clear else ():
-            kept = first.setdefault(signature_of(without_repeats(step)), step.id)
-            if kept != step.id:
-                repeats[step.id] = kept
+        for step in in_order(steps) or ():
+            same[step.id] = first.setdefault(signature_of(without_repeats(step)), step.id)
         for step in steps:
-            if step.id not in repeats:
+            if same.get(step.id, step.id) == step.id:
                 course._include(without_repeats(step))
         return course
 
     def ready(self) -> list[Step]:
-        """Steps that wait for nothing, in the plan's order."""
-        return [step for step in self._waiting() if self._may_begin(step)][: self._left]
+        """Steps that may begin, in the plan's order: first those that wait for nothing, then searches that wait for
+        others, since what these find changes no search."""
+        waiting = sorted(self._waiting(), key=lambda step: not self._may_begin(step))
+        return [step for step in waiting if step.action == SEARCH or self._may_begin(step)][: self._left]
 
     @property
     def _left(self) -> int:
@@ -162,11 +161,6 @@ class Course:
     def is_cut_short(self) -> bool:
         """Whether a step could begin but for the limit on the number of steps."""
         return not self._left and any(map(self._may_begin, self._waiting()))
-
-    def upcoming(self) -> list[Step]:
-        """Searches that still wait for other steps; their parameters are known, so they can be prefetched."""
-        later = [step for step in self._waiting() if step.action == SEARCH and not self._may_begin(step)]
-        return later[: self._left]
 
     def begin(self, step: Step) -> None:
         self.begun += 1

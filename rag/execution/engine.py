@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from domain.ending import end
-from rag.execution.course import Course, Finished, context_for, signature_of, step_budget, summary
+from rag.execution.course import Course, Finished, context_for, step_budget, summary
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
@@ -23,7 +23,7 @@ from rag.planning.tool import ToolMisused
 from rag.progress import StepShown
 from rag.words import estimate_tokens
 
-AT_ONCE = 4  # steps and prefetched searches that run concurrently
+AT_ONCE = 4  # steps that run concurrently
 GRACE_S = 1.0  # for steps that are nearly done when the work ends early
 RULES_TOKENS = 1_000  # of a step's own prompt, besides its context
 
@@ -35,13 +35,12 @@ log = structlog.get_logger()
 
 @dataclass(kw_only=True)
 class _Begun:
-    """A running step and its meter. Its prefetched search is metered there, too."""
+    """A running step and its meter."""
 
     step: Step
-    number: int = 0
+    number: int
     usage: Usage = field(default_factory=Usage)
     started: float = field(default_factory=time.monotonic)
-    fetched: asyncio.Task[FactsPayload] | None = None
 
     def end(self, payload: FactsPayload, problem: str, *, stopped: bool) -> Finished:
         seconds = time.monotonic() - self.started
@@ -61,7 +60,6 @@ class StepEngine:
     watch: Watch = lambda shown: None
     spent: Spent | None = None  # the limit that ended the work, or kept a step from a call that it wanted
     _running: dict[asyncio.Task[Finished], _Begun] = field(default_factory=dict)
-    _prefetched: dict[str, _Begun] = field(default_factory=dict)  # by signature
 
     async def run(self) -> None:
         """Run until every step has ended, or a limit of the turn is reached. Raises DatabaseAway."""
@@ -69,7 +67,11 @@ class StepEngine:
         run.report = self._hear
         try:
             while not run.spent:
-                self._begin()
+                for step in course.ready()[: AT_ONCE - len(self._running)]:
+                    course.begin(step)
+                    begun = _Begun(step=step, number=course.begun)
+                    self._running[asyncio.create_task(self._run_step(begun))] = begun
+                self._show()
                 if not self._running:
                     break
                 await self._wait()
@@ -81,38 +83,15 @@ class StepEngine:
             await self._hand_over()
             self.spent = self.spent or run.refused
         finally:
-            await end(*self._running, *self._fetching)
+            await end(*self._running)
         course.close()
         self._show()
-
-    @property
-    def _fetching(self) -> list[asyncio.Task[FactsPayload]]:
-        """The prefetched searches."""
-        return [begun.fetched for begun in self._prefetched.values() if begun.fetched]
-
-    @property
-    def _room(self) -> int:
-        """How many more tasks may run."""
-        return max(AT_ONCE - len(self._running) - sum(not task.done() for task in self._fetching), 0)
 
     def _show(self) -> None:
         self.watch(self.course.shown())
 
     def _hear(self, step_id: str, done: int, total: int) -> None:
         self.course.progress[step_id] = (done, total)
-        self._show()
-
-    def _begin(self) -> None:
-        """Begin every step that is ready, then prefetch later searches, as long as there is room."""
-        for step in self.course.ready()[: self._room]:
-            self.course.begin(step)
-            begun = self._prefetched.get(signature_of(step)) or _Begun(step=step)
-            begun = replace(begun, step=step, number=self.course.begun, started=time.monotonic())
-            self._running[asyncio.create_task(self._run_step(begun))] = begun
-        for step in self.course.upcoming()[: self._room]:
-            if signature_of(step) not in self._prefetched:
-                begun = self._prefetched[signature_of(step)] = _Begun(step=step)
-                begun.fetched = asyncio.create_task(_metered(self.call, step.call, self.context, begun.usage))
         self._show()
 
     async def _wait(self) -> None:
@@ -134,9 +113,8 @@ class StepEngine:
     async def _run_step(self, begun: _Begun) -> Finished:
         problem, payload, stopped = "", FactsPayload(), False
         try:
-            payload = await (
-                begun.fetched or _metered(self.call, begun.step.call, self._context_of(begun), begun.usage)
-            )
+            with metering_step(begun.usage):
+                payload = await self.call(begun.step.call, self._context_of(begun))
             read = payload.documents  # where some are left, the step itself has heard the stop signal
             is_partial = read is not None and read.read + read.problems < read.total
             stopped = self.context.run.stop.is_set() and is_partial
@@ -183,8 +161,3 @@ class StepEngine:
             problem = "" if kept.found else "not ended in time"
             self.course.settle(begun.end(kept, problem, stopped=run.stop.is_set()))
         self._settle()
-
-
-async def _metered(call: Call, wanted: ToolCall, context: ToolContext, usage: Usage) -> FactsPayload:
-    with metering_step(usage):
-        return await call(wanted, context)

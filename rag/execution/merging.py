@@ -3,16 +3,16 @@
 In: rows of documents, the columns that tell things apart, the arrival date of each document. Out: each thing once,
 every value with the passage that says it, what was replaced, and what documents that disagree say instead. An
 amendment's value counts before that of the thing's own document, that before a mere mention, that before a draft's; of
-the same standing, the newest. Two documents are compared row by row here as well. Pure.
+the same standing, the newest. What changed between two documents is what the later one, as a newer version, replaces.
+Pure.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import permutations, product
-from typing import TypeVar
 
 from domain.ids import DocumentId
 from rag.execution.evidence import Row
@@ -34,34 +34,25 @@ _LOOKALIKES = str.maketrans("авекмнорстух", "abekmhopctyx")
 _RANKS = {Standing.DRAFT: 0, Standing.MENTIONS: 1, Standing.OWN: 2, Standing.AMENDS: 3}
 
 Key = tuple[tuple[str, ...], ...]
-AnyRow = TypeVar("AnyRow", Row, TableRow)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Changed:
-    """A thing of both documents."""
-
-    before: TableRow
-    after: TableRow
-    places: tuple[int, ...]  # columns whose cells differ
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Every thing of both documents is in one of these."""
-
-    removed: tuple[TableRow, ...]  # only in the first
-    added: tuple[TableRow, ...]  # only in the second
-    changed: tuple[Changed, ...]
-    same: int
 
 
 def merge_rows(
-    rows: Sequence[Row], *, row: str, key: Sequence[int] = (0,), came: Mapping[DocumentId, datetime]
+    rows: Sequence[Row],
+    *,
+    row: str,
+    key: Sequence[int] = (0,),
+    came: Mapping[DocumentId, datetime],
+    earlier: DocumentId | None = None,
 ) -> tuple[TableRow, ...]:
-    """In order of first appearance. `row`: what one row is; `key`: the columns that tell things apart."""
-    by_key = _by_key(rows, row, key)
-    merger = _Merger(came=came, versions=_superseded(by_key, came), key=frozenset(key))
+    """In order of first appearance. `row`: what one row is; `key`: the columns that tell things apart; `earlier`: of
+    two documents that are compared, whose standing does not count, the one that the other replaces."""
+    by_key: dict[Key, list[Row]] = {}
+    for each in rows:
+        by_key.setdefault(key_of(each.cells, row, key), []).append(
+            replace(each, standing=Standing.OWN) if earlier else each
+        )
+    versions = frozenset({earlier}) if earlier else _superseded(by_key, came)
+    merger = _Merger(came=came, versions=versions, key=frozenset(key))
     return tuple(thing for known in by_key.values() for thing in merger.things(known))
 
 
@@ -155,8 +146,8 @@ class _Merger:
     def _thing(self, rows: Sequence[Row]) -> TableRow:
         ranked = sorted(rows, key=self._rank, reverse=True)
         cells, sources, others = zip(*(self._cell(ranked, place) for place in range(len(ranked[0].cells))), strict=True)
-        is_outdated = all(row.document in self.versions for row in ranked)
-        return TableRow(cells=cells, sources=sources, others=others, is_outdated=is_outdated)
+        are_old = [row.document in self.versions for row in ranked]
+        return TableRow(cells=cells, sources=sources, others=others, is_outdated=all(are_old), is_new=not any(are_old))
 
     def _rank(self, row: Row) -> tuple[int, bool, bool, float]:
         is_latest = row.document not in self.versions
@@ -205,43 +196,3 @@ def _agree(one: Row, other: Row) -> bool:
     return one.nth == other.nth and all(
         not mine or not theirs or same(mine, theirs) for mine, theirs in zip(one.cells, other.cells, strict=True)
     )
-
-
-def compare(
-    before: Sequence[TableRow], after: Sequence[TableRow], *, row: str, key: Sequence[int] = (0,)
-) -> Comparison:
-    """Things with the same key are paired: first those that agree, then the rest in their order."""
-    left = _by_key(after, row, key)
-    removed: list[TableRow] = []
-    pairs: list[Changed] = []
-    for name, things in _by_key(before, row, key).items():
-        others, rest = left.get(name, []), list[TableRow]()
-        for one in things:
-            twin = next((other for other in others if not _differing(one, other)), None)
-            if twin is None:
-                rest.append(one)
-            else:
-                others.remove(twin)
-                pairs.append(Changed(before=one, after=twin, places=()))
-        while rest and others:
-            one, other = rest.pop(0), others.pop(0)
-            pairs.append(Changed(before=one, after=other, places=_differing(one, other)))
-        removed += rest
-    added = [each for things in left.values() for each in things]
-    changed = tuple(pair for pair in pairs if pair.places)
-    return Comparison(removed=tuple(removed), added=tuple(added), changed=changed, same=len(pairs) - len(changed))
-
-
-def _differing(one: TableRow, other: TableRow) -> tuple[int, ...]:
-    """Columns that both fill, with different values. An empty cell counts as equal."""
-    cells = zip(one.cells[1:], other.cells[1:], strict=True)
-    return tuple(
-        place for place, (mine, theirs) in enumerate(cells, start=1) if mine and theirs and not same(mine, theirs)
-    )
-
-
-def _by_key(rows: Sequence[AnyRow], row: str, key: Sequence[int]) -> dict[Key, list[AnyRow]]:
-    grouped: dict[Key, list[AnyRow]] = {}
-    for each in rows:
-        grouped.setdefault(key_of(each.cells, row, key), []).append(each)
-    return grouped

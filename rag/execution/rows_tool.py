@@ -21,7 +21,7 @@ from prompts.wordings import language_of
 from rag.execution.documents import WholeDocumentsTool, WholeReading, pages_of, parts_of, tokens_of
 from rag.execution.evidence import Checked, Row, check, chunk_name, source_of
 from rag.execution.facts import FactsPayload
-from rag.execution.merging import compare, merge_rows
+from rag.execution.merging import merge_rows
 from rag.execution.tables import RowsArguments, TableWriter
 from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, ask, size_of, wording
 from rag.execution.wire import NamedChunk, RowsReply, RowsRequest
@@ -119,13 +119,12 @@ class _Extraction(WholeReading):
             dropped=self.dropped,
         )
         came = {card.id: card.created_at for card in self.cards}
-        lists = [self.rows.get(card.id, []) for card in self.cards]
-        lists = lists if asked.changes else [[row for rows in lists for row in rows]]
-        merged = [merge_rows(rows, row=asked.what, key=asked.key_places, came=came) for rows in lists]
+        rows = [row for card in self.cards for row in self.rows.get(card.id, [])]
+        earlier = self.cards[0].id if asked.changes else None
+        things = merge_rows(rows, row=asked.what, key=asked.key_places, came=came, earlier=earlier)
         if not asked.changes:
-            return writer.rows(merged[0], came=came)
-        found = compare(*merged, row=asked.what, key=asked.key_places)
-        return writer.changes(found, (self.cards[0].name, self.cards[1].name))
+            return writer.rows(things, came=came)
+        return writer.changes(things, (self.cards[0].name, self.cards[1].name))
 
     def _tell(self) -> None:
         """A partial comparison is not kept: it would report false differences."""

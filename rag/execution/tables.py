@@ -23,7 +23,7 @@ from prompts.wordings import Wordings
 from rag.execution.documents import MAX_NAMED, DocumentName
 from rag.execution.facts import Fact, FactKind, FactsPayload, said_by
 from rag.execution.ledger import conflict_facts, in_words
-from rag.execution.merging import Changed, Comparison, conflicts_of
+from rag.execution.merging import conflicts_of
 from rag.planning.tool import ToolArguments
 from rag.records import DocumentsRead, FactTable, TableRow
 from rag.values import Amount, amount, day, is_only_amount, name_words, period
@@ -189,20 +189,34 @@ class TableWriter:
             conflicts=tuple(in_words(each, words) for each in conflicts),
         )
 
-    def changes(self, found: Comparison, names: tuple[str, str]) -> FactsPayload:
+    def changes(self, things: Rows, names: tuple[str, str]) -> FactsPayload:
         """The payload of a comparison of two documents, the earlier one first; both sides of a change can be cited."""
-        words = self.words
-        facts = [fact for change in found.changed for fact in self._change_facts(change)]
-        for name, rows in zip(names, (found.removed, found.added), strict=True):
-            heading = words.only_in.format(document=name)
-            facts += [fact for row in rows for fact in self._row_facts(row, item=f"{heading}: {row}", heading=heading)]
-        if not facts and not found.same:
+        if not things:
             return FactsPayload(documents=self.documents)
-        same = self._number(words.same.format(count=found.same))
-        lines = tuple(self._change_lines(found))
-        table = FactTable(title=self.asked.what, columns=(self.columns[0], words.column, *names), rows=lines)
+        words, facts, lines, same = self.words, list[Fact](), list[TableRow](), 0
+        for thing in sorted(things, key=lambda each: (each.is_new, each.is_outdated)):
+            changed = [place for place in range(len(thing.cells)) if thing.formerly(place)]
+            if thing.is_outdated or thing.is_new:
+                heading = words.only_in.format(document=names[thing.is_new])
+                facts += self._row_facts(thing, item=f"{heading}: {thing}", heading=heading)
+                said = "; ".join(filter(None, thing.cells[1:])) or thing.cells[0]
+                cells = (thing.cells[0], "", "", said) if thing.is_new else (thing.cells[0], "", said, "")
+                lines.append(TableRow(cells=cells, sources=(thing.sources[0],) * 4))
+            elif changed:
+                before = {place: thing.formerly(place)[0] for place in changed}
+                told = (f"{self.columns[at]}: {before[at].value} → {thing.cells[at]}" for at in changed)
+                text = f"{words.changed}: {thing.cells[0]}; {'; '.join(told)}"
+                sides = (thing.sources[changed[0]], before[changed[0]].source)
+                facts += [replace(said_by(side, FactKind.VALUE, text), item=text) for side in sides]
+                for at in changed:
+                    cells = (thing.cells[0], self.columns[at], before[at].value, thing.cells[at])
+                    first, after = thing.sources[0], thing.sources[at]
+                    lines.append(TableRow(cells=cells, sources=(first, first, before[at].source, after)))
+            else:
+                same += 1
+        table = FactTable(title=self.asked.what, columns=(self.columns[0], words.column, *names), rows=tuple(lines))
         return FactsPayload(
-            facts=(same, *self._left_out(), *facts),
+            facts=(self._number(words.same.format(count=same)), *self._left_out(), *facts),
             coverage=1.0,
             documents=self.documents,
             table=table if lines else None,
@@ -322,26 +336,6 @@ class TableWriter:
             before = f" ({self.words.formerly} {formerly})" if formerly else ""
             told.append(f"{self.columns[place]}: {row.cells[place]}{before}")
         return "; ".join(told)
-
-    def _change_facts(self, change: Changed) -> Iterator[Fact]:
-        before, after = change.before, change.after
-        told = (f"{self.columns[place]}: {before.cells[place]} → {after.cells[place]}" for place in change.places)
-        text = f"{self.words.changed}: {after.cells[0]}; {'; '.join(told)}"
-        for side in (after, before):
-            yield replace(said_by(side.sources[change.places[0]], FactKind.VALUE, text), item=text)
-
-    def _change_lines(self, found: Comparison) -> Iterator[TableRow]:
-        for before, after, place in (
-            (each.before, each.after, place) for each in found.changed for place in each.places
-        ):
-            cells = (after.cells[0], self.columns[place], before.cells[place], after.cells[place])
-            sources = (after.sources[0], after.sources[0], before.sources[place], after.sources[place])
-            yield TableRow(cells=cells, sources=sources)
-        for rows, is_added in ((found.removed, False), (found.added, True)):
-            for row in rows:
-                said = "; ".join(filter(None, row.cells[1:])) or row.cells[0]
-                cells = (row.cells[0], "", "", said) if is_added else (row.cells[0], "", said, "")
-                yield TableRow(cells=cells, sources=(row.sources[0],) * 4)
 
     def _number(self, text: str) -> Fact:
         return Fact(kind=FactKind.VALUE, text=text, title=self.asked.what)

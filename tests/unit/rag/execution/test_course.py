@@ -42,7 +42,8 @@ def end(made: Course, step_id: str, payload: FactsPayload, problem: str = "") ->
 
 
 def test_a_step_waits_for_those_it_depends_on_or_reads() -> None:
-    made = course(step("a"), step("b", "a"), step("c", context_requirements=["b"]), step("d"))
+    reading = step("b", "a", action="read_documents")
+    made = course(step("a"), reading, step("c", context_requirements=["b"], action="analyze"), step("d"))
     assert ids(made.ready()) == ["a", "d"]
     end(made, "a", found("x"))
     assert ids(made.ready()) == ["b", "d"]
@@ -181,9 +182,9 @@ def test_no_more_steps_begin_than_allowed() -> None:
     assert not made.ready()
 
 
-def test_searches_of_later_steps_are_known_ahead() -> None:
-    made = course(step("a"), step("b", "a"), step("think", "a", action="analyze"))
-    assert ids(made.upcoming()) == ["b"]
+def test_searches_of_later_steps_begin_ahead_after_all_that_wait_for_nothing() -> None:
+    made = course(step("a"), step("b", "a"), step("think", "a", action="analyze"), step("c"))
+    assert ids(made.ready()) == ["a", "c", "b"]
 
 
 @given(odd_plans(), st.lists(ANSWERS, min_size=1, max_size=30), st.integers(0, 12))

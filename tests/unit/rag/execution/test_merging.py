@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from domain.ids import DocumentId
 from rag.execution.evidence import Row
 from rag.execution.ledger import in_words
-from rag.execution.merging import compare, conflicts_of, key_of, merge_rows
+from rag.execution.merging import conflicts_of, key_of, merge_rows
 from rag.execution.wire import Standing
 from rag.records import RankedPassage, TableRow
 from tests.fakes.rag import make_passage
@@ -251,17 +252,36 @@ def test_things_are_counted_alike_in_whatever_order_documents_are_read(rows: lis
     assert len(table(*one_each)) == len(table(*reversed(one_each))) == len(keys)
 
 
+def compared(before: list[Row], after: list[Row]) -> tuple[TableRow, ...]:
+    rows = [row(name, *each.cells, nth=each.nth) for name, side in (("a", before), ("b", after)) for each in side]
+    return merge_rows(rows, row="договор", came=CAME, earlier=DocumentId("a"))
+
+
+def test_what_changed_between_two_documents_is_what_the_later_one_replaces() -> None:
+    before = [row("a", "5", "10 ₽"), row("a", "6", "12 ₽"), row("a", "7", "14 ₽", standing=AMENDS)]
+    after = [row("b", "№ 5", "10 рублей"), row("b", "7", "15 ₽", standing=MENTIONS), row("b", "8", "1 ₽")]
+    things = compared(before, after)
+    assert [(each.cells[0], each.is_outdated, each.is_new) for each in things] == [
+        ("№ 5", False, False), ("6", True, False), ("7", False, False), ("8", False, True),
+    ]  # fmt: skip
+    assert [said(each)[3] for each in things] == [[], [], ["14 ₽"], []]
+
+
 @given(before=ROWS, after=ROWS)
 def test_a_comparison_accounts_for_every_row(before: list[Row], after: list[Row]) -> None:
-    found = compare(merged(*before), merged(*after), row="договор")
-    assert len(found.removed) + len(found.changed) + found.same == len(merged(*before))
-    assert len(found.added) + len(found.changed) + found.same == len(merged(*after))
+    things = compared(before, after)
+    keys = [{key_of(each.cells, "договор") for each in rows} for rows in (before, after)]
+    told = [
+        {key_of(each.cells, "договор") for each in things if not side(each)}
+        for side in map(attrgetter, ("is_new", "is_outdated"))
+    ]
+    assert told == keys
 
 
 @given(rows=ROWS)
 def test_a_document_does_not_differ_from_itself(rows: list[Row]) -> None:
-    found = compare(merged(*rows), merged(*rows), row="договор")
-    assert (found.removed, found.added, found.changed) == ((), (), ())
+    things = compared(rows, rows)
+    assert not any(each.is_new or each.is_outdated or any(map(each.formerly, (0, 1))) for each in things)
 
 
 def test_two_equal_lines_of_one_document_are_two_rows_wherever_else_they_are_told() -> None:
