@@ -15,7 +15,7 @@ from domain.ids import ChunkId
 from prompts.loader import Prompts
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.facts_block import FactsBlock, build_block
-from rag.execution.tools import Allowance, StepFailed, StepStopped, Tool, ToolContext, ask
+from rag.execution.tools import StepFailed, StepStopped, Tool, ToolContext, ask
 from rag.numbers import numbers, spoken_numbers
 from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, ModelError
@@ -86,7 +86,7 @@ class Analyze(Tool[AnalyzeArguments]):
         )
         messages = asking(self.prompts.analyze, task)
         try:
-            analysis = await ask(self.model, messages, Analysis, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
+            analysis = await ask(self.model, messages, Analysis, context.run, reply_tokens=REPLY_TOKENS)
         except ModelError as error:
             raise StepFailed(f"the model failed: {type(error).__name__}") from error
         if analysis is None:

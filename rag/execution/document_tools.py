@@ -23,7 +23,7 @@ from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.documents import Since, Until, documents_named, is_sent_by, pages_of, ready_documents
 from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
-from rag.execution.tools import Allowance, Tool, ToolContext, ask
+from rag.execution.tools import Tool, ToolContext, ask
 from rag.planning.plan import READ_ONE
 from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError
@@ -207,9 +207,9 @@ class ReadDocument(Tool[ReadArguments]):
         if self.model is None or self.prompts is None:
             return ()
         asked = f"# Contents\n\n{_contents_text(sections)}\n\n# Question\n\n{about}"
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
+        messages = asking(self.prompts.contents, asked)
         try:
-            reply = await ask(self.model, asking(self.prompts.contents, asked), ChosenSections, allowance)
+            reply = await ask(self.model, messages, ChosenSections, context.run, reply_tokens=REPLY_TOKENS)
         except ModelError as error:
             log.warning("reading.contents_not_chosen", reason=type(error).__name__)
             return ()

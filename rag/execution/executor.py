@@ -106,7 +106,8 @@ class Executor:
         calls = [call for call in distinct if call not in beyond][: self._max_calls]
         dropped = [f"«{call.args.get('query') or call.tool}»" for call in distinct if call not in calls]
         added = _in_own_words(calls, context.own_words)
-        if early and not _may_serve(early, plan, [*calls, *added]):
+        searched = [*calls, *added, *([_fallback_call(plan)] if plan.fallback.enabled else [])]
+        if early and not any(map(early.serves, searched)) and any(call.tool == SEARCH for call in calls):
             early.task.cancel()  # two searches at once would wait for each other
         served = next((call for call in (*calls, *added) if early and early.serves(call)), None)
         results = await together(
@@ -301,13 +302,6 @@ def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
 
 def _fallback_call(plan: QueryPlan) -> ToolCall:
     return ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
-
-
-def _may_serve(early: EarlySearch, plan: QueryPlan, calls: Sequence[ToolCall]) -> bool:
-    """Whether to keep an early search: for one of the calls; as the fallback, which would otherwise start its own
-    search after the others; or where the plan makes no search."""
-    likely = (*calls, *([_fallback_call(plan)] if plan.fallback.enabled else []))
-    return any(map(early.serves, likely)) or all(call.tool != SEARCH for call in calls)
 
 
 def _measured(ended: Finished, course: Course) -> StepMetrics:

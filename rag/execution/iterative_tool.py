@@ -34,7 +34,7 @@ from rag.execution.ledger import (
     settle,
     take,
 )
-from rag.execution.tools import Allowance, ReplyCache, ToolContext, ask, wording
+from rag.execution.tools import ReplyCache, ToolContext, ask, wording
 from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
 from rag.planning.tool import ToolArguments
 from rag.ports import ModelError
@@ -174,7 +174,7 @@ class _Reading(WholeReading):
 
     async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
         for card in cards:
-            if self.enough or self._allowance(spared=1).is_over() or not await self._read_document(number, card):
+            if self.enough or self.context.run.is_over(spared=1) or not await self._read_document(number, card):
                 return
             self.tell(self.payload(replace(self._merged(), answer="")))
 
@@ -207,7 +207,9 @@ class _Reading(WholeReading):
                 key = digest(request.model_copy(update={"question": "", "dialog_history": ""}).model_dump_json())
                 messages = asking(tool.prompts.iterative, request.model_dump_json())
                 kept = self.cache.get(key, IterationReply)
-                reply = kept or await ask(tool.model, messages, IterationReply, self._allowance(spared=1))
+                reply = kept or await ask(
+                    tool.model, messages, IterationReply, self.context.run, reply_tokens=REPLY_TOKENS, spared=1
+                )
                 if reply is None:
                     return None
                 if card.id not in order:
@@ -228,9 +230,6 @@ class _Reading(WholeReading):
             previous_answer=cut(ledger.answer, budget["answer"]),
             dialog_history=cut(self.context.dialogue, budget["dialogue"]),
         )
-
-    def _allowance(self, *, spared: int) -> Allowance:
-        return Allowance(run=self.context.run, reply_tokens=REPLY_TOKENS, spared_calls=spared)
 
     def _merged(self) -> Ledger:
         """What all groups know: each fact once, with a new id, and every conflict."""
@@ -271,7 +270,7 @@ class _Reading(WholeReading):
             return kept
         try:
             messages = asking(tool.prompts.iterative_synthesis, content)
-            reply = await ask(tool.model, messages, SynthesisReply, self._allowance(spared=0))
+            reply = await ask(tool.model, messages, SynthesisReply, self.context.run, reply_tokens=REPLY_TOKENS)
         except ModelError as error:
             log.warning("reading.not_put_together", reason=type(error).__name__)
             return None

@@ -6,7 +6,6 @@ removed; if another document stated it, the conflict is kept: which document say
 lost in merging, and the order of the groups does not matter. Pure.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
@@ -24,8 +23,6 @@ from rag.words import escaped, plain
 
 MAX_CLAIMS = 3  # documents named for the contradicted side
 SURENESS: Mapping[str, int] = {certainty: rank for rank, certainty in enumerate(Certainty)}
-
-_FACT_ID = re.compile(r"\bf\d+\b")
 
 
 def claim(value: str, source: RankedPassage) -> Claim:
@@ -156,38 +153,23 @@ def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, aske
 
 def settle(ledger: Ledger, updates: Sequence[UpdatedFact], *, asked: str) -> Ledger:
     """The merged ledger after the synthesis has seen the facts of several groups. The rules are those of `take`, with
-    the passages of the other facts as the part that was read. A contradiction that none of them supports is ignored."""
+    the passages of the other facts as the part that was read. A contradiction that none of them supports is ignored, as
+    is the other way round: of two facts that contradict each other, one stays."""
     for update in updates:
-        if update.certainty == CONTRADICTS:
-            ledger = _oppose(ledger, update, asked=asked)
-        else:
+        known = ledger.fact(update.id)
+        if update.certainty != CONTRADICTS or known is None:
             ledger = _update(ledger, update, (), asked=asked)
+            continue
+        others = (fact for fact in ledger.facts if fact.id != update.id)
+        passages = {each.passage.chunk_id: each.passage for fact in others for each in fact.sources}
+        source = tie(update.fact, update.reasoning, list(passages.values()), asked=asked)
+        own = {each.passage.chunk_id for each in known.sources}
+        sides = [[one.passage.passage.chunk_id for one in each.claims] for each in ledger.conflicts]
+        if source is None or any(side[0] in own and source.passage.chunk_id in side[1:] for side in sides):
+            ledger = replace(ledger, dropped=ledger.dropped + 1)
+        else:
+            ledger = _without(ledger, known, update, source)
     return ledger
-
-
-def _oppose(ledger: Ledger, update: UpdatedFact, *, asked: str) -> Ledger:
-    known = ledger.fact(update.id)
-    if known is None:
-        return ledger
-    others = [fact for fact in ledger.facts if fact.id != update.id]
-    named = [fact for fact in others if fact.id in _FACT_ID.findall(update.reasoning)]
-    passages = (
-        {each.passage.chunk_id: each.passage for fact in facts for each in fact.sources} for facts in (named, others)
-    )
-    supported = (tie(update.fact, update.reasoning, list(each.values()), asked=asked) for each in passages)
-    source = next(filter(None, supported), None)
-    own = {each.passage.chunk_id for each in known.sources}
-    is_told = (
-        source is not None
-        and any(  # the other way round: of two facts that contradict each other, one stays
-            each.claims[0].passage.passage.chunk_id in own
-            and source.passage.chunk_id in (one.passage.passage.chunk_id for one in each.claims[1:])
-            for each in ledger.conflicts
-        )
-    )
-    if source is None or is_told:
-        return replace(ledger, dropped=ledger.dropped + 1)
-    return _without(ledger, known, update, source)
 
 
 def _add(ledger: Ledger, new: NewFact, part: Sequence[Passage], *, asked: str) -> Ledger:

@@ -23,7 +23,7 @@ from rag.execution.evidence import Checked, Row, check, chunk_name, source_of
 from rag.execution.facts import FactsPayload
 from rag.execution.merging import merge_rows
 from rag.execution.tables import RowsArguments, TableWriter
-from rag.execution.tools import Allowance, ReplyCache, StepFailed, ToolContext, ask, size_of, wording
+from rag.execution.tools import ReplyCache, StepFailed, ToolContext, ask, size_of, wording
 from rag.execution.wire import NamedChunk, RowsReply, RowsRequest
 from rag.ports import ModelError, ModelMisfit
 from rag.records import ChatMessage, Passage, asking
@@ -99,7 +99,6 @@ class _Extraction(WholeReading):
 
     def __post_init__(self) -> None:
         """The room for documents, and all of them waiting."""
-        self._allowance = Allowance(run=self.context.run, reply_tokens=REPLY_TOKENS)
         self._part_tokens = self.tool.prompt_tokens - estimate_tokens(self.tool.prompts.rows) - COLUMNS_TOKENS
         self._waiting = deque(self.cards)
 
@@ -166,7 +165,7 @@ class _Extraction(WholeReading):
         cached, as far as they were read in one part, are done with on the way. Nothing when all are begun, or the
         limits forbid any further call."""
         if self._halves:
-            return () if self._allowance.is_over() else self._halves.popleft()
+            return () if self.context.run.is_over() else self._halves.popleft()
         batch: list[tuple[DocumentCard, Sequence[Passage]]] = []
         left, remembered = self._part_tokens, self.documents.remembered
         while self._waiting and len(batch) < MOST_TOGETHER:
@@ -177,7 +176,7 @@ class _Extraction(WholeReading):
                 self._add([card], [said], is_remembered=True)
             else:
                 left -= sum(tokens_of(passage) + NAME_TOKENS for passage in passages)
-                if (batch and left < 0) or (not batch and self._allowance.is_over()):
+                if (batch and left < 0) or (not batch and self.context.run.is_over()):
                     break
                 batch.append((card, passages))
             self._waiting.popleft()
@@ -206,7 +205,7 @@ class _Extraction(WholeReading):
         """None when the limits forbid the call. A complete reply, or the better of two, is cached. Any other reply is
         not: another time may give a better one. Raises ModelError."""
         messages = asking(self.tool.prompts.rows, request.model_dump_json())
-        reply = await ask(self.tool.model, messages, RowsReply, self._allowance)
+        reply = await ask(self.tool.model, messages, RowsReply, self.context.run, reply_tokens=REPLY_TOKENS)
         if reply is None:
             return None
         first = self._check(reply, part)
@@ -221,14 +220,16 @@ class _Extraction(WholeReading):
         """Shows the model remarks on what it said. None when every call that is left is needed for other documents, the
         limits forbid it, or the model fails: the first reply is then final."""
         not_begun = len(self._halves) + -(-len(self._waiting) // MOST_TOGETHER)  # calls that these need, at a guess
-        if self._allowance.calls_left <= not_begun:
+        if self.context.run.calls_left() <= not_begun:
             return None
         remark = ChatMessage(role="user", content=_remarks(first))
         shown = ChatMessage(role="assistant", content=first.reply.model_dump_json())
         most = self.tool.prompt_tokens
         messages = next((each for each in ((*asked, shown, remark), (*asked, remark)) if size_of(each) <= most), None)
         try:
-            return await ask(self.tool.model, messages, RowsReply, self._allowance) if messages else None
+            if messages is None:
+                return None
+            return await ask(self.tool.model, messages, RowsReply, self.context.run, reply_tokens=REPLY_TOKENS)
         except ModelError as error:
             log.warning("rows.not_repaired", reason=type(error).__name__)
             return None

@@ -78,6 +78,40 @@ class Run:
         }
         return next((spent for spent, is_reached in reached.items() if is_reached), None)
 
+    def calls_left(self, *, spared: int = 0) -> int:
+        """Besides those under way, and `spared` ones, which are kept for later stages."""
+        return self.limits.model_calls - self.usage.calls - self.calls_under_way - spared
+
+    def is_over(self, *, spared: int = 0) -> bool:
+        """Whether a limit is reached. Call it only where work is left: the limit is recorded, and people are told."""
+        spent = self.spent or (Spent.MODEL_CALLS if self.calls_left(spared=spared) <= 0 else None)
+        self.refused = self.refused or spent
+        return spent is not None
+
+    def allows(self, tokens: int, *, spared: int = 0) -> bool:
+        """Whether a call of so many tokens, its reply included, fits into what is left; the cost is estimated from the
+        average price per token so far. If not, the limit is recorded, and people are told."""
+        if self.is_over(spared=spared):
+            return False
+        usage, asked = self.usage, self.tokens_under_way + tokens
+        price = usage.cost / usage.tokens if usage.tokens else 0.0
+        exceeded = Spent.COST if usage.cost + price * asked > self.limits.cost else None
+        exceeded = Spent.TOKENS if usage.tokens + asked > self.limits.tokens else exceeded
+        self.refused = self.refused or exceeded
+        return exceeded is None
+
+    @contextmanager
+    def calling(self, tokens: int) -> Iterator[None]:
+        """A call is under way while this is open: the meter counts it when it has ended, and concurrent calls must not
+        overshoot."""
+        self.calls_under_way += 1
+        self.tokens_under_way += tokens
+        try:
+            yield
+        finally:
+            self.calls_under_way -= 1
+            self.tokens_under_way -= tokens
+
 
 class StepFailed(Exception):
     """A step could not be done; the message says why, for the log and for later steps. The turn goes on without it."""
@@ -129,76 +163,37 @@ _ENDS = " \t\n.?!…"
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
-@dataclass(kw_only=True)
-class Allowance:
-    """The allowance of one step. `reply_tokens` is what a reply may take, in addition to the prompt."""
-
-    run: Run
-    reply_tokens: int
-    spared_calls: int = 0  # reserved for later stages
-
-    @property
-    def calls_left(self) -> int:
-        """Besides those under way."""
-        run = self.run
-        return run.limits.model_calls - run.usage.calls - run.calls_under_way - self.spared_calls
-
-    def is_over(self) -> bool:
-        """Whether a limit is reached. Call it only where work is left: the limit is recorded, and people are told."""
-        spent = self.run.spent or (Spent.MODEL_CALLS if self.calls_left <= 0 else None)
-        self.run.refused = self.run.refused or spent
-        return spent is not None
-
-    def allows(self, tokens: int) -> bool:
-        """Whether a prompt of that size and its reply fit into what is left; the cost is estimated from the average
-        price per token so far. If not, the limit is recorded, and people are told."""
-        if self.is_over():
-            return False
-        usage, limits = self.run.usage, self.run.limits
-        asked = self.run.tokens_under_way + tokens + self.reply_tokens
-        price = usage.cost / usage.tokens if usage.tokens else 0.0
-        exceeded = Spent.COST if usage.cost + price * asked > limits.cost else None
-        exceeded = Spent.TOKENS if usage.tokens + asked > limits.tokens else exceeded
-        self.run.refused = self.run.refused or exceeded
-        return exceeded is None
-
-    @contextmanager
-    def calling(self, tokens: int) -> Iterator[None]:
-        """A call is under way while this is open: the meter counts it when it has ended, and concurrent calls must not
-        overshoot."""
-        run, taken = self.run, tokens + self.reply_tokens
-        run.calls_under_way += 1
-        run.tokens_under_way += taken
-        try:
-            yield
-        finally:
-            run.calls_under_way -= 1
-            run.tokens_under_way -= taken
-
-
 def size_of(messages: Sequence[ChatMessage]) -> int:
     """Tokens of all messages."""
     return sum(estimate_tokens(message.content) for message in messages)
 
 
 async def ask(
-    model: ChatModel, messages: Sequence[ChatMessage], schema: type[Schema], allowance: Allowance
+    model: ChatModel,
+    messages: Sequence[ChatMessage],
+    schema: type[Schema],
+    run: Run,
+    *,
+    reply_tokens: int,
+    spared: int = 0,
 ) -> Schema | None:
-    """None when the limits forbid the call. Raises ModelError; ModelMisfit when the reply does not fit, and the retry
-    does not fit either or is forbidden."""
-    tokens = size_of(messages)
-    if not allowance.allows(tokens):
+    """None when the limits forbid the call. `reply_tokens`: what a reply may take beside the prompt; `spared`: calls
+    that are kept for later stages. Raises ModelError; ModelMisfit when the reply does not fit, and the retry does not
+    fit either or is forbidden."""
+    tokens = size_of(messages) + reply_tokens
+    if not run.allows(tokens, spared=spared):
         return None
     try:
-        with allowance.calling(tokens):
+        with run.calling(tokens):
             return await model.structured(messages, schema, corrected=False)
     except ModelMisfit as misfit:
         said = ChatMessage(role="assistant", content=misfit.answer)
         again = (*messages, said, ChatMessage(role="user", content=_MISFIT.format(problems=misfit.problems)))
-        if not allowance.allows(size_of(again)):
+        tokens = size_of(again) + reply_tokens
+        if not run.allows(tokens, spared=spared):
             log.info("reply.not_corrected", schema=schema.__name__)
             raise
-    with allowance.calling(size_of(again)):
+    with run.calling(tokens):
         return await model.structured(again, schema, corrected=False)
 
 

@@ -7,19 +7,13 @@ answer that names nothing of a plan is refused; what depends on the installation
 import json
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, cast
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Any
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    ValidationError,
-    WrapValidator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, JsonValue, ValidationError, WrapValidator, model_validator
 from pydantic_core import PydanticUseDefault
+
+from rag.planning.tool import Tolerant
 
 MAX_ITEMS = 12  # seed 4, section 6.3: technologies at most 10-12, achievements and bullets 8-10
 MAX_STEPS = 8  # whose results one step may ask for
@@ -44,33 +38,8 @@ def _or_default(value: object, read: Callable[[object], object]) -> object:
         raise PydanticUseDefault from None
 
 
-def _within(low: float, high: float) -> BeforeValidator:
-    """Clamps a number; what is none becomes the field's default."""
-
-    def clamp(value: object) -> float | int:
-        try:
-            number = float(cast("Any", value))
-        except (TypeError, ValueError):
-            raise PydanticUseDefault from None
-        if number != number:
-            raise PydanticUseDefault
-        clamped = min(max(number, low), high)
-        return clamped if isinstance(low, float) else round(clamped)
-
-    return BeforeValidator(clamp)
-
-
 def _cut(length: int) -> BeforeValidator:
-    """Shortens a text or a list; a single value where a list belongs becomes a list of one."""
-    return BeforeValidator(lambda value: value[:length] if isinstance(value, str | list | tuple) else value)
-
-
-def _listed(length: int) -> BeforeValidator:
-    def read(value: object) -> object:
-        items = [] if value is None else value if isinstance(value, list | tuple) else [value]
-        return [item for item in items if item not in (None, "")][:length]
-
-    return BeforeValidator(read)
+    return BeforeValidator(lambda value: value[:length] if isinstance(value, str) else value)
 
 
 def _spelled(spelling: Callable[[str], str]) -> BeforeValidator:
@@ -80,12 +49,6 @@ def _spelled(spelling: Callable[[str], str]) -> BeforeValidator:
 Lenient = WrapValidator(_or_default)
 Name = Annotated[str, Field(min_length=1), _cut(200)]
 Wording = Annotated[str, Field(min_length=1), _cut(1000)]
-
-
-class PlanPart(BaseModel):
-    """Frozen; fields that are not in the schema are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class RenderStyle(StrEnum):
@@ -127,7 +90,7 @@ def _entity(raw: object) -> object:
     return raw
 
 
-class PlannedEntity(PlanPart):
+class PlannedEntity(Tolerant):
     """An entity of the registry that the question is about."""
 
     type: Name
@@ -135,14 +98,14 @@ class PlannedEntity(PlanPart):
     name: Name
 
 
-class ToolCall(PlanPart):
+class ToolCall(Tolerant):
     """One call; its arguments are checked against the tool's own model."""
 
     tool: Name
     args: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class Fallback(PlanPart):
+class Fallback(Tolerant):
     """What is called when the plan's own tools bring nothing, or too little."""
 
     enabled: Annotated[bool, Lenient] = True
@@ -150,20 +113,20 @@ class Fallback(PlanPart):
     when: Annotated[tuple[FallbackReason, ...], Lenient] = (FallbackReason.NO_RESULTS, FallbackReason.LOW_COVERAGE)
 
 
-class Limits(PlanPart):
+class Limits(Tolerant):
     """Seed 4, section 6.3."""
 
-    max_items: Annotated[int, _within(1, MAX_ITEMS)] = 10
-    max_groups: Annotated[int, _within(1, 12)] = 4
-    max_paragraphs: Annotated[int, _within(1, 4)] = 3
-    skip: Annotated[int, _within(0, 10_000)] = 0
+    max_items: Annotated[int, Lenient, Field(ge=1, le=MAX_ITEMS)] = 10
+    max_groups: Annotated[int, Lenient, Field(ge=1, le=12)] = 4
+    max_paragraphs: Annotated[int, Lenient, Field(ge=1, le=4)] = 3
+    skip: Annotated[int, Lenient, Field(ge=0, le=10_000)] = 0
 
 
-class Clarification(PlanPart):
+class Clarification(Tolerant):
     """One short question back, and the answers that are known (they become buttons)."""
 
     question: Wording
-    choices: Annotated[tuple[Name, ...], _listed(6)] = ()
+    choices: Annotated[tuple[Name, ...], Field(max_length=6)] = ()
 
 
 class QueryKind(StrEnum):
@@ -175,21 +138,21 @@ class QueryKind(StrEnum):
     DIAGNOSTIC = "diagnostic"  # guesses and their proofs
 
 
-class Success(PlanPart):
+class Success(Tolerant):
     """When a step has done what it is for; judged by code."""
 
-    min_facts: Annotated[int, _within(0, 100)] = 1
-    min_coverage: Annotated[float, _within(0.0, 1.0)] = 0.0
+    min_facts: Annotated[int, Lenient, Field(ge=0, le=100)] = 1
+    min_coverage: Annotated[float, Lenient, Field(ge=0.0, le=1.0)] = 0.0
 
 
-class Step(PlanPart):
+class Step(Tolerant):
     """A step of a plan of several (seed 3, "Plan Generator"). Its action is a tool."""
 
     id: Annotated[str, Field(min_length=1), _cut(40)]
     action: Name
     params: dict[str, JsonValue] = Field(default_factory=dict)
-    depends_on: Annotated[tuple[Name, ...], _listed(MAX_STEPS)] = ()
-    context_requirements: Annotated[tuple[Name, ...], _listed(MAX_STEPS)] = ()  # ids, or "all_previous"
+    depends_on: Annotated[tuple[Name, ...], Field(max_length=MAX_STEPS)] = ()
+    context_requirements: Annotated[tuple[Name, ...], Field(max_length=MAX_STEPS)] = ()  # ids, or "all_previous"
     success: Annotated[Success, Lenient] = Success()
 
     @property
@@ -198,18 +161,18 @@ class Step(PlanPart):
         return ToolCall(tool=self.action, args=self.params)
 
 
-class QueryPlan(PlanPart):
+class QueryPlan(Tolerant):
     """What a turn will do. Neither calls nor steps: it is answered from the dialogue alone, or asks back."""
 
     question: Annotated[str, _cut(1000)] = ""  # in full, understandable without the dialogue; empty: as it was asked
     follow_up: Annotated[FollowUp, Lenient, _spelled(str.lower)] = FollowUp.NONE
-    intents: Annotated[tuple[Name, ...], _listed(MAX_LISTED)] = ()
+    intents: Annotated[tuple[Name, ...], Field(max_length=MAX_LISTED)] = ()
     entities: Annotated[
-        tuple[Annotated[PlannedEntity, BeforeValidator(_entity)], ...], Lenient, _listed(MAX_LISTED)
+        tuple[Annotated[PlannedEntity, BeforeValidator(_entity)], ...], Lenient, Field(max_length=MAX_LISTED)
     ] = ()
     kind: Annotated[QueryKind, Lenient, _spelled(str.lower)] = QueryKind.SIMPLE
-    tool_calls: Annotated[tuple[ToolCall, ...], _listed(MAX_LISTED)] = ()
-    steps: Annotated[tuple[Step, ...], _listed(MAX_LISTED)] = ()
+    tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=MAX_LISTED)] = ()
+    steps: Annotated[tuple[Step, ...], Field(max_length=MAX_LISTED)] = ()
     sign: Annotated[str, Lenient, _cut(200)] = ""  # SEARCH_POLICY=explicit: the words that ask for a search
     fallback: Annotated[Fallback, Lenient] = Fallback()
     limits: Annotated[Limits, Lenient] = Limits()
@@ -218,7 +181,7 @@ class QueryPlan(PlanPart):
     clarification: Annotated[
         Clarification | None, Lenient, BeforeValidator(lambda raw: {"question": raw} if isinstance(raw, str) else raw)
     ] = None
-    confidence: Annotated[float, _within(0.0, 1.0)] = 0.75
+    confidence: Annotated[float, Lenient, Field(ge=0.0, le=1.0)] = 0.75
 
     @model_validator(mode="before")
     @classmethod
@@ -326,17 +289,12 @@ ANYTHING = Success(min_facts=0)
 
 
 def in_order(steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """The steps in topological order: each after those that it needs; None when there is a cycle."""
-    ordered: list[Step] = []
-    left = list(steps)
-    while left:
-        settled = {step.id for step in ordered}
-        ready = [step for step in left if needs(step) <= settled]
-        if not ready:
-            return None
-        ordered += ready
-        left = [step for step in left if step not in ready]
-    return tuple(ordered)
+    """The steps in topological order: each after those that it needs; None when there is a cycle, or one is unknown."""
+    by_id = {step.id: step for step in steps}
+    try:
+        return tuple(by_id[each] for each in TopologicalSorter({step.id: needs(step) for step in steps}).static_order())
+    except (CycleError, KeyError):
+        return None
 
 
 def needs(step: Step) -> frozenset[str]:

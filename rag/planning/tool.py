@@ -7,6 +7,7 @@ runs a tool is `rag.execution.tools`.
 import typing
 from abc import ABC
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import reduce
 from inspect import cleandoc
 from typing import Any, ClassVar, Generic, TypeVar
@@ -18,11 +19,24 @@ from pydantic.fields import FieldInfo
 _ONE_OR_SEVERAL = ("document", "documents")  # a tool has one of them; plans confuse them
 
 
-class ToolArguments(BaseModel):
-    """Frozen. What is plain is put right: numbers out of bounds are clamped, texts cut, a single value where a list
-    belongs becomes a list of one, and arguments that the tool does not have are ignored."""
+class Tolerant(BaseModel):
+    """Frozen. What is plain is put right: numbers out of bounds are clamped, texts and lists cut, a single value where
+    a list belongs becomes a list of one, null and empty ones count as not given, and unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fit(cls, raw: object) -> object:
+        if not isinstance(raw, Mapping):
+            return raw
+        fields = cls.model_fields
+        known = {name: _fitted(value, fields[name]) for name, value in raw.items() if name in fields}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+class ToolArguments(Tolerant):
+    """Those of one tool."""
 
     @model_validator(mode="before")
     @classmethod
@@ -33,28 +47,25 @@ class ToolArguments(BaseModel):
         for name, other in (_ONE_OR_SEVERAL, _ONE_OR_SEVERAL[::-1]):
             if name in raw and name not in cls.model_fields:
                 raw.setdefault(other, raw[name])
-        known = {
-            name: _fitted(value, cls.model_fields[name]) for name, value in raw.items() if name in cls.model_fields
-        }
-        return {name: value for name, value in known.items() if value is not None}
+        return raw
 
 
 Arguments = TypeVar("Arguments", bound=ToolArguments)
 
 
 def _fitted(value: object, field: FieldInfo) -> object:
-    """The value as a list where a list belongs, within the field's bounds. Empty means not given."""
     holds_list = typing.get_origin(field.annotation) is tuple or any(
         typing.get_origin(each) is tuple for each in typing.get_args(field.annotation)
     )
-    if isinstance(value, str | list | tuple) and not value:
+    if value is None or (isinstance(value, str | list | tuple) and not value):
         return None
-    if isinstance(value, str) and holds_list:
-        return (value,)
-    if isinstance(value, list | tuple) and not holds_list:
+    if holds_list:
+        value = [each for each in (value if isinstance(value, list | tuple) else [value]) if each not in (None, "")]
+    elif isinstance(value, list | tuple):
         value = ", ".join(map(str, value))
-    if isinstance(value, str) and value.isdecimal() and field.annotation is int:
-        value = int(value)
+    if field.annotation in (int, float) and isinstance(value, str | float):
+        with suppress(ValueError, OverflowError):  # no number, or an endless one: pydantic refuses it
+            value = round(float(value)) if field.annotation is int else float(value)
     return reduce(_bounded, field.metadata, value)
 
 
@@ -86,10 +97,9 @@ class PlannedTool(ABC, Generic[Arguments]):
         return cleandoc(type(self).__doc__ or "")
 
     def read(self, raw: Mapping[str, JsonValue]) -> Arguments:
-        """The validated arguments; null counts as not given. Raises ToolMisused."""
-        given = {name: value for name, value in raw.items() if value is not None}
+        """The validated arguments. Raises ToolMisused."""
         try:
-            return self.arguments.model_validate(given)
+            return self.arguments.model_validate(raw)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False, include_context=False)
             lines = [f"{self.name}.{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from rag.execution.tools import Allowance, Run, RunLimits, Spent, ask
+from rag.execution.tools import Run, RunLimits, Spent, ask
 from rag.metering import Usage
 from rag.ports import ModelMisfit, Schema
 from rag.records import ChatMessage
@@ -22,11 +22,10 @@ PRICE = 0.01  # of a token
 
 async def _work(run: Run, prompts: list[int], chance: Random) -> None:
     """One step: it asks as often as it may; what ends takes what it was allowed, or less."""
-    allowance = Allowance(run=run, reply_tokens=REPLY)
     for tokens in prompts:
-        if not allowance.allows(tokens):
+        if not run.allows(tokens + REPLY):
             return
-        with allowance.calling(tokens):
+        with run.calling(tokens + REPLY):
             for _ in range(chance.randrange(4)):
                 await asyncio.sleep(0)
             reply = chance.randrange(REPLY + 1)
@@ -62,17 +61,16 @@ def test_steps_side_by_side_never_take_more_than_the_turn_may(
 
 def test_a_call_of_one_step_counts_for_the_others() -> None:
     run = Run(limits=RunLimits(model_calls=1))
-    with Allowance(run=run, reply_tokens=REPLY).calling(10):
-        assert Allowance(run=run, reply_tokens=REPLY).is_over()
-    assert not Allowance(run=run, reply_tokens=REPLY).is_over()
+    with run.calling(10):
+        assert run.is_over()
+    assert not run.is_over()
 
 
 def test_what_is_under_way_is_paid_for_at_the_price_of_a_token_so_far() -> None:
     run = Run(limits=RunLimits(cost=1.0), usage=Usage(calls=1, prompt_tokens=100, cost=0.1))
-    allowance = Allowance(run=run, reply_tokens=0)
-    assert allowance.allows(900)
-    with allowance.calling(500):
-        assert not allowance.allows(900)
+    assert run.allows(900)
+    with run.calling(500):
+        assert not run.allows(900)
 
 
 ASKED = (ChatMessage(role="user", content="Сколько договоров?"),)
@@ -117,14 +115,14 @@ class ClumsyModel:
         raise NotImplementedError
 
 
-def model_of(*fits: bool, **limits: int) -> tuple[ClumsyModel, Allowance]:
+def model_of(*fits: bool, **limits: int) -> tuple[ClumsyModel, Run]:
     model = ClumsyModel(iter(fits))
-    return model, Allowance(run=Run(limits=RunLimits(**limits), usage=model.usage), reply_tokens=REPLY)
+    return model, Run(limits=RunLimits(**limits), usage=model.usage)
 
 
 async def test_a_reply_that_does_not_fit_is_shown_to_the_model_with_what_is_wrong() -> None:
-    model, allowance = model_of(False, True)
-    assert await ask(model, ASKED, Count, allowance) == Count(count=3)
+    model, run = model_of(False, True)
+    assert await ask(model, ASKED, Count, run, reply_tokens=REPLY) == Count(count=3)
     first, second = model.asked
     assert (first, second[:1]) == (ASKED, ASKED)
     assert second[1] == ChatMessage(role="assistant", content='{"number": 3}')
@@ -132,23 +130,23 @@ async def test_a_reply_that_does_not_fit_is_shown_to_the_model_with_what_is_wron
 
 
 async def test_there_is_one_second_try() -> None:
-    model, allowance = model_of(False, False)
+    model, run = model_of(False, False)
     with pytest.raises(ModelMisfit):
-        await ask(model, ASKED, Count, allowance)
+        await ask(model, ASKED, Count, run, reply_tokens=REPLY)
     assert len(model.asked) == 2
 
 
 async def test_the_last_call_of_a_turn_has_no_second_try_and_the_turn_tells_why() -> None:
-    model, allowance = model_of(False, model_calls=1)
+    model, run = model_of(False, model_calls=1)
     with pytest.raises(ModelMisfit):
-        await ask(model, ASKED, Count, allowance)
-    assert (len(model.asked), allowance.run.refused) == (1, Spent.MODEL_CALLS)
+        await ask(model, ASKED, Count, run, reply_tokens=REPLY)
+    assert (len(model.asked), run.refused) == (1, Spent.MODEL_CALLS)
 
 
 async def test_a_question_that_does_not_fit_into_the_turn_is_not_asked_and_told_of() -> None:
-    model, allowance = model_of(tokens=50)
-    assert await ask(model, ASKED, Count, allowance) is None
-    assert (model.asked, allowance.run.refused) == ([], Spent.TOKENS)
+    model, run = model_of(tokens=50)
+    assert await ask(model, ASKED, Count, run, reply_tokens=REPLY) is None
+    assert (model.asked, run.refused) == ([], Spent.TOKENS)
 
 
 @given(
@@ -167,7 +165,7 @@ def test_steps_side_by_side_with_second_tries_never_take_more_than_the_turn_may(
     async def step() -> None:
         for _ in range(5):
             try:
-                await ask(model, ASKED, Count, Allowance(run=run, reply_tokens=REPLY))
+                await ask(model, ASKED, Count, run, reply_tokens=REPLY)
             except ModelMisfit:
                 continue
 
