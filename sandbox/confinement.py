@@ -56,7 +56,6 @@ class Confinement:
     address_bytes: int | None = None  # of address space
     data_bytes: int | None = None  # of private memory, for programs that map more than they use
     cpu_s: int | None = None
-    cpu_grace_s: int = 0  # between the signal that the program can still report and the kernel's kill
     file_bytes: int = 0  # of each file that it writes
     open_files: int = 64
     niceness: int = 10
@@ -112,7 +111,7 @@ def _limit_resources(wanted: Confinement) -> None:
     if wanted.data_bytes is not None:
         limits[resource.RLIMIT_DATA] = (wanted.data_bytes, wanted.data_bytes)
     if wanted.cpu_s is not None:
-        limits[resource.RLIMIT_CPU] = (wanted.cpu_s, wanted.cpu_s + wanted.cpu_grace_s)
+        limits[resource.RLIMIT_CPU] = (wanted.cpu_s, wanted.cpu_s + 1)  # first by the signal that tells why
     for limit, (soft, hard) in limits.items():
         # A container or system may have set a lower hard limit, or (macOS) not know one; then that applies.
         with contextlib.suppress(ValueError, OSError):

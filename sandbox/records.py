@@ -14,6 +14,8 @@ from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
+import orjson
+
 LINE_BYTES = 64 * 1024
 """Of a request; answers may be longer."""
 
@@ -26,6 +28,14 @@ def to_line(record: object) -> bytes:
         raise TypeError("a record was expected")
     fields = {"record": type(record).__name__, **asdict(record)}
     return json.dumps(fields, allow_nan=False, default=datetime.isoformat).encode() + b"\n"
+
+
+def array_line(rows: Sequence[Any]) -> bytes:
+    """A line of plain JSON values, for what comes in thousands; halves of surrogate pairs become «?»."""
+    try:
+        return orjson.dumps(rows, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # such a half
+        return json.dumps(rows, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 @overload

@@ -4,12 +4,10 @@ In: chunks as they are cut. Out: `Passages`; a long document's chunks are in a f
 is read when it is needed. It cuts and embeds nothing.
 """
 
-import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import orjson
 
@@ -18,7 +16,8 @@ from domain.locator import Locator
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
 from ingestion.records import Block, Chunk, Span, Window
-from ingestion.spool import Joined, Spool, Writing, in_portions
+from ingestion.spool import Joined, Writing, in_portions
+from sandbox.records import array_line, to_line
 
 BATCH_CHUNKS = 64  # about 70 kB at the default chunk size: a millisecond to read
 
@@ -66,69 +65,59 @@ def cut_passages(blocks: Iterable[Block], sizes: PassageSizes) -> Passages:
     return Passages(chunks=chunks, windows=tuple(windows))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """What follows the last chunk in `passage_lines`."""
+
+    places: tuple[WindowPlace, ...]
+
+
 def passage_lines(blocks: Iterable[Block], sizes: PassageSizes) -> Iterator[bytes]:
-    """Those of any text as lines, for another process: batches of chunks, and the windows last."""
+    """Those of any text as lines, for another process: batches of chunks, and `Windows` last."""
     chunks = cut_chunks(blocks, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens)
     costs = array("l")
     for batch in in_portions(chunks, lambda _: 1, limit=BATCH_CHUNKS):
         costs.extend(map(cost_of, batch))
-        yield _write(batch) + b"\n"
-    places = plan_windows(costs, window_tokens=sizes.window_tokens)
-    windows = [[place.start, place.own, place.end, place.reach] for place in places]
-    yield json.dumps({"windows": windows}).encode() + b"\n"
-
-
-class PassageLines:
-    """Rebuilds passages line by line; those of a long document are in a file. It trusts nothing: see `add`."""
-
-    def __init__(self, folder: Path) -> None:
-        self._spool = Spool(folder, WRITING)
-        self._count = 0
-
-    def add(self, line: bytes) -> Passages | None:
-        """The passages at the last line. Raises ValueError for what is no line of ours, OSError."""
-        try:
-            if line.startswith(b"["):
-                self._add(_read(line), line)
-                return None
-            places = [WindowPlace(start=a, own=b, end=c, reach=d) for a, b, c, d in json.loads(line)["windows"]]
-        except (KeyError, TypeError, RecursionError) as error:
-            raise ValueError("not passages of ours") from error
-        own = 0
-        for place in places:  # each passage is some window's own, once, in order
-            if not 0 <= place.start <= place.own == own < place.end <= place.reach <= self._count:
-                raise ValueError("not windows of ours")
-            own = place.end
-        if own != self._count:
-            raise ValueError("not windows of ours")
-        return Passages(chunks=self._spool.finish(), windows=tuple(places))
-
-    def _add(self, chunks: Sequence[Chunk], line: bytes) -> None:
-        for chunk in chunks:
-            types = type(chunk.text), type(chunk.span.start), type(chunk.span.end)
-            if types != (str, int, int) or chunk.ordinal != self._count:
-                raise ValueError("not a passage of ours")
-            self._count += 1
-        self._spool.add(chunks, size=sum(len(chunk.text) for chunk in chunks), written=line)
+        yield _write(batch)
+    yield to_line(Windows(places=tuple(plan_windows(costs, window_tokens=sizes.window_tokens))))
 
 
 def _write(chunks: Sequence[Chunk]) -> bytes:
-    rows = [[chunk.ordinal, chunk.text, chunk.span.start, chunk.span.end, chunk.locator.to_json()] for chunk in chunks]
-    try:
-        return orjson.dumps(rows)
-    except TypeError:  # a lone surrogate
-        return json.dumps(rows, ensure_ascii=False).encode(errors="surrogatepass")
+    return array_line(
+        [[chunk.ordinal, chunk.text, chunk.span.start, chunk.span.end, chunk.locator.to_json()] for chunk in chunks]
+    )
 
 
 def _read(written: bytes) -> list[Chunk]:
-    try:
-        rows = orjson.loads(written)
-    except ValueError:  # a lone surrogate
-        rows = json.loads(written.decode(errors="surrogatepass"))
     return [
         Chunk(ordinal=ordinal, text=text, span=Span(start=start, end=end), locator=Locator.from_json(locator))
-        for ordinal, text, start, end, locator in rows
+        for ordinal, text, start, end, locator in orjson.loads(written)
     ]
 
 
-WRITING = Writing(write=_write, read=_read)
+CHUNKS = Writing(write=_write, read=_read)
+
+
+def read_chunks(line: bytes, ordinals: Iterator[int]) -> list[Chunk]:
+    """A line of chunks from a process that is trusted in nothing; they have the next ordinals. Raises ValueError."""
+    try:
+        chunks = _read(line)
+    except (AttributeError, TypeError, RecursionError) as error:
+        raise ValueError("not passages of ours") from error
+    for chunk in chunks:
+        types = type(chunk.text), type(chunk.span.start), type(chunk.span.end)
+        if types != (str, int, int) or chunk.ordinal != next(ordinals):
+            raise ValueError("not a passage of ours")
+    return chunks
+
+
+def checked_passages(chunks: Sequence[Chunk], windows: Windows) -> Passages:
+    """Raises ValueError unless each passage is some window's own, once, in order."""
+    own = 0
+    for place in windows.places:
+        if not 0 <= place.start <= place.own == own < place.end <= place.reach <= len(chunks):
+            raise ValueError("not windows of ours")
+        own = place.end
+    if own != len(chunks):
+        raise ValueError("not windows of ours")
+    return Passages(chunks=chunks, windows=windows.places)

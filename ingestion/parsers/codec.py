@@ -1,16 +1,14 @@
 """What a reading process and the program that asks it say to each other: requests, progress, documents, failures.
 
-In: a `Request`; `Document`, `Picture` or `SourceError`. Out: records (`sandbox.records`), and lines of blocks, which
-have an encoding of their own, for speed. A wrong shape raises ValueError, and no code is ever loaded (no pickle).
+In: a `Request`; `Document`, `Picture` or `SourceError`. Out: records (`sandbox.records`); before a `Document`, lines of
+its blocks, which are arrays, for speed. A wrong shape raises ValueError, and no code is ever loaded (no pickle).
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
-from pathlib import Path
 from types import NoneType
 from typing import Any
 
@@ -21,7 +19,7 @@ from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Joined, Spool, Spooled, Writing, in_portions
-from sandbox.records import from_line, storable, to_line
+from sandbox.records import array_line, from_line, storable, to_line
 
 LARGEST_MEMBER_BYTES = 128 * 1024 * 1024
 LONGEST_NAME = 300
@@ -29,10 +27,8 @@ Tell = Callable[[int, int], None]
 tell_pages: ContextVar[Tell] = ContextVar("tell_pages", default=lambda _done, _total: None)
 """What a parser calls after each page, with the pages done and in total."""
 
-FAILURE_PARAMS = ("name", "seconds", "limit_mb", "minutes")  # of FailureCode.FILE_*
 LINE_CHARS = 100_000  # of a line, unless a single block is longer: a millisecond's work for the reading side
 FRAME_CHARS = 80  # about what a line needs for a block besides its text
-RECORD, _BLOCKS = b'{"record"', b'{"blocks"'  # beginnings of lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +62,11 @@ class Task(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A task; the fields below the first four each serve one."""
+    """A task; the fields below the first three each serve one."""
 
     task: Task
     path: str
     name: str
-    output_bytes: int
     media_type: str | None = None
     page: int = 0  # from 0; for the tasks that make pictures
     folder: str = ""  # exists and is empty; the unpacked files go there
@@ -105,15 +100,11 @@ class PictureHead:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Failed:
+class Failed:
     """A SourceError; a parser can only speak of its file (FailureCode.FILE_*)."""
 
     code: FailureCode
     detail: str
-    name: str | None
-    seconds: int | None
-    limit_mb: int | None
-    minutes: int | None
 
 
 def encode_document(document: Document) -> Iterator[bytes]:
@@ -130,10 +121,7 @@ def encode_blocks(blocks: Sequence[Block]) -> bytes:
         if block.locator is not locator:
             locator, place = block.locator, block.locator.to_json()
         rows.append([block.kind.value, block.text, place, block.level])
-    try:
-        return orjson.dumps({"blocks": rows}, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # a lone surrogate
-        return json.dumps({"blocks": rows}, ensure_ascii=False).encode(errors="replace") + b"\n"
+    return array_line(rows)
 
 
 def decode_blocks(line: bytes) -> list[Block]:
@@ -141,13 +129,13 @@ def decode_blocks(line: bytes) -> list[Block]:
     blocks: list[Block] = []
     known, locator = None, Locator()
     try:
-        for kind, text, place, level in list[Any](orjson.loads(line)["blocks"]):
+        for kind, text, place, level in list[Any](orjson.loads(line)):
             if place != known:  # most blocks have the locator of the one before, so its object is shared
                 known, locator = place, Locator.from_json(place)
             if type(text) is not str or len(text) > LARGEST_BLOCK_CHARS or type(level) not in (int, NoneType):
                 raise ValueError("a block of ours was expected")
             blocks.append(Block(kind=BlockKind(kind), text=storable(text), locator=locator, level=level))
-    except (AttributeError, KeyError, TypeError, RecursionError, OverflowError) as error:
+    except (AttributeError, TypeError, RecursionError, OverflowError) as error:
         raise ValueError("not blocks of ours") from error
     return blocks
 
@@ -175,38 +163,15 @@ def encode_picture(picture: Picture) -> Iterator[bytes]:
     yield picture.content
 
 
-def encode_failure(error: SourceError) -> bytes:
-    """One line."""
-    params: dict[str, Any] = {name: error.params.get(name) for name in FAILURE_PARAMS}
-    return to_line(_Failed(code=error.code, detail=error.detail, **params))
-
-
-def decode_answer(line: bytes, *kinds: type) -> Any:
-    """The record, which is of one of these kinds. Raises the SourceError in the line, ValueError for another line."""
-    found = from_line(line, *kinds, _Failed)
-    if not isinstance(found, _Failed):
+def decode_answer(line: bytes, *kinds: type, name: str) -> Any:
+    """The record, which is of one of these kinds. Raises the SourceError in the line, about the file `name`; ValueError
+    for another line."""
+    found = from_line(line, *kinds, Failed)
+    if not isinstance(found, Failed):
         return found
     if not found.code.value.startswith("file-"):
         raise ValueError("a parser can only speak of its file")
-    params = {name: value for name in FAILURE_PARAMS if (value := getattr(found, name)) is not None}
-    raise SourceError(found.code, detail=found.detail, **params)
-
-
-class DocumentLines:
-    """Rebuilds a document line by line; the blocks of a long one are in a file."""
-
-    def __init__(self, folder: Path) -> None:
-        self._blocks = Spool(folder, BLOCKS)
-
-    def add(self, line: bytes) -> PagesRead | Document | None:
-        """Returns the document at its last line. Raises the SourceError in a line, ValueError if malformed."""
-        if line.startswith(_BLOCKS):
-            self._blocks.add(decode_blocks(line), size=len(line), written=line)
-            return None
-        found: PagesRead | Document = decode_answer(line, PagesRead, Document)
-        if isinstance(found, PagesRead):
-            return found
-        return replace(found, blocks=self._blocks.finish(), names=())
+    raise SourceError(found.code, detail=found.detail, name=name)
 
 
 def gather_blocks(blocks: Iterable[Block], spool: Spool[Block]) -> None:

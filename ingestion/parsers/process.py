@@ -7,34 +7,25 @@ that concerns only this file: a crash, hang or growth there affects nothing else
 import asyncio
 import contextlib
 import math
+import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-import structlog
-
 from domain.documents import DocumentStatus
 from domain.ending import end
-from ingestion.chunking.passages import CutBlocks, PassageLines, Passages, PassageSizes
+from ingestion.chunking import passages
+from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import (
-    LARGEST_MEMBER_BYTES,
-    RECORD,
-    DocumentLines,
-    Listing,
-    PagesRead,
-    Picture,
-    PictureHead,
-    Request,
-    Task,
-    block_lines,
-    decode_answer,
-)
+from ingestion.parsers import codec
+from ingestion.parsers.codec import Listing, Picture, Request, Task
 from ingestion.progress import Progress
 from ingestion.records import Block, Document, FetchedFile
+from ingestion.spool import Spool
 from sandbox.confinement import Confinement
 from sandbox.pool import Closing, Line, Pool, PoolDied
 
@@ -42,13 +33,16 @@ ENTRY = "ingestion.parsers.registry:serve"
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 CUT_PATIENCE = 10  # times the limit of parsing: 50 million characters take minutes on a busy machine
 CUT_LIMIT_BYTES = 4 * OUTPUT_LIMIT_BYTES  # passages overlap, and repeat the headers of tables
-LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
-OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that got no memory
+ENDS = {
+    -signal.SIGKILL: FailureCode.FILE_TOO_HEAVY,  # by the kernel, which had no memory left
+    -signal.SIGABRT: FailureCode.FILE_TOO_HEAVY,  # by a library that got no memory
+    -signal.SIGXCPU: FailureCode.FILE_TOO_SLOW,
+}
+"""What the end of a process without an answer says of its file."""
 SMALL_S = 5.0  # of a small file that shares a process, and of such a process; most take some milliseconds
 
-log = structlog.get_logger()
-
 Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 class FileParser(ABC):
@@ -67,33 +61,29 @@ class FileParser(ABC):
         async def receive(child: _Child) -> Document:
             nonlocal document
             document = await _receive_document(child, progress, folder)
-            passages = await _receive_passages(child, folder) if sizes else None
-            if sizes and passages and passages.chunks:
-                document = replace(document, blocks=CutBlocks(document.blocks, passages, sizes))
+            cut = await _receive_passages(child, folder) if sizes else None
+            if sizes and cut and cut.chunks:
+                document = replace(document, blocks=CutBlocks(document.blocks, cut, sizes))
             return document
 
-        started = time.monotonic()
         try:
-            parsed = await self._ask(_request(file, Task.PARSE, sizes=sizes), receive)
+            return await self._ask(_request(file, Task.PARSE, sizes=sizes), receive)
         except SourceError:
             if document is None:
                 raise
-            parsed = document  # whoever needs its passages has it cut once more, in a process for that alone
-        log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
-        return parsed
+            return document  # whoever needs its passages has it cut once more, in a process for that alone
 
     async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
         """Cut a text into passages, as `parse` reads a file; many passages are spooled to `folder`."""
 
         async def receive(child: _Child) -> Passages:
-            sending = asyncio.create_task(child.send(block_lines(blocks)))
+            sending = asyncio.create_task(child.send(codec.block_lines(blocks)))
             try:
                 return await _receive_passages(child, folder)
             finally:
                 await end(sending)
 
-        request = Request(task=Task.CUT, path="", name="", output_bytes=CUT_LIMIT_BYTES, sizes=sizes)
-        return await self._ask(request, receive)
+        return await self._ask(Request(task=Task.CUT, path="", name="", sizes=sizes), receive)
 
     @abstractmethod
     async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
@@ -125,12 +115,8 @@ class ParseProcess(FileParser, Closing):
     async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
         """Write the files inside to the empty `folder` (its whole path), named by numbers. Raises as `parse` does."""
 
-        async def receive(child: _Child) -> Listing:
-            listing: Listing = decode_answer(await child.line(), Listing)
-            return listing
-
         limits = {"folder": str(folder), "members": members, "total_bytes": total_bytes}
-        return await self._ask(_request(file, Task.UNPACK, **limits), receive)
+        return await self._ask(_request(file, Task.UNPACK, **limits), lambda child: child.record(Listing))
 
     @contextlib.asynccontextmanager
     async def shared(self, folder: Path) -> AsyncIterator[FileParser]:
@@ -160,8 +146,7 @@ class ParseProcess(FileParser, Closing):
             writes=(writes,) if writes else (),
             address_bytes=self._memory_bytes,
             cpu_s=cpu_s or math.ceil(self._timeout_s),
-            cpu_grace_s=5,
-            file_bytes=LARGEST_MEMBER_BYTES if writes else 0,
+            file_bytes=codec.LARGEST_MEMBER_BYTES if writes else 0,
             niceness=5,  # answering people has priority; at 10, a busy machine hardly reads at all
         )
 
@@ -221,7 +206,6 @@ def _request(file: FetchedFile, task: Task, **more: Any) -> Request:
         path=str(file.path.absolute()),
         name=file.name,
         media_type=file.media_type,
-        output_bytes=OUTPUT_LIMIT_BYTES,
         **more,
     )
 
@@ -246,22 +230,38 @@ class _Child:
     def __init__(self, line: Line, request: Request, *, timeout_s: float) -> None:
         self._line = line
         self._clock = asyncio.get_running_loop().time
+        self._timeout_s = timeout_s
         self._deadline = self._clock() + timeout_s
-        self._bytes_left = 2 * request.output_bytes  # the child counts its own output, unless a file has taken it over
-        self.name = request.name
+        self._bytes_left = CUT_LIMIT_BYTES if request.task is Task.CUT else OUTPUT_LIMIT_BYTES
+        self._name = request.name
 
-    async def line(self) -> bytes:
-        """The next line. Raises TimeoutError, SourceError or PoolDied when there is none."""
+    async def record(self, kind: type[Result]) -> Result:
+        """The next line. Raises the SourceError in it, and as `content`; PoolDied when there is none."""
+        found: Result = codec.decode_answer(await self._next_line(), kind, name=self._name)
+        return found
+
+    async def batches(
+        self, spool: Spool[T], read: Callable[[bytes], Sequence[T]], end: type[Result], progress: Progress | None = None
+    ) -> Result:
+        """Fill the spool with lines of batches; returns the record after the last. Raises as `record`."""
+        while True:
+            line = await self._next_line()
+            if line.startswith(b"["):  # in a thread, so that the event loop stays responsive
+                spool.add(await asyncio.to_thread(read, line), size=len(line), written=line)
+                continue
+            found: Result | codec.PagesRead = codec.decode_answer(line, codec.PagesRead, end, name=self._name)
+            if not isinstance(found, codec.PagesRead):
+                return found
+            if progress is not None:  # our own work does not count against the file's time
+                began = self._clock()
+                await progress.report(DocumentStatus.PARSING, done=found.done, total=found.total)
+                self._deadline += self._clock() - began
+
+    async def content(self, size_bytes: int) -> bytes:
+        """The next `size_bytes` raw bytes. Raises TimeoutError, SourceError."""
+        self._count(size_bytes)
         async with asyncio.timeout_at(self._deadline):
-            line = await self._line.read()
-            if not line.strip():
-                ended = await self._line.read_end()
-                if ended is None:
-                    raise PoolDied
-                code = FailureCode.FILE_TOO_HEAVY if ended.status in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
-                raise SourceError(code, name=self.name, detail=f"the parser ended without an answer: {ended.status}")
-        self._count(len(line))
-        return line
+            return await self._line.reader.readexactly(size_bytes)
 
     async def send(self, lines: Iterator[bytes]) -> None:
         """Write lines, as fast as they are taken, and an empty one; each takes a millisecond or two to make."""
@@ -270,22 +270,23 @@ class _Child:
             await self._line.writer.drain()
         self._line.writer.write(b"\n")
 
-    async def content(self, size_bytes: int) -> bytes:
-        """The next `size_bytes` raw bytes."""
-        self._count(size_bytes)
+    async def _next_line(self) -> bytes:
         async with asyncio.timeout_at(self._deadline):
-            return await self._line.reader.readexactly(size_bytes)
-
-    async def wait_for_us(self, work: Awaitable[None]) -> None:
-        """Await our own work between two lines; it does not count against the file's time."""
-        began = self._clock()
-        await work
-        self._deadline += self._clock() - began
+            line = await self._line.read()
+            if not line.strip():
+                ended = await self._line.read_end()
+                if ended is None:
+                    raise PoolDied
+                detail = f"the parser ended without an answer: {ended.status}"
+                code = ENDS.get(ended.status, FailureCode.FILE_DAMAGED)
+                raise SourceError(code, name=self._name, detail=detail, seconds=math.ceil(self._timeout_s))
+        self._count(len(line))
+        return line
 
     def _count(self, size_bytes: int) -> None:
         self._bytes_left -= size_bytes
         if self._bytes_left < 0 or size_bytes < 0:
-            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self.name, detail="output limit")
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail="output limit")
 
 
 Receive = Callable[[_Child], Awaitable[Result]]
@@ -294,29 +295,17 @@ Receive = Callable[[_Child], Awaitable[Result]]
 
 async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document:
     """Receive a document; many blocks are spooled to `folder`."""
-    lines = DocumentLines(folder)
-    while True:
-        got = await _taken(lines.add, await child.line())
-        if isinstance(got, Document):
-            return got
-        if isinstance(got, PagesRead):
-            await child.wait_for_us(progress.report(DocumentStatus.PARSING, done=got.done, total=got.total))
+    spool = Spool(folder, codec.BLOCKS)
+    document = await child.batches(spool, codec.decode_blocks, Document, progress)
+    return replace(document, blocks=spool.finish(), names=())
 
 
 async def _receive_passages(child: _Child, folder: Path) -> Passages:
-    lines = PassageLines(folder)
-    while True:
-        line = await child.line()
-        if line.startswith(RECORD):
-            decode_answer(line)
-        if (passages := await _taken(lines.add, line)) is not None:
-            return passages
-
-
-async def _taken(add: Callable[[bytes], Result], line: bytes) -> Result:
-    return await asyncio.to_thread(add, line) if len(line) > LONG_LINE_BYTES else add(line)
+    spool, ordinals = Spool(folder, passages.CHUNKS), count()
+    windows = await child.batches(spool, lambda line: passages.read_chunks(line, ordinals), passages.Windows)
+    return passages.checked_passages(spool.finish(), windows)
 
 
 async def _receive_picture(child: _Child) -> Picture:
-    head: PictureHead = decode_answer(await child.line(), PictureHead)
+    head = await child.record(codec.PictureHead)
     return Picture(content=await child.content(head.size_bytes), pages=head.pages)

@@ -6,16 +6,12 @@ In: a file on disk; lines with a `Request`, one after the other. Out: its `Docum
 """
 
 import codecs
-import contextlib
 import logging
-import math
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
-from types import FrameType
 
 import charset_normalizer.constant  # the package is imported where it is used, which would cost every child 50 ms
 
@@ -107,16 +103,13 @@ def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
     return document
 
 
-def _refusal(error: BaseException, name: str) -> SourceError:
+def _refusal(error: Exception, name: str) -> SourceError:
     """What to say of a file that could not be read: whatever its parser raised is its own fault."""
     match error:
         case SourceError():
             return SourceError(error.code, detail=error.detail, **{"name": name, **error.params})
         case MemoryError():
             return SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail="memory limit")
-        case _CpuTimeSpent():
-            seconds = math.ceil(time.process_time())
-            return SourceError(FailureCode.FILE_TOO_SLOW, name=name, detail="processor time", seconds=seconds)
         case _:
             return SourceError(FailureCode.FILE_DAMAGED, name=name, detail=f"{type(error).__name__}: {error}"[:500])
 
@@ -131,13 +124,12 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
 def _answer(request: Request, connection: socket.socket, stream: BufferedReader) -> None:
     try:
         tell_pages.set(_tell(connection))
-        with _reported_cpu_limit():
-            for piece in _within_limit(_work(request, stream), request):
-                connection.sendall(piece)
-    # The outermost handler of a process that meets files made to break parsers: any error is the file's fault.
-    except (Exception, _CpuTimeSpent) as error:
+        for piece in _work(request, stream):
+            connection.sendall(piece)
+    except Exception as error:  # the process meets files made to break parsers: any error is the file's fault
         allow_reporting()
-        connection.sendall(codec.encode_failure(_refusal(error, request.name)))
+        refusal = _refusal(error, request.name)
+        connection.sendall(to_line(codec.Failed(code=refusal.code, detail=refusal.detail)))
 
 
 def _work(request: Request, stream: BufferedReader) -> Iterable[bytes]:
@@ -180,26 +172,3 @@ def _tell(connection: socket.socket) -> Tell:
             connection.sendall(to_line(codec.PagesRead(done=done, total=total)))
 
     return tell
-
-
-def _within_limit(pieces: Iterable[bytes], request: Request) -> Iterator[bytes]:
-    sent = 0
-    for piece in pieces:
-        sent += len(piece)
-        if sent > request.output_bytes:
-            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"more than {request.output_bytes} bytes")
-        yield piece
-
-
-class _CpuTimeSpent(BaseException):
-    """Processor time is spent. A BaseException, so that no parser's `except Exception` swallows it."""
-
-
-@contextlib.contextmanager
-def _reported_cpu_limit() -> Iterator[None]:
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise _CpuTimeSpent
-
-    signal.signal(signal.SIGXCPU, stop)
-    yield
-    signal.signal(signal.SIGXCPU, signal.SIG_IGN)

@@ -1,5 +1,6 @@
 """Passages of a long document, read back from a file, are those that were cut."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,20 @@ from hypothesis import HealthCheck, given, settings
 
 from domain.locator import Locator
 from ingestion import spool
-from ingestion.chunking.passages import PassageLines, Passages, PassageSizes, cut_passages, passage_lines
-from ingestion.chunking.windows import split_into_windows
+from ingestion.chunking.passages import (
+    CHUNKS,
+    Passages,
+    PassageSizes,
+    Windows,
+    checked_passages,
+    cut_passages,
+    passage_lines,
+    read_chunks,
+)
+from ingestion.chunking.windows import WindowPlace, split_into_windows
 from ingestion.records import Chunk, Document
-from ingestion.spool import Spooled
+from ingestion.spool import Spool, Spooled
+from sandbox.records import from_line
 from tests.unit.ingestion.chunking.documents import DOCUMENTS, chunk_document, document_of, paragraph
 
 SIZES = PassageSizes(chunk_tokens=40, overlap_tokens=10, window_tokens=300)
@@ -22,12 +33,11 @@ def chunks_of(document: Document, sizes: PassageSizes) -> tuple[Chunk, ...]:
 
 
 def through_lines(document: Document, sizes: PassageSizes, folder: Path) -> Passages:
-    lines = PassageLines(folder)
+    spool, ordinals = Spool(folder, CHUNKS), count()
     *batches, last = passage_lines(document.blocks, sizes)
-    assert [lines.add(batch) for batch in batches] == [None] * len(batches)
-    passages = lines.add(last)
-    assert passages is not None
-    return passages
+    for line in batches:
+        spool.add(read_chunks(line, ordinals), size=len(line), written=line)
+    return checked_passages(spool.finish(), from_line(last, Windows))
 
 
 @given(DOCUMENTS)
@@ -63,7 +73,7 @@ def test_a_book_comes_back_from_its_file_as_it_was(tmp_path: Path, held_bytes: i
 def test_half_a_character_does_not_stop_a_book(tmp_path: Path) -> None:
     passages = through_lines(document_of("\ud800" + "слово. " * 3_000), OF_A_BOOK, tmp_path)
     assert isinstance(passages.chunks, Spooled)
-    assert (passages.chunks[0].text[0], passages.chunks[0].locator) == ("\ud800", Locator())
+    assert (passages.chunks[0].text[0], passages.chunks[0].locator) == ("?", Locator())
 
 
 @given(DOCUMENTS)
@@ -76,18 +86,23 @@ def test_passages_that_come_in_lines_are_those_that_were_cut(tmp_path: Path, doc
     "line",
     [
         b"",
-        b"{}",
         b"[1]",
         b"[[0, 1, 0, 1, {}]]",
+        b'[[0, "a", 0, 1, []]]',
         b'[[1, "a", 0, 1, {}]]',
         b'[[0, "a", "0", 1, {}]]',
-        b'{"windows": 1}',
-        b'{"windows": [[0, 0, 1, 1]]}',
-        b'{"windows": [[0, 0]]}',
         b"[" * 100_000,
     ],
     ids=lambda line: line[:20].decode(),
 )
-def test_other_lines_are_refused(tmp_path: Path, line: bytes) -> None:
+def test_other_lines_are_refused(line: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - of json or of ours
-        PassageLines(tmp_path).add(line)
+        assert read_chunks(line, count())
+
+
+@pytest.mark.parametrize("places", [(), ((0, 0, 1, 1), (0, 1, 3, 3)), ((0, 0, 1, 1),), ((0, 0, 1, 1), (0, 0, 2, 2))])
+def test_windows_without_each_passage_once_are_refused(places: tuple[tuple[int, ...], ...]) -> None:
+    chunks = cut_passages((paragraph("Плата. " * 30), paragraph("Срок. " * 30)), SIZES).chunks[:2]
+    windows = Windows(places=tuple(WindowPlace(start=a, own=b, end=c, reach=d) for a, b, c, d in places))
+    with pytest.raises(ValueError, match="windows"):
+        checked_passages(chunks, windows)
