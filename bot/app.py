@@ -347,7 +347,7 @@ async def open_bot(token: str, api_url: str | None, measures: Measures | None = 
     session.middleware(RetryRequests())
     if measures:
         session.middleware(CountFailures(measures.bot_api_failed))  # inside the retries: it counts each attempt
-    bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML"))
+    bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML", link_preview_is_disabled=True))
     try:
         yield bot
     finally:

@@ -15,7 +15,7 @@ from api.services import ApiServices
 from bot.app import MEGABYTE, Parts
 from bot.replies.answers import in_words
 from bot.replies.names import failure_sentence
-from bot.services import bounds_of
+from bot.services import day_bounds
 from bot.texts import Texts
 from domain.people import Caller
 from ingestion.fetch.guard import AddressGuard
@@ -33,7 +33,6 @@ async def served_api(parts: Parts, texts: Texts, *, port: int, wake: Callable[[]
 def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServices:
     parts = parts.for_people()
     settings, stores = parts.settings, parts.stores
-    bounds, conversation = bounds_of(settings), parts.conversation()
     guard = AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts)
 
     token_cost = settings.api.daily_cost or None
@@ -60,9 +59,9 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
         new_secret=new_secret,
         check_address=guard.check_url,
         passages=parts.retrieval(),
-        conversation=conversation,
-        frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
-        bounds_of=lambda caller: replace(bounds.of_day(caller.payer), token_cost=token_cost),
+        conversation=parts.conversation(),
+        frugal_conversation=parts.frugal_conversation(),
+        bounds_of=lambda caller: replace(day_bounds(settings, caller.payer), token_cost=token_cost),
         token_spent_until=token_spent_until,
         turn_ended=parts.measures.turn_ended,
         worded=worded,

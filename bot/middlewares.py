@@ -18,7 +18,7 @@ from typing import Any
 import structlog
 from aiogram import BaseMiddleware, Bot
 from aiogram.dispatcher.middlewares.user_context import EVENT_CONTEXT_KEY, EventContext
-from aiogram.enums import ChatType, MessageEntityType, ParseMode
+from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, ReplyParameters, TelegramObject, Update, User
 
 from bot.handlers.filters import is_in_group
@@ -49,7 +49,7 @@ def words_for(event: Message | CallbackQuery, services: Services) -> Words:
     message = event.message if isinstance(event, CallbackQuery) else event
     chosen = services.languages.get(ChatId(message.chat.id)) if message else None
     code = event.from_user.language_code if event.from_user else None
-    return services.texts.for_language(chosen or language_of(code, default=services.default_language))
+    return services.texts.for_language(chosen or language_of(code, default=services.settings.answer.interface_language))
 
 
 async def answer_event(
@@ -60,7 +60,7 @@ async def answer_event(
         await acknowledge(event, words.plain(key, **values), alert=True)
         return
     answered = ReplyParameters(message_id=event.message_id, allow_sending_without_reply=True) if in_reply else None
-    await event.answer(words(key, **values), parse_mode=ParseMode.HTML, reply_parameters=answered)
+    await event.answer(words(key, **values), reply_parameters=answered)
 
 
 class Access(BaseMiddleware):
@@ -98,7 +98,7 @@ class Throttle(BaseMiddleware):
             return None
         in_burst = isinstance(event, Message) and any(getattr(event, name) for name in self._bursts)
         of_person = (event.from_user.id, in_burst)
-        limit = self._services.messages_per_minute * (BURST_FACTOR if in_burst else 1)
+        limit = self._services.settings.telegram.messages_per_minute * (BURST_FACTOR if in_burst else 1)
         self._forget_before(time.monotonic() - WINDOW_S)
         times = self._recent.setdefault(of_person, deque())
         if len(times) < limit:
@@ -281,7 +281,7 @@ class ReadState(BaseMiddleware):
         topic = next((each.forum_topic_created.name for each in told if each and each.forum_topic_created), None)
         name = user.full_name if place.is_private else chat.title
         base = await people.open_base(place.chat, thread=place.thread, member=person, name=name, topic=topic)
-        language = language_of(user.language_code, default=self._services.default_language)
+        language = language_of(user.language_code, default=self._services.settings.answer.interface_language)
         owner = person if place.is_private else UserId(place.chat)
         return await people.state(owner, base=base, language=language, thread=place.thread)
 

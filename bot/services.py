@@ -6,7 +6,7 @@ names `services` and `talk`. They hold no message content, and build nothing.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
@@ -164,31 +164,12 @@ class Turns:
         return True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """The bounds of one person and of one base; 0: no bound."""
-
-    questions: int = 0  # in 24 hours; only questions that called a model count
-    cost: float = 0.0  # US dollars in 24 hours
-    passages: int = 0  # of a base
-    exempt: Set[int] = frozenset()  # ADMIN_USERS
-
-    @property
-    def of_people(self) -> bool:
-        """Whether anybody's questions are bounded."""
-        return bool(self.questions or self.cost)
-
-    def of_day(self, person: UserId) -> DayBounds:
-        """Those of this person's questions."""
-        if person in self.exempt:
-            return DayBounds()
-        return DayBounds(questions=self.questions or None, cost=self.cost or None)
-
-
-def bounds_of(settings: Settings) -> Bounds:
-    """The bounds that the host has set."""
-    set_, exempt = settings.bounds, settings.telegram.admin_users
-    return Bounds(questions=set_.person_questions, cost=set_.person_cost, passages=set_.base_passages, exempt=exempt)
+def day_bounds(settings: Settings, person: UserId) -> DayBounds:
+    """Of this person's questions that call a model; admins have none."""
+    bounds = settings.bounds
+    if person in settings.telegram.admin_users:
+        return DayBounds()
+    return DayBounds(questions=bounds.person_questions or None, cost=bounds.person_cost or None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +180,7 @@ class Services:
     conversation: Conversation
     frugal_conversation: Conversation  # calls no model: for people who have used up their daily bounds
     kept_files: KeptFiles
+    settings: Settings
     texts: Texts
     count_terms: Callable[[str], Mapping[str, int]]  # lexical terms of a document's name, term -> count
     small_talk: SmallTalkRule
@@ -207,16 +189,6 @@ class Services:
     languages: dict[ChatId, str] = field(default_factory=dict)  # that chats have chosen, as far as their state was read
     turns: Turns = field(default_factory=Turns)
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
-    allowed_users: frozenset[int] = frozenset()  # empty: everybody
-    admin_users: frozenset[int] = frozenset()
-    bounds: Bounds = field(default_factory=Bounds)
-    messages_per_minute: int = 40
-    default_language: str = "ru"
-    answers_generally: bool = True  # a model is configured and may answer from general knowledge
-    file_limit_mb: int = 20  # of a file that is sent to the bot
-    is_limited_by_telegram: bool = True  # the limit is Telegram's, not our own setting
-    has_model: bool = True  # that writes answers
-    is_local: bool = False  # people talk on the page of this machine, not on Telegram
     is_first_time: Callable[[str], bool] = lambda _: True  # for what this installation tells once in its life
     add_search: Callable[[], AsyncIterator[str]] | None = None  # brings search by meaning, and says how far it is
 
@@ -227,8 +199,10 @@ class Services:
 
     def is_owner(self, talk: Talk) -> bool:
         """Whether this person may change the installation: an admin, and whoever sits at the local page."""
-        return talk.person in self.admin_users or (self.is_local and talk.place.is_private)
+        telegram = self.settings.telegram
+        return talk.person in telegram.admin_users or (telegram.token is None and talk.place.is_private)
 
     def is_allowed(self, user: UserId) -> bool:
         """Whether this person may talk to the bot (ALLOWED_USERS; admins always may)."""
-        return not self.allowed_users or user in self.allowed_users | self.admin_users
+        telegram = self.settings.telegram
+        return not telegram.allowed_users or user in telegram.allowed_users | telegram.admin_users

@@ -23,7 +23,7 @@ from bot.inbox import WEBHOOK_PATH, Inbox, poll, webhook_server
 from bot.measures import Measures
 from bot.models import unheard
 from bot.notices import NoticeLoop
-from bot.services import Services, bounds_of
+from bot.services import Services
 from bot.settings import Settings, TelegramSettings
 from bot.telegram import TELEGRAM_FILE_MB, BotFiles, announce_commands
 from bot.texts import Texts
@@ -125,18 +125,15 @@ async def _compare_versions(stores: Stores, card: DocumentCard) -> Changes:
 
 
 def _services(parts: Parts, texts: Texts, bot: Bot, wake: Callable[[], None]) -> Services:
-    """Telegram's servers give bots files of 20 MB at most, and the local chat does the same; a self-hosted Bot API
-    server has no such limit."""
     parts = parts.for_people()
-    settings, bounds = parts.settings, bounds_of(parts.settings)
+    settings, transcriber = parts.settings, parts.transcriber
     is_local = settings.telegram.token is None
     has_search = settings.jina.api_key is not None or settings.local.embedding_model is not None
-    is_limited = settings.telegram.api_url is None and settings.worker.file_mb >= TELEGRAM_FILE_MB
-    conversation, transcriber = parts.conversation(), parts.transcriber
     return Services(
         stores=parts.stores,
-        conversation=conversation,
-        frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
+        conversation=parts.conversation(),
+        frugal_conversation=parts.frugal_conversation(),
+        settings=settings,
         measures=parts.measures,
         kept_files=parts.kept_files,
         texts=texts,
@@ -144,16 +141,6 @@ def _services(parts: Parts, texts: Texts, bot: Bot, wake: Callable[[], None]) ->
         small_talk=SmallTalkRule(load_small_talk()),
         wake=wake,
         hear=partial(hear, BotFiles(bot), transcriber, settings.home / "scratch") if transcriber else None,
-        allowed_users=settings.telegram.allowed_users,
-        admin_users=settings.telegram.admin_users,
-        bounds=bounds,
-        messages_per_minute=settings.telegram.messages_per_minute,
-        default_language=settings.answer.interface_language,
-        answers_generally=parts.model is not None and settings.answer.general_knowledge,
-        file_limit_mb=TELEGRAM_FILE_MB if is_limited else settings.worker.file_mb,
-        is_limited_by_telegram=is_limited,
-        has_model=parts.model is not None,
-        is_local=is_local,
         is_first_time=partial(is_first_time, settings.home),
         add_search=partial(adding_search, settings) if is_local and not has_search else None,
     )

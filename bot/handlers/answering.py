@@ -33,7 +33,7 @@ from bot.replies.citations import page_of, sourced_table
 from bot.replies.names import shortened
 from bot.replies.sending import edit
 from bot.replies.streaming import GrowingText, live_steps, streamed_answer
-from bot.services import Refusal, Services, Talk
+from bot.services import Refusal, Services, Talk, day_bounds
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import DocumentId, SessionId, ThreadId, UserId
@@ -93,7 +93,7 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
     )
     stopping = rows([worded(talk.words, "enough", press.STOP)])
     async with turns.order(talk.room), streamed_answer(talk.bot, talk.place, stopping) as shown:
-        bounds = services.bounds.of_day(talk.person)
+        bounds = day_bounds(services.settings, talk.person)
         reservation = await await_reservation(talk.stores.library, talk.state.user_id, talk.person, bounds)
         conversation = services.frugal_conversation if reservation.is_spent else services.conversation
         async with holding(talk.stores.library, reservation):
@@ -107,7 +107,7 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
         await expect(talk, about=WHICH, subject=question_key(text))
     elif answer.choices:
         await expect(talk, about=CLARIFIED)
-    is_without_model = answer.kind is AnswerKind.QUOTES and not services.has_model
+    is_without_model = answer.kind is AnswerKind.QUOTES and not services.settings.model.configured
     if is_without_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
         await _tell_about_models(talk)
 

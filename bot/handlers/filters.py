@@ -19,7 +19,7 @@ from aiogram.exceptions import TelegramAPIError
 from aiogram.types import CallbackQuery, ForceReply, Message, ResultChatMemberUnion
 
 from bot.keyboards import BEFORE_BASE, NEVER_MIND, rows, worded
-from bot.replies.sending import NO_PREVIEW, take_away
+from bot.replies.sending import take_away
 from bot.services import Refusal, Talk
 from domain.documents import DocumentCard
 from domain.ids import ChatId, DocumentId, UserId
@@ -130,7 +130,6 @@ async def ask(talk: Talk, html: str, *, about: str, subject: str = "") -> None:
         talk.place.chat,
         html if talk.place.is_private else person + html,
         message_thread_id=talk.place.thread,
-        link_preview_options=NO_PREVIEW,
         reply_markup=rows([worded(talk.words, "no", NEVER_MIND)]) if talk.place.is_private else panel,
     )
 

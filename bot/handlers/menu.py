@@ -91,7 +91,8 @@ async def switch_mode(talk: Talk, mode: Mode) -> None:
         return
     lack = await lack_of(talk)
     hint = f"chat-hint-{lack}" if lack else f"chat-hint{suffix}"
-    is_strict = lack == "empty" and not talk.services.answers_generally
+    settings = talk.services.settings
+    is_strict = lack == "empty" and not (settings.model.configured and settings.answer.general_knowledge)
     await talk.tell("chat-hint-empty-strict" if is_strict else hint, mode_sign(talk, mode))
 
 

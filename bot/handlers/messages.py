@@ -23,13 +23,13 @@ from bot.replies.names import shortened
 from bot.replies.rich import utf16_length
 from bot.replies.sending import take_away
 from bot.services import Refusal, Talk
+from bot.telegram import TELEGRAM_FILE_MB
 from domain.bases import Role
 from domain.documents import SourceType
 from domain.people import Mode
 from ingestion.errors import ServiceError, SourceError
 from ingestion.records import Batch
 
-_MB = 2**20
 NEARLY_FULL_UNITS = 2000  # UTF-16: clients cut a text over 4,096 earlier, where a paragraph, line or sentence ends
 HOLD_S = 3  # the next part of a cut text arrives within this time
 ALBUM_S = 1  # the other files of an album arrive within this time
@@ -110,14 +110,18 @@ async def _enqueue(talk: Talk, batch: Batch, *, may_go_on: bool) -> None:
 
 
 def refusal_of(talk: Talk, received: Received) -> str | None:
-    words, services = talk.words, talk.services
+    """Telegram's servers give bots files of 20 MB at most, and the local chat does the same; a self-hosted Bot API
+    server has no such limit."""
+    words, settings = talk.words, talk.services.settings
+    is_telegrams = settings.telegram.api_url is None and settings.worker.file_mb >= TELEGRAM_FILE_MB
+    limit_mb = TELEGRAM_FILE_MB if is_telegrams else settings.worker.file_mb
     if not received.sources:
         kind = received.said.unsupported
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")
     for source in received.sources:
-        if (source.size_bytes or 0) > services.file_limit_mb * _MB:
-            key = "file-too-large-for-telegram" if services.is_limited_by_telegram else "error-file-too-large"
-            return words(key, name=source.title or source.identifier, limit_mb=services.file_limit_mb)
+        if (source.size_bytes or 0) > limit_mb * 2**20:
+            key = "file-too-large-for-telegram" if is_telegrams else "error-file-too-large"
+            return words(key, name=source.title or source.identifier, limit_mb=limit_mb)
     return None
 
 

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from aiogram import Router
-from aiogram.enums import ParseMode
 from aiogram.filters import Command
 from aiogram.types import BufferedInputFile
 
 from bot.charts import KINDS, everybody_chart, questions_chart, rows_of
 from bot.replies.sending import answering
-from bot.services import Talk
+from bot.services import Talk, day_bounds
 from bot.texts import Value, Words
 from domain.statistics import ActionFigures, BaseStatistics, OverallStatistics, TurnFigures
 
@@ -33,7 +32,7 @@ async def show_statistics(talk: Talk) -> None:
     sent as text first: together with the chart's legend they would be too long for a caption."""
     now = datetime.now().astimezone()
     today, minutes = now.date(), round((now.utcoffset() or timedelta()).total_seconds() / 60)
-    is_admin, figures = talk.person in talk.services.admin_users, talk.stores.statistics
+    is_admin, figures = talk.person in talk.services.settings.telegram.admin_users, talk.stores.statistics
     held = await figures.of_base(talk.base_id, days=MONTH_DAYS, offset_minutes=minutes)
     html = base_html(held, talk.words, today=today, is_private=talk.place.is_private)
     if not is_admin and (bounds := await _bounds_html(talk, held)):
@@ -56,7 +55,6 @@ async def _send_photo(talk: Talk, picture: bytes, caption: str) -> None:
         talk.place.chat,
         BufferedInputFile(picture, "stats.png"),
         caption=caption,
-        parse_mode=ParseMode.HTML,
         message_thread_id=talk.place.thread,
         reply_parameters=answering(talk.place),
     )
@@ -64,10 +62,10 @@ async def _send_photo(talk: Talk, picture: bytes, caption: str) -> None:
 
 async def _bounds_html(talk: Talk, held: BaseStatistics) -> str:
     """How much of each bound is used. A group sees only that of its base: what a member has spent is private."""
-    bounds, words, lines = talk.services.bounds, talk.words, []
-    if bounds.passages:
-        lines.append(words("stats-bound-passages", held=held.passages, most=bounds.passages))
-    if day := bounds.of_day(talk.person) if talk.place.is_private else None:
+    settings, words, lines = talk.services.settings, talk.words, []
+    if most := settings.bounds.base_passages:
+        lines.append(words("stats-bound-passages", held=held.passages, most=most))
+    if talk.place.is_private and (day := day_bounds(settings, talk.person)):
         spending = await talk.stores.library.spent_in_a_day(talk.person, questions=day.questions, cost=day.cost)
         if day.questions:
             lines.append(words("stats-bound-questions", asked=spending.questions, most=day.questions))

@@ -7,24 +7,14 @@ import contextlib
 from dataclasses import dataclass
 
 from aiogram import Bot
-from aiogram.enums import ParseMode
 from aiogram.exceptions import TelegramBadRequest
-from aiogram.types import (
-    CallbackQuery,
-    InlineKeyboardMarkup,
-    LinkPreviewOptions,
-    Message,
-    ReplyKeyboardMarkup,
-    ReplyParameters,
-)
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message, ReplyKeyboardMarkup, ReplyParameters
 
 from domain.ids import ChatId, MessageId, ThreadId
 
 _UNCHANGED = "message is not modified"
 _GONE = "message to delete not found"
 POPUP_CHARACTERS = 200  # Telegram's limit for answerCallbackQuery
-NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
-
 
 Keyboard = InlineKeyboardMarkup | ReplyKeyboardMarkup
 
@@ -50,8 +40,6 @@ async def send(bot: Bot, place: Place, html: str, keyboard: Keyboard | None = No
         place.chat,
         html,
         message_thread_id=place.thread,
-        parse_mode=ParseMode.HTML,
-        link_preview_options=NO_PREVIEW,
         reply_parameters=answering(place),
         reply_markup=keyboard,
     )
@@ -63,14 +51,7 @@ async def edit(
 ) -> bool:
     """Make the message show `html`; False when it can no longer be edited (deleted, too old)."""
     try:
-        await bot.edit_message_text(
-            html,
-            chat_id=chat,
-            message_id=message,
-            parse_mode=ParseMode.HTML,
-            link_preview_options=NO_PREVIEW,
-            reply_markup=keyboard,
-        )
+        await bot.edit_message_text(html, chat_id=chat, message_id=message, reply_markup=keyboard)
     except TelegramBadRequest as error:
         return _UNCHANGED in error.message
     return True

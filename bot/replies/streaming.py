@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import structlog
 from aiogram import Bot
-from aiogram.enums import ChatAction, ParseMode
+from aiogram.enums import ChatAction
 from aiogram.exceptions import TelegramAPIError, TelegramNetworkError, TelegramRetryAfter
 from aiogram.types import InlineKeyboardMarkup
 
@@ -121,7 +121,6 @@ class GrowingText:
                 draft_id=self._draft_id,
                 text=html,
                 message_thread_id=self._place.thread,
-                parse_mode=ParseMode.HTML,
                 can_stop=True,  # Telegram's own button: a draft has no keyboard
                 keep_on_stop=True,  # the draft stays visible until the final message comes
             )

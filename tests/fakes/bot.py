@@ -18,6 +18,7 @@ from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
 from bot.inbox import TICKET, Ticket
 from bot.services import Services
+from bot.settings import Settings
 from bot.texts import Texts, load_texts
 from domain.people import Mode
 from prompts.wordings import load_small_talk
@@ -87,6 +88,7 @@ class Person:
     user: int = PERSON
     chat: int = PERSON
     changes: dict[str, Any] = field(default_factory=dict)  # fields of Services
+    variables: dict[str, str] = field(default_factory=dict)  # of the environment
     recorded: RecordedBot = field(default_factory=RecordedBot)
     stores: FakeStores = field(default_factory=FakeStores)
     conversation: ScriptedConversation = field(default_factory=ScriptedConversation)
@@ -100,6 +102,7 @@ class Person:
             conversation=self.conversation,
             frugal_conversation=self.frugal,
             kept_files=FolderFiles(Path("/nonexistent")),
+            settings=Settings.read({"BOT_TOKEN": "1:test", "LLM_API_KEY": "test", **self.variables}),
             texts=texts(),
             count_terms=lambda text: Counter(text.casefold().split()),
             small_talk=SmallTalkRule(load_small_talk()),

@@ -249,7 +249,8 @@ class RecordedBot:
     session: RecordingSession = field(default_factory=RecordingSession)
 
     def __post_init__(self) -> None:
-        self.bot = Bot(f"{BOT_ID}:TEST", session=self.session, default=DefaultBotProperties(parse_mode=ParseMode.HTML))
+        default = DefaultBotProperties(parse_mode=ParseMode.HTML, link_preview_is_disabled=True)
+        self.bot = Bot(f"{BOT_ID}:TEST", session=self.session, default=default)
 
 
 def chat_json(chat: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def group_message(text: str, *entities: tuple[str, int, int], **extra: Any) -> M
 
 
 async def test_a_stranger_gets_one_sentence_with_the_number_and_then_silence() -> None:
-    eve = Person(user=8, chat=8, changes={"allowed_users": frozenset({PERSON})})
+    eve = Person(user=8, chat=8, variables={"ALLOWED_USERS": str(PERSON)})
     await eve.say("/start")
     await eve.say("Пожалуйста")
     assert len(eve.session.said) == 1
@@ -33,7 +33,7 @@ async def test_a_stranger_gets_one_sentence_with_the_number_and_then_silence() -
 async def test_a_strangers_button_gets_a_popup() -> None:
     anna = Person()
     await anna.say("/start")
-    eve = Person(user=8, chat=8, recorded=anna.recorded, changes={"allowed_users": frozenset({PERSON})})
+    eve = Person(user=8, chat=8, recorded=anna.recorded, variables={"ALLOWED_USERS": str(PERSON)})
     await eve.press("chat")
     assert "номер: 8" in eve.popup.params["text"]
 
@@ -41,21 +41,20 @@ async def test_a_strangers_button_gets_a_popup() -> None:
 async def test_every_press_of_a_stranger_is_answered() -> None:
     anna = Person()
     await anna.say("/start")
-    eve = Person(user=8, chat=8, recorded=anna.recorded, changes={"allowed_users": frozenset({PERSON})})
+    eve = Person(user=8, chat=8, recorded=anna.recorded, variables={"ALLOWED_USERS": str(PERSON)})
     for _ in range(3):
         await eve.press("chat")
     assert len(eve.session.named("answerCallbackQuery")) == 3
 
 
 async def test_allowed_people_and_admins_get_in() -> None:
-    gates = {"allowed_users": frozenset({5}), "admin_users": frozenset({PERSON})}
-    anna = Person(changes=gates)
+    anna = Person(variables={"ALLOWED_USERS": "5", "ADMIN_USERS": str(PERSON)})
     await anna.say("/help")
     assert anna.last.text
 
 
-async def in_english(chat: int, **changes: Any) -> Person:
-    anna = Person(chat=chat, changes=changes)
+async def in_english(chat: int, **variables: str) -> Person:
+    anna = Person(chat=chat, variables=variables)
     await anna.say("/language@baza_bot")
     await anna.press("lang:en")
     return anna
@@ -63,7 +62,7 @@ async def in_english(chat: int, **changes: Any) -> Person:
 
 @pytest.mark.parametrize("chat", [PERSON, GROUP])
 async def test_the_warning_is_in_the_language_that_was_chosen(chat: int) -> None:
-    anna = await in_english(chat, messages_per_minute=2)
+    anna = await in_english(chat, MESSAGES_PER_MINUTE="2")
     await anna.say("/help@baza_bot")
     assert anna.last.text.startswith("Too many")
     await anna.press("chat")
@@ -71,7 +70,7 @@ async def test_the_warning_is_in_the_language_that_was_chosen(chat: int) -> None
 
 
 async def test_in_a_group_a_stranger_is_refused_in_its_language() -> None:
-    anna = await in_english(GROUP, allowed_users=frozenset({PERSON}))
+    anna = await in_english(GROUP, ALLOWED_USERS=str(PERSON))
     message = {"text": "/help@baza_bot", "from": {"id": 8, "is_bot": False, "first_name": "Ева", "language_code": "ru"}}
     await anna.send(**message)
     assert anna.last.text.endswith("your number: 8")
@@ -91,14 +90,14 @@ async def test_an_apology_is_in_the_language_that_was_chosen(trouble: Exception,
 
 
 async def test_too_many_messages_are_warned_about_once() -> None:
-    anna = Person(changes={"messages_per_minute": 2})
+    anna = Person(variables={"MESSAGES_PER_MINUTE": "2"})
     for _ in range(5):
         await anna.say("/help")
     assert ["Слишком много" in call.text for call in anna.session.said] == [False, False, True]
 
 
 async def test_every_press_too_many_is_answered() -> None:
-    anna = Person(changes={"messages_per_minute": 2})
+    anna = Person(variables={"MESSAGES_PER_MINUTE": "2"})
     await anna.say("/start")
     for _ in range(4):
         await anna.press("chat")
@@ -107,7 +106,7 @@ async def test_every_press_too_many_is_answered() -> None:
 
 
 async def test_a_burst_of_files_is_let_through() -> None:
-    anna = Person(changes={"messages_per_minute": 2})
+    anna = Person(variables={"MESSAGES_PER_MINUTE": "2"})
     await anna.say("/base")
     for number in range(10):
         await anna.send_file(f"{number}.pdf")
@@ -124,7 +123,7 @@ async def test_a_burst_of_files_is_let_through() -> None:
     ids=["an album", "voice messages", "forwarded posts"],
 )
 async def test_what_comes_many_at_a_time_is_let_through(content: dict[str, Any]) -> None:
-    anna = Person(changes={"messages_per_minute": 2})
+    anna = Person(variables={"MESSAGES_PER_MINUTE": "2"})
     await anna.say("/base")
     for _ in range(10):
         await anna.send(**content)
@@ -143,7 +142,7 @@ async def test_questions_have_the_small_limit_however_they_come(content: dict[st
     async def hear(_: str) -> str:
         return "вопрос"
 
-    anna = Person(changes={"messages_per_minute": 2, "hear": hear})
+    anna = Person(changes={"hear": hear}, variables={"MESSAGES_PER_MINUTE": "2"})
     await anna.choose(Mode.CHAT)
     for _ in range(5):
         await anna.send(**content)
@@ -152,7 +151,7 @@ async def test_questions_have_the_small_limit_however_they_come(content: dict[st
 
 
 async def test_the_warning_shows_from_which_message_on_nothing_was_taken() -> None:
-    anna = Person(changes={"messages_per_minute": 2})
+    anna = Person(variables={"MESSAGES_PER_MINUTE": "2"})
     await anna.say("/base")
     await anna.say("первая заметка")
     dropped = await anna.say("вторая заметка")

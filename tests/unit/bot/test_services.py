@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from bot.replies.answers import finished_answer
-from bot.services import Bounds
 from domain.ids import UserId
 from domain.people import Mode
 from domain.statistics import Spending
@@ -14,14 +13,16 @@ from rag.records import Answered, AnswerKind, SmallTalk
 from tests.fakes.bot import GROUP, PERSON, Person, plain_answer, texts, turn_of
 from tests.fakes.stores import FakeLibrary
 
-TWO_A_DAY = Bounds(questions=2)
+TWO_A_DAY = {"PERSON_DAILY_QUESTIONS": "2"}
+ONE_A_DAY = {"PERSON_DAILY_QUESTIONS": "1"}
+OF_PERSON_AND_BASE = {"PERSON_DAILY_QUESTIONS": "20", "BASE_PASSAGES": "5000"}
+FOR_OTHERS = {**ONE_A_DAY, "ADMIN_USERS": str(PERSON)}
 BORIS = 999
 
 
-async def bounded(bounds: Bounds, **given: Any) -> Person:
+async def bounded(bounds: dict[str, str], **given: Any) -> Person:
     """In Чат, with a model whose answers cost, and quotes without it."""
-    changes = {"bounds": bounds, **given.pop("changes", {})}
-    anna = Person(changes=changes, **given)
+    anna = Person(variables=bounds, **given)
     costly = plain_answer("Ответ модели.", turn=turn_of(AnswerKind.CONVERSATION, usage=Usage(calls=2, cost=0.25)))
     anna.conversation.events = [Answered(answer=costly)]
     anna.frugal.events = [Answered(answer=plain_answer("«цитата»", kind=AnswerKind.QUOTES, model=None))]
@@ -37,8 +38,10 @@ async def asked(anna: Person, times: int) -> list[int]:
     return [len(anna.conversation.questions), len(anna.frugal.questions)]
 
 
-@pytest.mark.parametrize("bounds", [TWO_A_DAY, Bounds(cost=0.5), Bounds(questions=9, cost=0.3)])
-async def test_after_the_bound_there_are_quotes_and_the_reason(bounds: Bounds) -> None:
+@pytest.mark.parametrize(
+    "bounds", [TWO_A_DAY, {"PERSON_DAILY_COST": "0.5"}, {"PERSON_DAILY_QUESTIONS": "9", "PERSON_DAILY_COST": "0.3"}]
+)
+async def test_after_the_bound_there_are_quotes_and_the_reason(bounds: dict[str, str]) -> None:
     anna = await bounded(bounds)
     assert await asked(anna, 2) == [2, 0]
     assert anna.last.text == "Ответ модели."
@@ -50,7 +53,7 @@ async def test_after_the_bound_there_are_quotes_and_the_reason(bounds: Bounds) -
 
 
 async def test_the_reason_is_in_the_persons_language() -> None:
-    anna = await bounded(Bounds(questions=1), changes={"default_language": "en"})
+    anna = await bounded({**ONE_A_DAY, "DEFAULT_LANGUAGE": "en"})
     await anna.stores.people.set_language(UserId(PERSON), "en")
     await asked(anna, 2)
     assert anna.last.text.startswith("You have used up a day's answers of the model: until ")
@@ -63,13 +66,13 @@ async def test_answers_without_a_model_cost_nothing_of_the_next_day() -> None:
 
 
 async def test_of_two_questions_at_once_the_second_knows_of_the_first() -> None:
-    anna = await bounded(Bounds(questions=1))
+    anna = await bounded(ONE_A_DAY)
     await asyncio.gather(anna.say("Первый вопрос?"), anna.say("Второй вопрос?"))
     assert [len(anna.conversation.questions), len(anna.frugal.questions)] == [1, 1]
 
 
 async def test_what_was_asked_of_a_model_counts_also_when_its_answer_cannot_be_shown() -> None:
-    anna = await bounded(Bounds(questions=1))
+    anna = await bounded(ONE_A_DAY)
     anna.session.fail("sendMessage", status=403, description="Forbidden: bot was blocked by the user", times=9)
     await asked(anna, 1)
     assert (await anna.services.stores.library.spent_in_a_day(UserId(PERSON))).questions == 1
@@ -92,13 +95,12 @@ async def test_a_person_has_one_day_in_all_chats_and_others_have_their_own() -> 
 
 
 async def test_admins_are_not_bounded() -> None:
-    admins = frozenset({PERSON})
-    anna = await bounded(Bounds(questions=1, exempt=admins), changes={"admin_users": admins})
+    anna = await bounded(FOR_OTHERS)
     assert await asked(anna, 3) == [3, 0]
 
 
-@pytest.mark.parametrize("bounds", [Bounds(), Bounds(passages=5), Bounds(questions=1, exempt=frozenset({PERSON}))])
-async def test_whom_nothing_bounds_costs_no_call(bounds: Bounds, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("bounds", [{}, {"BASE_PASSAGES": "5"}, FOR_OTHERS])
+async def test_whom_nothing_bounds_costs_no_call(bounds: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(*_: object, **__: object) -> Spending:
         raise AssertionError("the database is asked in vain")
 
@@ -123,7 +125,7 @@ async def test_a_bound_costs_one_call_a_question(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(("kind", "is_told"), [(SmallTalk.THANKS, False), (SmallTalk.LEANING, True)])
 async def test_small_talk_that_takes_no_model_needs_no_reason(kind: SmallTalk, is_told: bool) -> None:
-    anna = await bounded(Bounds(questions=1))
+    anna = await bounded(ONE_A_DAY)
     await asked(anna, 1)
     anna.frugal.events = [Answered(answer=plain_answer("", small_talk=kind, model=None))]
     await anna.say("Спасибо!" if kind is SmallTalk.THANKS else "Подробнее")
@@ -137,7 +139,7 @@ async def stats_of(anna: Person) -> str:
 
 
 async def test_a_person_sees_how_much_of_the_bounds_is_used() -> None:
-    anna = await bounded(Bounds(questions=20, cost=1.5, passages=5000))
+    anna = await bounded({**OF_PERSON_AND_BASE, "PERSON_DAILY_COST": "1.5"})
     await asked(anna, 1)
     assert (await stats_of(anna)).splitlines()[-3:] == [
         "Место в базе: занято 0 из 5 000 фрагментов",
@@ -147,14 +149,13 @@ async def test_a_person_sees_how_much_of_the_bounds_is_used() -> None:
 
 
 async def test_in_a_group_only_the_bases_own_is_shown() -> None:
-    shown = await stats_of(await bounded(Bounds(questions=20, passages=5000), chat=GROUP))
+    shown = await stats_of(await bounded(OF_PERSON_AND_BASE, chat=GROUP))
     assert shown.splitlines()[-1] == "Место в базе: занято 0 из 5 000 фрагментов"
 
 
-@pytest.mark.parametrize("bounds", [Bounds(), Bounds(questions=20, passages=5000)])
-async def test_admins_see_what_they_saw(bounds: Bounds) -> None:
-    admins = frozenset({PERSON})
-    anna = await bounded(bounds, changes={"admin_users": admins})
+@pytest.mark.parametrize("bounds", [{}, OF_PERSON_AND_BASE])
+async def test_admins_see_what_they_saw(bounds: dict[str, str]) -> None:
+    anna = await bounded({**bounds, "ADMIN_USERS": str(PERSON)})
     await anna.say("/stats")
     texts = "\n".join(call.text for call in anna.session.said)
     assert "из 20" not in texts

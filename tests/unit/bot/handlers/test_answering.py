@@ -23,10 +23,11 @@ async def adding(*lines: str, reason: str = "") -> AsyncIterator[str]:
         raise CommandError(reason)
 
 
-async def owner(home: Path, add: Callable[[], AsyncIterator[str]] | None, **changes: object) -> Person:
+async def owner(home: Path, add: Callable[[], AsyncIterator[str]] | None, *, token: str = "") -> Person:
     """Who sits at the page of this machine, in Чат."""
     told = partial(is_first_time, home)
-    anna = Person(changes={"has_model": False, "is_local": True, "is_first_time": told, "add_search": add, **changes})
+    without_model = {"LLM_API_KEY": "", "BOT_TOKEN": token}
+    anna = Person(changes={"is_first_time": told, "add_search": add}, variables=without_model)
     await anna.choose(Mode.CHAT)
     anna.conversation.events = [QUOTED]
     return anna
@@ -64,8 +65,10 @@ async def test_what_failed_goes_on_with_the_same_button(tmp_path: Path) -> None:
     assert anna.last.buttons == {"Продолжить": "add-search"}
 
 
-@pytest.mark.parametrize("changes", [{"add_search": None}, {"is_local": False}])
-async def test_nobody_else_downloads_a_model(tmp_path: Path, changes: dict[str, object]) -> None:
-    anna = await owner(tmp_path, partial(adding, "Скачано"), **changes)
+@pytest.mark.parametrize(("add", "token"), [(None, ""), (partial(adding, "Скачано"), "1:test")])
+async def test_nobody_else_downloads_a_model(
+    tmp_path: Path, add: Callable[[], AsyncIterator[str]] | None, token: str
+) -> None:
+    anna = await owner(tmp_path, add, token=token)
     await anna.press("add-search")
     assert "хозяин этой машины" in anna.popup.text

@@ -121,7 +121,7 @@ async def test_the_words_under_a_refused_file_go_on_with_no_earlier_note() -> No
 
 
 async def test_with_a_server_of_ones_own_the_limit_is_not_called_telegrams() -> None:
-    anna = Person(changes={"file_limit_mb": 50, "is_limited_by_telegram": False})
+    anna = Person(variables={"MAX_FILE_MB": "50", "TELEGRAM_API_URL": "http://127.0.0.1:8081"})
     await anna.choose(Mode.DOCUMENTS)
     await anna.send_file("малый.zip", size=49 * 2**20)
     assert len(kept(anna)) == 1

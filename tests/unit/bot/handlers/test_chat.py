@@ -293,10 +293,10 @@ async def test_a_group_question_is_asked_without_the_mention_and_answered_in_rep
     assert anna.session.named("sendMessageDraft") == []
 
 
-@pytest.mark.parametrize("told", [{"admin_users": frozenset({PERSON})}, {"is_local": True}])
-async def test_who_can_set_a_model_is_told_once(told: dict[str, object], tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", [{"ADMIN_USERS": str(PERSON)}, {"BOT_TOKEN": ""}])
+async def test_who_can_set_a_model_is_told_once(told: dict[str, str], tmp_path: Path) -> None:
     once = partial(is_first_time, tmp_path)
-    anna = await in_chat_mode(changes={"has_model": False, "is_first_time": once, **told})
+    anna = await in_chat_mode(changes={"is_first_time": once}, variables={"LLM_API_KEY": "", **told})
     answer = plain_answer("**t**\n> q", kind=AnswerKind.QUOTES, citations=(citation(),))
     anna.conversation.events = [Answered(answer=answer)]
     await anna.say("Раз")

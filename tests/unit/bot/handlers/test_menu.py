@@ -60,7 +60,7 @@ async def test_chat_with_an_empty_base_says_so() -> None:
 
 
 async def test_without_a_model_general_knowledge_is_not_promised() -> None:
-    anna = Person(changes={"answers_generally": False})
+    anna = Person(variables={"GENERAL_KNOWLEDGE": "false"})
     await anna.say("/chat")
     assert "из общих знаний" not in anna.last.text
 
