@@ -341,12 +341,10 @@ async def open_bot(token: str, api_url: str | None, measures: Measures | None = 
     from aiogram.client.session.aiohttp import AiohttpSession
     from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
 
-    from bot.telegram import CountFailures, RetryRequests
+    from bot.telegram import RetryRequests
 
     session = AiohttpSession(api=TelegramAPIServer.from_base(api_url) if api_url else PRODUCTION)
-    session.middleware(RetryRequests())
-    if measures:
-        session.middleware(CountFailures(measures.bot_api_failed))  # inside the retries: it counts each attempt
+    session.middleware(RetryRequests(measures or Measures()))
     bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML", link_preview_is_disabled=True))
     try:
         yield bot

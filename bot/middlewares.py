@@ -9,20 +9,20 @@ that costs a database call, or is the very call that failed.
 import asyncio
 import re
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 import structlog
-from aiogram import BaseMiddleware, Bot
+from aiogram import BaseMiddleware
 from aiogram.dispatcher.middlewares.user_context import EVENT_CONTEXT_KEY, EventContext
 from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, ReplyParameters, TelegramObject, Update, User
 
 from bot.handlers.filters import is_in_group
-from bot.inbox import TICKET, Ticket
+from bot.inbox import TICKET
 from bot.replies.sending import Place, acknowledge
 from bot.services import Services, Talk
 from bot.telegram import COMMANDS
@@ -34,13 +34,12 @@ from domain.people import UserState, acting_for
 Handler = Callable[[Any, dict[str, Any]], Awaitable[Any]]
 """The next middleware or the handler. The dict is aiogram's: the values that handlers get by parameter name."""
 log = structlog.get_logger()
-WINDOW_S = 60.0
 BURST_FACTOR = 10  # a file or forward costs a row in the queue, a question costs a model call
 FILES = ("document", "photo", "audio", "video", "animation")
 BURSTS = (*FILES, "voice", "video_note", "forward_origin")
 """Fields of messages that people select and send many at a time."""
 ALBUMS = 1000  # addressed albums that are remembered; their other files arrive within a second
-ALBUM_S = 2.0  # how long a file waits for another file of its album that addresses the bot
+ALBUM_S = 2.0  # how long an album waits for its file that addresses the bot
 _COMMAND = re.compile(r"/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s|$)")
 
 
@@ -84,110 +83,68 @@ class Access(BaseMiddleware):
 
 
 class Throttle(BaseMiddleware):
-    """Counts per person, in memory; a restart resets the counts."""
+    """Counts per person and minute, in memory; a restart resets the counts."""
 
     def __init__(self, services: Services, *, bursts: Sequence[str] = BURSTS) -> None:
         """Messages with one of the fields in `bursts` have the larger limit."""
         self._services = services
         self._bursts = bursts
-        self._recent: dict[tuple[int, bool], deque[float]] = {}
-        self._warned: set[tuple[int, bool]] = set()
+        self._minute_ends = 0.0
+        self._sent = Counter[tuple[int, bool]]()
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
             return None
-        in_burst = isinstance(event, Message) and any(getattr(event, name) for name in self._bursts)
+        if (now := time.monotonic()) >= self._minute_ends:
+            self._minute_ends, self._sent = now + 60, Counter()
+        in_burst, is_press = any(getattr(event, name, None) for name in self._bursts), isinstance(event, CallbackQuery)
         of_person = (event.from_user.id, in_burst)
-        limit = self._services.settings.telegram.messages_per_minute * (BURST_FACTOR if in_burst else 1)
-        self._forget_before(time.monotonic() - WINDOW_S)
-        times = self._recent.setdefault(of_person, deque())
-        if len(times) < limit:
-            times.append(time.monotonic())
+        self._sent[of_person] += 1
+        allowed = self._services.settings.telegram.messages_per_minute * (BURST_FACTOR if in_burst else 1)
+        beyond = self._sent[of_person] - allowed
+        if beyond <= 0:
             return await handler(event, data)
-        if of_person not in self._warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
-            self._warned.add(of_person)
-            key = "too-often-pressed" if isinstance(event, CallbackQuery) else "too-often"
+        if beyond == 1 or is_press:  # an unanswered button keeps spinning
+            key = "too-often-pressed" if is_press else "too-often"
             await answer_event(event, words_for(event, self._services), key, in_reply=True)
         return None
-
-    def _forget_before(self, horizon: float) -> None:
-        for of_person, times in list(self._recent.items()):
-            while times and times[0] <= horizon:
-                times.popleft()
-                self._warned.discard(of_person)
-            if not times:
-                del self._recent[of_person]
-
-
-@dataclass(kw_only=True, eq=False)
-class _Held:
-    """The waiting files of an album in which no file has addressed the bot so far."""
-
-    until: float = 0.0  # by the event loop's clock
-    files: int = 0
-    addressed: asyncio.Event = field(default_factory=asyncio.Event)
-    one_by_one: asyncio.Lock = field(default_factory=asyncio.Lock)
-    handled: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class OnlyAddressed(BaseMiddleware):
     """Drops messages that do not address the bot. One file of an album carries the caption, which addresses the bot for
-    all of them: later files pass as well, and earlier ones wait for it."""
+    all of them, and it may be the last one: files that come before it wait, and are handled before it. So if the
+    process dies in between, the inbox replays it, too, and through it the others are addressed again."""
 
     def __init__(self) -> None:
         self._albums = deque[str](maxlen=ALBUMS)
-        self._held: dict[str, _Held] = {}
+        self._order = WeakValueDictionary[str, asyncio.Lock]()  # in which the files of an album came
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         if not isinstance(event, Message) or event.from_user is None or event.from_user.is_bot:
             return None
         if event.chat.type == ChatType.PRIVATE:
             return await handler(event, data)
-        bot: Bot = data["bot"]
-        me, album = await bot.me(), event.media_group_id
-        if is_addressed(event, me):
-            if album:
-                self._albums.append(album)
-            if album and (held := self._held.get(album)):
-                # The files that came before are handled first: if the process dies in between, the inbox replays this
-                # one, too, and through it the others are addressed again.
-                held.addressed.set()
-                await held.handled.wait()
-            return await handler(without_mention(event, me), data)
-        if album in self._albums:
-            return await handler(event, data)
-        return await self._hold(album, handler, event, data) if album else None
-
-    async def _hold(self, album: str, handler: Handler, event: Message, data: dict[str, Any]) -> Any:
-        """Handle the file once another file of its album has addressed the bot; drop it when none does in time."""
-        held = self._held.setdefault(album, _Held())
-        held.files += 1
-        ticket = data.get(TICKET)
-        if isinstance(ticket, Ticket):
+        me, album = await data["bot"].me(), event.media_group_id
+        is_for_us = is_addressed(event, me)
+        event = without_mention(event, me)
+        if album is None:
+            return await handler(event, data) if is_for_us else None
+        if is_for_us:
+            self._albums.append(album)
+        if ticket := data.get(TICKET):
             ticket.release()  # otherwise the next file, and what others write meanwhile, would wait for this one
-        clock = asyncio.get_running_loop().time
-        held.until = clock() + ALBUM_S  # extends the wait of the earlier files, too
-        try:
-            while not held.addressed.is_set() and (left := held.until - clock()) > 0:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(held.addressed.wait(), left)
-            if held.addressed.is_set():
-                async with held.one_by_one:  # in the order in which they came
-                    return await handler(event, data)
-        finally:
-            held.files -= 1
-            if not held.files:
-                held.handled.set()
-                del self._held[album]
-        return None
+        async with self._order.setdefault(album, asyncio.Lock()):
+            if album not in self._albums:
+                await asyncio.sleep(ALBUM_S)
+            return await handler(event, data) if album in self._albums else None
 
 
 def is_addressed(message: Message, me: User) -> bool:
     """Whether a group's message is meant for `me`, or tells that somebody has left, or of a topic's other name."""
     text = message.text or message.caption or ""
     if command := _COMMAND.match(message.text or "") if message.forward_origin is None else None:
-        name, bot = command["name"], command["bot"]
-        return _is_name_of(bot, me) if bot else name in COMMANDS
+        bot = command["bot"]
+        return bot.lower() == (me.username or "").lower() if bot else command["name"] in COMMANDS
     if message.left_chat_member or message.forum_topic_edited:
         return True
     replied = message.reply_to_message
@@ -197,38 +154,30 @@ def is_addressed(message: Message, me: User) -> bool:
 
 
 def without_mention(message: Message, me: User) -> Message:
-    """The message without its mentions of the bot; the offsets of its other entities are adjusted."""
+    """The message without its mentions of the bot and a space after each. The offsets of its other entities, which are
+    in UTF-16 units, are adjusted."""
     text, entities = message.text or message.caption, message.entities or message.caption_entities or []
     if not text or not (mentions := [entity for entity in entities if _mentions(text, entity, me)]):
         return message
+    units, space = text.encode("utf-16-le"), " ".encode("utf-16-le")
+    entities = [entity for entity in entities if entity not in mentions]
     for mention in reversed(mentions):
-        text, entities = _taken_out(text, entities, mention)
+        start, end = mention.offset, mention.offset + mention.length
+        end += units[end * 2 : end * 2 + 2] == space
+        units = units[: start * 2] + units[end * 2 :]
+        entities = [
+            each.model_copy(update={"offset": each.offset - (end - start)}) if each.offset >= end else each
+            for each in entities
+        ]
     fields = ("text", "entities") if message.text else ("caption", "caption_entities")
-    return message.model_copy(update=dict(zip(fields, (text, entities), strict=True)))
-
-
-def _taken_out(text: str, entities: list[MessageEntity], mention: MessageEntity) -> tuple[str, list[MessageEntity]]:
-    """Text and entities without `mention` and the space after it. Offsets and lengths are in UTF-16 units."""
-    units = text.encode("utf-16-le")
-    start, end = mention.offset, mention.offset + mention.length
-    end += units[end * 2 : end * 2 + 2] == " ".encode("utf-16-le")
-    kept = (units[: start * 2] + units[end * 2 :]).decode("utf-16-le")
-    moved = [
-        entity.model_copy(update={"offset": entity.offset - (end - start)}) if entity.offset >= end else entity
-        for entity in entities
-        if entity is not mention
-    ]
-    return kept, moved
+    said = zip(fields, (units.decode("utf-16-le"), entities), strict=True)
+    return message.model_copy(update=dict(said))
 
 
 def _mentions(text: str, entity: MessageEntity, me: User) -> bool:
     if entity.type == MessageEntityType.TEXT_MENTION:
         return entity.user is not None and entity.user.id == me.id
-    return entity.type == MessageEntityType.MENTION and _is_name_of(entity.extract_from(text).lstrip("@"), me)
-
-
-def _is_name_of(name: str, me: User) -> bool:
-    return name.lower() == (me.username or "").lower()
+    return entity.type == MessageEntityType.MENTION and entity.extract_from(text).lower() == f"@{me.username}".lower()
 
 
 class ReadState(BaseMiddleware):

@@ -8,7 +8,6 @@ and the bot's own description in both languages. Bodies are never logged.
 import asyncio
 import random
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from aiogram.methods.base import TelegramType
 from aiogram.types import BotCommand
 from aiohttp import ClientConnectorError, ClientError, ClientResponseError
 
+from bot.measures import Measures
 from bot.texts import LANGUAGES, Texts
 from ingestion.errors import FailureCode, ServiceError, SourceError
 
@@ -52,53 +52,39 @@ class RetryRequests(BaseRequestMiddleware):
     """Retries a request when that cannot do it twice: after 429 any, since Telegram has done nothing; after a lost
     connection or a server error idempotent ones, or where no connection was ever made."""
 
-    def __init__(self, *, tries: int = TRIES, first_pause_s: float = FIRST_PAUSE_S) -> None:
-        self._tries = tries
+    def __init__(self, measures: Measures, *, first_pause_s: float = FIRST_PAUSE_S) -> None:
+        self._measures = measures
         self._first_pause_s = first_pause_s
 
     async def __call__(
         self, make_request: NextRequestMiddlewareType[TelegramType], bot: Bot, method: TelegramMethod[TelegramType]
     ) -> Response[TelegramType]:
         """Raises the error of the last attempt."""
-        for number in range(1, self._tries):
+        name, number = method.__api_method__, 0
+        while True:
+            number += 1
             try:
                 return await make_request(bot, method)
-            except (TelegramRetryAfter, TelegramNetworkError, TelegramServerError) as error:
-                wait_s = self._pause_before_next(error, method.__api_method__, number)
+            except TelegramAPIError as error:
+                self._measures.bot_api_failed(name, type(error).__name__)
+                wait_s = self._pause_before_next(error, name, number)
                 if wait_s is None:
                     raise
-                log.info("telegram.retry", method=method.__api_method__, error=type(error).__name__, wait_s=wait_s)
-                await asyncio.sleep(wait_s)
-        return await make_request(bot, method)
+                log.info("telegram.retry", method=name, error=type(error).__name__, wait_s=wait_s)
+            await asyncio.sleep(wait_s)
 
-    def _pause_before_next(self, error: Exception, name: str, number: int) -> float | None:
+    def _pause_before_next(self, error: TelegramAPIError, name: str, number: int) -> float | None:
         """Seconds to wait, or None when the request must not be retried."""
-        if name in _FLEETING:
+        if name in _FLEETING or number == TRIES:
             return None
         if isinstance(error, TelegramRetryAfter):
             return error.retry_after if error.retry_after <= LONGEST_WAIT_S else None
         was_never_sent = isinstance(error.__cause__, ClientConnectorError)
-        if not (was_never_sent or name.startswith(_IDEMPOTENT_PREFIXES)):
+        is_passing = isinstance(error, TelegramNetworkError | TelegramServerError)
+        if not (is_passing and (was_never_sent or name.startswith(_IDEMPOTENT_PREFIXES))):
             return None
         spread = random.uniform(0.75, 1.25)  # noqa: S311 - keeps processes apart, no secret
         return float(self._first_pause_s * 2 ** (number - 1) * spread)
-
-
-class CountFailures(BaseRequestMiddleware):
-    """Reports each failed request to `heard`: the method's name and the error's name."""
-
-    def __init__(self, heard: Callable[[str, str], None]) -> None:
-        self._heard = heard
-
-    async def __call__(
-        self, make_request: NextRequestMiddlewareType[TelegramType], bot: Bot, method: TelegramMethod[TelegramType]
-    ) -> Response[TelegramType]:
-        """Raises what the request raised."""
-        try:
-            return await make_request(bot, method)
-        except TelegramAPIError as error:
-            self._heard(method.__api_method__, type(error).__name__)
-            raise
 
 
 class BotFiles:

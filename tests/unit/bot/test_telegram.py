@@ -7,6 +7,7 @@ import pytest
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import TelegramNetworkError, TelegramRetryAfter
 
+from bot.measures import Measures
 from bot.telegram import COMMANDS, BotFiles, RetryRequests, announce_commands
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from tests.fakes.bot import texts
@@ -16,7 +17,7 @@ from tests.fakes.telegram import RecordedBot
 @pytest.fixture
 def patient() -> RecordedBot:
     recorded = RecordedBot()
-    recorded.session.middleware(RetryRequests(tries=3, first_pause_s=0))
+    recorded.session.middleware(RetryRequests(Measures(), first_pause_s=0))
     return recorded
 
 
@@ -62,7 +63,7 @@ async def test_what_does_no_harm_twice_is_repeated(patient: RecordedBot) -> None
 
 
 async def test_there_is_an_end_to_repeating(patient: RecordedBot) -> None:
-    patient.session.break_connection("getMe", times=3)
+    patient.session.break_connection("getMe", times=4)
     with pytest.raises(TelegramNetworkError):
         await patient.bot.get_me()
 
