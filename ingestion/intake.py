@@ -10,12 +10,10 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from markdown_it import MarkdownIt
-
 from domain.documents import Lane, SourceType
 from ingestion.fetch.urls import is_video_host, normalise_url
-from ingestion.parsers.markdown import render_inline
-from ingestion.records import Source
+from ingestion.parsers.markdown import parse_markdown
+from ingestion.records import BlockKind, Source
 
 TITLE_CHARACTERS = 60
 FEW_WORDS = 4
@@ -108,10 +106,8 @@ def note_title(text: str) -> str:
     """The first line that has words, cut at a word boundary, without its full stop: sentences go on behind a title. Of
     a Markdown heading its words."""
     line = next((line for line in text.splitlines() if _WORD.search(line)), text)
-    opening, *rest = MarkdownIt("commonmark").parse(line) or (None,)
-    if opening and opening.type == "heading_open":
-        line = render_inline(rest[0].children or ())
-    line = one_line(line)
+    heading = next((block for block in parse_markdown(line, name="").blocks if block.kind is BlockKind.HEADING), None)
+    line = one_line(heading.text if heading else line)
     if len(line) <= TITLE_CHARACTERS:
         return line if line.endswith("..") else line.removesuffix(".") or line
     head = line[:TITLE_CHARACTERS]

@@ -1,11 +1,10 @@
 """Reads Markdown: headings with their paths, code kept whole, tables, lists; inline markup as plain text.
 
-In: a Markdown file. Out: a `Document`. markdown-it gives the block structure, in portions that begin with a heading or
-a paragraph, since it takes about fifty times a text's size in memory. Of the front matter `key: value` lines are read,
+In: a Markdown file. Out: a `Document`. markdown-it makes HTML for `markup`, in portions that begin with a heading or a
+paragraph, since it takes about fifty times a text's size in memory. Of the front matter `key: value` lines are read,
 other YAML is ignored.
 """
 
-import html
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,16 +13,17 @@ from itertools import chain
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from markdown_it.utils import EnvType
+from markdown_it.utils import EnvType, OptionsDict
 
 from ingestion.parsers.encodings import text_lines
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.outline import INDENT, Outline, render_table
-from ingestion.records import BlockKind, Document
+from ingestion.parsers.markup import add_markup
+from ingestion.parsers.outline import Outline
+from ingestion.records import Document
 
-TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^>]*>|<![^>]*>", re.DOTALL)
-UNREAD_ELEMENT = re.compile(r"<(script|style)\b.*?(</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 LINE_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 WORTHWHILE_ADDRESS = ("http://", "https://", "mailto:", "tel:")
 
@@ -42,48 +42,35 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 FRONT_MATTER_CHARS = 64 * 1024  # longer front matter is not recognised
 FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
-PORTION_CHARS = 100_000
-LONGEST_PORTION_CHARS = 250_000  # a longer one ends after any line: nobody wrote it as one list or paragraph
+PORTION_CHARS = 50_000
+LONGEST_PORTION_CHARS = 100_000  # a longer one ends after any line: nobody wrote it as one list or paragraph
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _OPENING = re.compile(r"[\s>]*(```+|~~~+|<!--)")  # of code or a comment
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$")
 _DEFINITION = re.compile(r"[\s>*+\-\d.)]*\[[^\]]+\]:")  # of a link: `[name]: https://…`
 
 
-def render_inline(tokens: Sequence[Token]) -> str:
-    """A link becomes its text, followed by an external address in brackets; an image becomes its description."""
-    parts: list[str] = []
-    links: list[tuple[str, int]] = []  # address, and the index of the first part of its text
-    for token in tokens:
-        if token.type == "link_open":
-            links.append((str(token.attrs.get("href", "")), len(parts)))
-        elif token.type == "link_close":
-            address, first = links.pop()
-            shown = address.removeprefix("mailto:").removeprefix("tel:")
-            if address.startswith(WORTHWHILE_ADDRESS) and shown not in "".join(parts[first:]):
-                parts.append(f" ({shown})")
-        elif token.type in RENDERERS:
-            parts.append(RENDERERS[token.type](token))
-    return "".join(parts)
+class _Renderer(RendererHTML):
+    """HTML for `markup`: code with its marks, of links the external addresses in brackets, of images the descriptions,
+    of tags inside a line none but breaks."""
 
+    def code_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return escapeHtml(f"`{tokens[idx].content}`")
 
-def strip_tags(text: str) -> str:
-    """The text of a piece of HTML, without scripts, styles and comments."""
-    text = LINE_BREAK_TAG.sub("\n", UNREAD_ELEMENT.sub(" ", text))
-    lines = (line.strip() for line in html.unescape(TAG.sub("", text)).split("\n"))
-    return "\n".join(filter(None, lines))
+    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        opened = next(place for place in range(idx, -1, -1) if tokens[place].type == "link_open")
+        address = str(tokens[opened].attrs.get("href", ""))
+        shown = address.removeprefix("mailto:").removeprefix("tel:")
+        is_new = address.startswith(WORTHWHILE_ADDRESS) and shown not in self.renderInlineAsText(
+            tokens[opened:idx], options, env
+        )
+        return escapeHtml(f" ({shown})") if is_new else ""
 
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
 
-RENDERERS: Mapping[str, Callable[[Token], str]] = {
-    "text": lambda token: token.content,
-    "text_special": lambda token: token.content,
-    "code_inline": lambda token: f"`{token.content}`",
-    "softbreak": lambda _: " ",
-    "hardbreak": lambda _: "\n",
-    "image": lambda token: render_inline(token.children or []),
-    "html_inline": lambda token: "\n" * bool(LINE_BREAK_TAG.fullmatch(token.content)),
-}
-"""Other tokens (such as those of emphasis) have no text of their own."""
+    def html_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return "<br>" if LINE_BREAK_TAG.fullmatch(tokens[idx].content) else ""
 
 
 def unwrap_template_marks(text: str) -> str:
@@ -118,19 +105,19 @@ def parse_markdown(text: str, *, name: str) -> Document:
 
 def _read(lines: Callable[[], Iterable[str]], *, name: str) -> Document:
     """`lines` returns the text from its beginning at each call."""
-    parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"]).disable("inline")
+    parser = MarkdownIt("commonmark", {"maxNesting": 20}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
     env: EnvType = {}
     parser.parse("\n".join(filter(_DEFINITION.match, lines())), env)  # links may be defined anywhere
     stated, body = _split(lines())
-    reader = _Reader(parser, env)
+    outline = Outline()
     for portion in _portions(map(unwrap_template_marks, body)):
-        reader.read(parser.parse(portion, env))
+        add_markup(outline, parser.render(portion, env))
         env.pop("duplicate_refs", None)  # unused
     try:
         day = datetime.fromisoformat(stated.get("date", ""))
     except ValueError:
         day = None
-    return reader.outline.document(
+    return outline.document(
         name,
         stated.get("title"),
         author=stated.get("author") or None,
@@ -174,77 +161,3 @@ def _portions(lines: Iterable[str]) -> Iterator[str]:
         held.append(line)
         chars += len(line)
     yield "".join(held)
-
-
-class _Reader:
-    """Walks the tokens once; the rows of a table are collected until it closes."""
-
-    def __init__(self, parser: MarkdownIt, env: EnvType) -> None:
-        self.outline = Outline()
-        self._parser = parser
-        self._env = env
-        self._numbers: list[int | None] = []  # of the next items of the open lists, outermost first; None: a bullet
-        self._bullet = ""  # of the item that has begun
-        self._rows: list[list[str]] = []
-        self._steps: Mapping[str, Callable[[Token], None]] = {
-            "fence": self._read_code,
-            "code_block": self._read_code,
-            "html_block": lambda token: self._add(strip_tags(token.content)),
-            "bullet_list_open": lambda _: self._numbers.append(None),
-            "ordered_list_open": lambda token: self._numbers.append(int(token.attrs.get("start", 1))),
-            "bullet_list_close": self._close_list,
-            "ordered_list_close": self._close_list,
-            "list_item_open": self._open_item,
-            "table_open": lambda _: self.outline.flush(),
-            "tr_open": lambda _: self._rows.append([]),
-            "table_close": self._close_table,
-        }
-
-    def read(self, tokens: Iterable[Token]) -> None:
-        """Read all tokens; those without a step (such as paragraph brackets, quotes, rules) carry no text."""
-        opened = ""  # the tag of the block that was opened last
-        for token in tokens:
-            if token.type == "inline":
-                self._read_inline(token, opened)
-            elif token.type in self._steps:
-                self._steps[token.type](token)
-            opened = token.tag
-
-    def _read_inline(self, token: Token, within: str) -> None:
-        inside: list[Token] = []
-        self._parser.inline.parse(token.content, self._parser, self._env, inside)
-        text = render_inline(inside)
-        if within in ("td", "th"):
-            self._rows[-1].append(text)
-        elif within.startswith("h") and not self._numbers:
-            self.outline.add_heading(text, int(within[1:]))
-        else:
-            self._add(text)
-
-    def _add(self, text: str) -> None:
-        """A paragraph, or the next lines of a list item."""
-        if not self._numbers:
-            self.outline.add(BlockKind.PARAGRAPH, text)
-        elif text.strip():
-            lead = INDENT * (len(self._numbers) - 1)
-            bullet, self._bullet = self._bullet or "  ", ""
-            self.outline.add_line(BlockKind.LIST, lead + bullet + text.replace("\n", f"\n{lead}{' ' * len(bullet)}"))
-
-    def _read_code(self, token: Token) -> None:
-        self.outline.add(BlockKind.CODE, token.content)
-
-    def _open_item(self, _: Token) -> None:
-        number = self._numbers[-1]
-        self._bullet = "- "
-        if number is not None:
-            self._bullet = f"{number}. "
-            self._numbers[-1] = number + 1
-
-    def _close_list(self, _: Token) -> None:
-        self._numbers.pop()
-        if not self._numbers:
-            self.outline.flush()
-
-    def _close_table(self, _: Token) -> None:
-        self.outline.add(BlockKind.TABLE, render_table(self._rows))
-        self._rows.clear()

@@ -154,8 +154,8 @@ class _Reader:
 
     def _read_table(self, element: Element) -> None:
         rows = [list(row.iterchildren("td", "th")) for row in element.iter("tr")]
-        is_data = len(rows) >= FEWEST_TABLE_CELLS and max(map(len, rows)) >= FEWEST_TABLE_CELLS
-        if self._depth or not is_data or element.find(".//table") is not None:
+        is_wide = len(rows) >= FEWEST_TABLE_CELLS and max(map(len, rows)) >= FEWEST_TABLE_CELLS
+        if not (is_wide or element.find(".//th") is not None) or element.find(".//table") is not None:
             self._read_layout(element)
             return
         self.close()
