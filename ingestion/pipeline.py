@@ -52,7 +52,6 @@ _UNREADABLE = REFUSALS | {FailureCode.FILE_NEEDS_RECOGNITION}
 _WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN})
 _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 
-MOST_HELD = 1000  # chunks of documents of many that wait in memory for the others of their claim
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
@@ -83,17 +82,13 @@ class IngestionPipeline:
             async with self.cutter.shared(folder) as parser:
                 notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
                 files = [(each, file) for each, file in fetched if each.id in going_on]
-                read = await self._read_all([*notes, *files], parser)
-            cut = [done for done in read.values() if isinstance(done, CutDocument)]
-            whole = await self._indexer.index_together([each for each in cut if each.is_small])
+                done = {each.id: await self._read_small(each, file, parser) for each, file in (*notes, *files)}
+            whole = await self._indexer.index_together([cut for cut in done.values() if isinstance(cut, CutDocument)])
             ended |= await self.queue.publish_together(whole)
-            for each in cut:
-                if not each.is_small and (is_new := await self._store_large(each)) is not None:
-                    ended[each.document.id] = is_new
+        ended |= {document: is_new for document, is_new in done.items() if isinstance(is_new, bool)}
         for is_ready in ended.values():
             self.meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
-        refused = {document: done for document, done in read.items() if isinstance(done, Failure)}
-        return dict.fromkeys(ended) | refused
+        return dict.fromkeys(ended) | {document: each for document, each in done.items() if isinstance(each, Failure)}
 
     async def run(self, document: ClaimedDocument) -> None:
         """See `ingestion.worker.Pipeline`."""
@@ -113,7 +108,7 @@ class IngestionPipeline:
             await progress.close()
 
     async def _store_large(self, cut: CutDocument) -> bool | None:
-        """Of a small file with many passages; None: it is to be run alone, which tells why."""
+        """None where it meets trouble: run alone it tells why."""
         progress = Progress(self.queue, cut.document, meter=self.meter)
         try:
             return await self._store(cut, progress)
@@ -198,23 +193,11 @@ class IngestionPipeline:
         fetched = await asyncio.gather(*map(fetch, files))
         return [(each, file) for each, file in zip(files, fetched, strict=True) if file is not None]
 
-    async def _read_all(
-        self, documents: Sequence[tuple[ClaimedDocument, FetchedFile | None]], parser: FileParser
-    ) -> Mapping[DocumentId, CutDocument | Failure | None]:
-        """None for each that is not so simple."""
-        read: dict[DocumentId, CutDocument | Failure | None] = {}
-        room = MOST_HELD
-        for document, file in documents:
-            done = await self._read_small(document, file, parser)
-            if isinstance(done, CutDocument) and not done.is_small:
-                room -= len(done.passages.chunks)
-                done = done if room >= 0 else None
-            read[document.id] = done
-        return read
-
     async def _read_small(
         self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser
-    ) -> CutDocument | Failure | None:
+    ) -> CutDocument | bool | Failure | None:
+        """A document of one batch, cut; of one with more passages, which is stored at once, whether it is new; None:
+        it is to be run alone."""
         try:
             if file is None:
                 parsed: Document | None = read_note(document.source)
@@ -230,7 +213,8 @@ class IngestionPipeline:
             return error.failure if error.code in _UNREADABLE and not is_kept else None
         except ServiceError:
             return None
-        return CutDocument(document=document, parsed=parsed, passages=passages) if passages.chunks else None
+        cut = CutDocument(document=document, parsed=parsed, passages=passages) if passages.chunks else None
+        return await self._store_large(cut) if cut and not cut.is_small else cut
 
     def _no_progress(self, document: ClaimedDocument) -> Progress:
         """Nothing here takes long enough to be told."""

@@ -272,11 +272,10 @@ class Worker:
             return delay_s
 
     async def _try(self, document: ClaimedDocument) -> float | None:
-        if document.attempt > self.attempts:
-            # Every attempt ended with the death of its worker: this document may be what kills workers.
-            await self._fail(document, Failure(code=FailureCode.INTERNAL.value, detail="no attempt came to an end"))
-            return None
         try:
+            if document.attempt > self.attempts:
+                # Every attempt ended with the death of its worker: this document may be what kills workers.
+                raise SourceError(FailureCode.INTERNAL, detail="no attempt came to an end")
             await self._run_pipeline(document)
         except SourceError as error:
             await self._fail(document, error.failure)

@@ -40,7 +40,6 @@ async def test_notes_and_files_are_published_in_one_call(tmp_path: Path) -> None
     [
         file("БОМБА", document="odd"),  # damaged
         file("скан", document="odd"),  # others have to be asked than the parser
-        file(4 * LONG_TEXT, document="odd"),  # more passages than are held while the others are read
         file("", document="odd"),  # without a word
         claimed(note(" "), document="odd"),
         replace(file(WORDS, document="odd"), attempt=2),  # it may be what killed the last worker
@@ -62,7 +61,7 @@ async def test_a_small_file_with_many_passages_is_stored_by_itself_and_read_once
 
 async def test_one_with_many_passages_that_meets_trouble_is_left_and_takes_no_other_with_it(tmp_path: Path) -> None:
     embedder = FakeEmbedder()
-    embedder.after_windows = 1
+    embedder.trouble.append(ServiceError(FailureCode.SERVICE_AWAY, service="jina"))
     pair = [file(LONG_TEXT, document="long"), file(WORDS, document="plain")]
     outcomes = await make_pipeline(FakeQueue(), tmp_path, embedder=embedder, fetcher=FileFetcher()).run_together(pair)
     assert outcomes == {"plain": None}
