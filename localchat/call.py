@@ -1,21 +1,22 @@
 """The argument of every Bot API method: all parameters that Baza's methods have, typed and checked.
 
-In: the request (a query string, JSON, a form or multipart, as the live service accepts them). Out: a `Call` with its
-chat, its text with entities, its keyboard; a value against Telegram's rules is `Refused`. It sends and stores nothing.
+In: a request (its address, a query string, JSON, a form or multipart, as the live service accepts them). Out: a `Call`
+with its chat, its text with entities, its keyboard; a value against Telegram's rules is `Refused`. What people do on
+the page comes in the same way (`people.Act`). It sends and stores nothing.
 """
 
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 from aiohttp import web
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from localchat.checks import MOST_NUMBER, bad, canonical, check_length
+from localchat.checks import bad, check_length
 from localchat.exchange import Exchange
 from localchat.markup import parse_html
-from localchat.records import ROOM_BY_ID, FormattedText, Room
+from localchat.records import ROOMS, FormattedText, Json, Room
 from localchat.text import tidy
 
 CALLBACK_DATA_BYTES = 64
@@ -23,6 +24,7 @@ INLINE_BUTTONS = 100
 REPLY_BUTTONS = 300
 COMMANDS = 100
 COMMAND_DESCRIPTION_UNITS = 256
+MOST_NUMBER = 2**53  # what a database and a JavaScript client can hold; Telegram's ids have 52 bits at most
 _COMMAND = re.compile(r"[a-z0-9_]{1,32}")
 
 Number = Annotated[int, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
@@ -42,6 +44,10 @@ class Given(BaseModel):
     """What was sent, with fields that the local chat only passes on."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
+
+    def to_json(self) -> Json:
+        """As it was sent."""
+        return self.model_dump(exclude_unset=True, exclude_none=True)
 
 
 class Button(Given):
@@ -78,21 +84,6 @@ class Markup(Given):
                 raise bad("reply markup is too long")
         return self
 
-    @property
-    def inline(self) -> str | None:
-        """The inline keyboard as canonical JSON, None when it has no buttons."""
-        rows = [row for row in self.inline_keyboard or () if row]
-        return canonical({"inline_keyboard": [[_as_given(button) for button in row] for row in rows]}) if rows else None
-
-    @property
-    def reply_keyboard(self) -> Mapping[str, object] | None:
-        """The reply keyboard that stands from now on."""
-        return None if self.remove_keyboard else _as_given(self)
-
-
-def _as_given(value: Given) -> dict[str, Any]:
-    return value.model_dump(exclude_unset=True, exclude_none=True)
-
 
 class Reply(BaseModel):
     """The message to reply to."""
@@ -117,13 +108,18 @@ class Command(BaseModel):
         return self
 
 
-class Call(BaseModel):
-    """One call of a method. What was not given is 0, empty or None."""
+class Parameters(BaseModel):
+    """What every request has."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
 
     exchange: Exchange
     uploads: Mapping[str, web.FileField] = {}  # by the name of their form field
+
+
+class Call(Parameters):
+    """One call of a method. What was not given is 0, empty or None."""
+
     chat_id: Number = 0
     from_chat_id: Number = 0
     message_id: Number = 0
@@ -155,9 +151,9 @@ class Call(BaseModel):
     @property
     def room(self) -> Room:
         """The chat of the call. Raises Refused for an unknown one."""
-        if self.chat_id not in ROOM_BY_ID:
+        if self.chat_id not in ROOMS:
             raise bad("chat not found")
-        return ROOM_BY_ID[self.chat_id]
+        return ROOMS[self.chat_id]
 
     def formatted(self, source: str) -> FormattedText:
         """The text or caption in its final form, by the parse mode. Raises Refused."""
@@ -178,36 +174,29 @@ class Call(BaseModel):
         return None
 
     @property
-    def inline_markup(self) -> str | None:
-        """The inline keyboard of an edit; no other kind is allowed there."""
-        if self.reply_markup and self.reply_markup.inline_keyboard is None:
-            raise bad("inline keyboard expected")
-        return self.reply_markup.inline if self.reply_markup else None
-
-    @property
-    def preview(self) -> str | None:
-        """The link_preview_options as canonical JSON."""
-        return canonical(self.link_preview_options) if self.link_preview_options else None
-
-    def upload(self, name: str, given: str) -> web.FileField | None:
-        """The file of a parameter: uploaded in its own field, or referenced with attach://."""
-        return self.uploads.get(name) or self.uploads.get(given.removeprefix("attach://"))
+    def inline_markup(self) -> Json | None:
+        """The inline keyboard of a message; None when it has no buttons."""
+        rows = [row for row in self.reply_markup.inline_keyboard or () if row] if self.reply_markup else []
+        return {"inline_keyboard": [[button.to_json() for button in row] for row in rows]} if rows else None
 
 
 Method = Callable[[Call], Awaitable[object]]
+Kind = TypeVar("Kind", bound=Parameters)
+EXCHANGE = web.AppKey("exchange", Exchange)
 
 
-async def read_call(request: web.Request, exchange: Exchange) -> Call:
-    """All parameters of the request; the body overrides the query string."""
+async def read_request(request: web.Request, kind: type[Kind]) -> Kind:
+    """All parameters of the request; the body overrides the query string, the address both. Raises Refused."""
     values: dict[str, object] = dict(request.query)
     try:
         if request.content_type == "application/json":
             values |= json.loads(await request.text() or "{}")
         elif request.can_read_body:
             values |= await request.post()
+        values |= request.match_info
         uploads = {name: value for name, value in values.items() if isinstance(value, web.FileField)}
-        given = {name: value for name, value in values.items() if value is not None and name not in uploads}
-        return Call.model_validate({**given, "uploads": uploads, "exchange": exchange})
+        sent = {name: value for name, value in values.items() if value is not None and name not in uploads}
+        return kind.model_validate({**sent, "uploads": uploads, "exchange": request.app[EXCHANGE]})
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
         raise bad(f"invalid parameter {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None

@@ -9,10 +9,9 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
-from localchat.records import ACCOUNTS, BOT_ID, ROOM_BY_ID, Json, Message, Query, account_json, message_json, room_json
+from localchat.records import ACCOUNTS, BOT_ID, Json, Room, given
 from localchat.store import Files, Messages, Updates, Values
 
 QUEUE_EVENTS = 10_000  # a page that is this far behind is disconnected; when it reconnects it reads the history
@@ -55,6 +54,8 @@ class Hub:
 
 # Kinds of updates that a bot gets only if it names them in allowed_updates (core.telegram.org/bots/api#getupdates)
 _UNASKED = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
+# Telegram documents no number; in practice bots see the refusal after some ten seconds to minutes.
+PRESS_LIVES_S = 60
 
 
 class Exchange:
@@ -67,32 +68,40 @@ class Exchange:
         self.files = Files(connection, folder / "files")
         self.hub = Hub()
         self.clock = clock
+        self._last_id = self.messages.last_id()
         self._stoppable: dict[int, int] = {}  # chat -> the draft that its person may stop
+        self._pressed: dict[str, tuple[float, Json]] = {}  # query id -> when and what; not answered yet
 
-    def now(self) -> int:
-        return int(self.clock())
+    def view(self, message: Json) -> Json:
+        """The message as both sides see it: with the one that it answers, but not what that one answers."""
+        reply = message.get("reply_to_message")
+        if reply is None:
+            return message
+        found = self.messages.find(message["chat"]["id"], reply["message_id"])
+        replied = {name: value for name, value in found.items() if name != "reply_to_message"} if found else None
+        return given(**{**message, "reply_to_message": replied})
 
-    def view(self, message: Message) -> Json:
-        """The message as both sides see it."""
-        replied = self.messages.find(message.chat_id, message.reply_to) if message.reply_to else None
-        return message_json(message, replied=replied, language=self.language(message.sender_id))
+    def user(self, user_id: int) -> Json:
+        """A User, with the language of a person."""
+        user = ACCOUNTS[user_id]
+        return user if user["is_bot"] else {**user, "language_code": self.language(user_id)}
 
     def language(self, user_id: int) -> str:
         return str(self.values.get(f"language of {user_id}") or "ru")
 
-    def post(self, message: Message) -> Json:
-        """Store a new message (its id is assigned here), show it, and send the bot an update if a person wrote it."""
-        # Ids start from the clock, not from 1: the bot's database may outlive this folder and remembers the old ids.
-        # They start from milliseconds, faster than anybody writes, so a new folder's ids follow those of the old one.
-        first = int(self.clock() * 1000)
-        message = replace(message, message_id=self.messages.next_id(message.chat_id, first=first))
-        self.messages.save(message)
-        return self._spread(message, event="message", update="message")
+    def post(self, room: Room, sender_id: int, **fields: object) -> Json:
+        """Store a new message, show it, and send the bot an update if a person wrote it."""
+        # Ids follow the clock: the bot's database may outlive this folder and remembers the old ids. In milliseconds
+        # they grow faster than anybody writes, so none is used twice, not even after a deletion.
+        self._last_id = max(self._last_id + 1, int(self.clock() * 1000))
+        base = given(message_id=self._last_id, date=int(self.clock()), chat=room.to_json(), **fields)
+        return self._spread({**base, "from": self.user(sender_id)}, event="message", update="message")
 
-    def revise(self, message: Message) -> Json:
-        """Store a changed message under its id, show it, and send the bot an update if it is a person's."""
-        self.messages.save(message)
-        return self._spread(message, event="edit", update="edited_message")
+    def revise(self, message: Json, *, marked: bool = True) -> Json:
+        """Store a changed message under its id, `marked` as edited, show it, and send the bot an update if it is a
+        person's."""
+        changed = {**message, "edit_date": int(self.clock())} if marked else message
+        return self._spread(changed, event="edit", update="edited_message")
 
     def remove(self, chat_id: int, message_id: int) -> bool:
         """Delete a message; False when there is no such message."""
@@ -101,40 +110,36 @@ class Exchange:
             self.hub.tell_pages({"type": "delete", "chat_id": chat_id, "message_id": message_id})
         return removed
 
-    def press(self, message: Message, user_id: int, data: str) -> str:
+    def press(self, message: Json, user_id: int, data: str) -> str:
         """A person pressed an inline button. Returns the query id under which the bot answers."""
-        query = Query(
-            query_id=str(secrets.randbits(62)),
-            chat_id=message.chat_id,
-            message_id=message.message_id,
-            user_id=user_id,
-            pressed_at=self.clock(),
-        )
-        self.messages.save_query(query)
-        payload: Json = {
-            "id": query.query_id,
-            "from": account_json(ACCOUNTS[user_id], language=self.language(user_id)),
-            "message": self.view(message),
-            "chat_instance": str(abs(message.chat_id)),
-            "data": data,
-        }
-        self.tell_bot("callback_query", payload)
-        return query.query_id
+        query_id, chat_id = str(secrets.randbits(62)), message["chat"]["id"]
+        press = {"chat_id": chat_id, "message_id": message["message_id"], "user_id": user_id, "query_id": query_id}
+        self._pressed[query_id] = (self.clock(), press)
+        payload = {"id": query_id, "from": self.user(user_id), "message": self.view(message), "data": data}
+        self.tell_bot("callback_query", {**payload, "chat_instance": str(abs(chat_id))})
+        return query_id
+
+    def answer(self, query_id: str, *, text: str, alert: bool) -> bool:
+        """Answer a press, once; False when that is too late."""
+        pressed_at, press = self._pressed.pop(query_id, (float("-inf"), {}))
+        if self.clock() - pressed_at > PRESS_LIVES_S:
+            return False
+        self.hub.tell_pages({"type": "answer", **press, "text": text, "alert": alert})
+        return True
 
     def draft(self, chat_id: int, draft_id: int, shown: Json, *, can_stop: bool) -> None:
         """Show a draft; it is not stored."""
         self._stoppable.pop(chat_id, None)
         if can_stop:
             self._stoppable[chat_id] = draft_id
-        ids: Json = {"type": "draft", "chat_id": chat_id, "draft_id": draft_id, "can_stop": can_stop}
-        self.hub.tell_pages({**ids, **shown})
+        self.hub.tell_pages({"type": "draft", "chat_id": chat_id, "draft_id": draft_id, "can_stop": can_stop, **shown})
 
-    def stop_draft(self, chat_id: int, draft_id: int) -> bool:
+    def stop_draft(self, room: Room, draft_id: int) -> bool:
         """A person stops a draft; the bot gets one update about it. False when there is no draft to stop."""
-        if self._stoppable.get(chat_id) != draft_id:
+        if self._stoppable.get(room.chat_id) != draft_id:
             return False
-        del self._stoppable[chat_id]
-        self.tell_bot("stopped_message_generation", {"chat": room_json(ROOM_BY_ID[chat_id]), "draft_id": draft_id})
+        del self._stoppable[room.chat_id]
+        self.tell_bot("stopped_message_generation", {"chat": room.to_json(), "draft_id": draft_id})
         return True
 
     def tell_bot(self, kind: str, payload: Json) -> None:
@@ -153,9 +158,10 @@ class Exchange:
     def keyboard(self, chat_id: int) -> object:
         return self.values.get(f"keyboard of {chat_id}")
 
-    def _spread(self, message: Message, *, event: str, update: str) -> Json:
-        view = self.view(message)
-        self.hub.tell_pages({"type": event, "chat_id": message.chat_id, "message": view})
-        if message.sender_id != BOT_ID and message.chat_id in ROOM_BY_ID:
+    def _spread(self, message: Json, *, event: str, update: str) -> Json:
+        self.messages.save(message)
+        view, chat_id = self.view(message), message["chat"]["id"]
+        self.hub.tell_pages({"type": event, "chat_id": chat_id, "message": view})
+        if message["from"]["id"] != BOT_ID:
             self.tell_bot(update, view)
         return view

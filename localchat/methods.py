@@ -8,26 +8,12 @@ the same process.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 from localchat.call import Call, Method
-from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length, check_text
+from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length
 from localchat.exchange import Exchange
-from localchat.records import (
-    ACCOUNTS,
-    BOT,
-    BOT_ID,
-    Attachment,
-    FileKind,
-    FormattedText,
-    Json,
-    Message,
-    StoredFile,
-    account_json,
-    entity_json,
-    file_json,
-)
+from localchat.records import ACCOUNTS, BOT_ID, YOU, FileKind, FormattedText, Json, StoredFile, given
 
 DRAFT_S = 30  # how long a draft stays visible (core.telegram.org/bots/api#sendmessagedraft)
 _ACTIONS = {
@@ -47,37 +33,33 @@ PHOTO_RATIO = 20
 
 async def send_message(call: Call) -> Json:
     """Send a text of the bot."""
-    return post_from_bot(call, _text(call), None)
+    return _posted(call, _text(call).to_json())
 
 
 def _text(call: Call) -> FormattedText:
     if not call.text:
         raise bad("message text is empty")
     formatted = call.formatted(call.text)
-    check_text(formatted)
+    if not formatted.text:
+        raise bad("text must be non-empty")
+    check_length(formatted.text, TEXT_UNITS, "message is too long")  # after the formatting is taken out
     return formatted
 
 
-def post_from_bot(call: Call, formatted: FormattedText, attachment: Attachment | None) -> Json:
-    """Post a checked message to the chat, with the reply and keyboard of the call."""
-    exchange, markup, chat_id = call.exchange, call.reply_markup, call.room.chat_id
-    view = exchange.post(
-        Message(
-            chat_id=chat_id,
-            message_id=0,
-            sender_id=BOT_ID,
-            date=exchange.now(),
-            text=formatted.text,
-            entities=formatted.entities,
-            attachment=attachment,
-            reply_to=call.reply_to,
-            markup=markup.inline if markup else None,
-            preview=call.preview,
-        )
+def _posted(call: Call, content: Json) -> Json:
+    """The new message with this content, with the reply and keyboard of the call."""
+    exchange, markup, room = call.exchange, call.reply_markup, call.room
+    sent = exchange.post(
+        room,
+        BOT_ID,
+        reply_to_message={"message_id": reply_to} if (reply_to := call.reply_to) else None,
+        reply_markup=call.inline_markup,
+        link_preview_options=call.link_preview_options or None,
+        **content,
     )
     if markup and markup.inline_keyboard is None:
-        exchange.set_keyboard(chat_id, markup.reply_keyboard)
-    return view
+        exchange.set_keyboard(room.chat_id, None if markup.remove_keyboard else markup.to_json())
+    return sent
 
 
 async def send_message_draft(call: Call) -> bool:
@@ -88,12 +70,8 @@ async def send_message_draft(call: Call) -> bool:
         raise bad("RANDOM_ID_INVALID")
     formatted = call.formatted(call.text)
     check_length(formatted.text, TEXT_UNITS, "message is too long")
-    shown: Json = {
-        "text": formatted.text,
-        "entities": [entity_json(entity) for entity in formatted.entities],
-        "seconds": DRAFT_S,
-        "keep_on_stop": call.keep_on_stop,
-    }
+    entities = [entity.to_json() for entity in formatted.entities]
+    shown = {"text": formatted.text, "entities": entities, "seconds": DRAFT_S, "keep_on_stop": call.keep_on_stop}
     call.exchange.draft(call.chat_id, call.draft_id, shown, can_stop=call.can_stop)
     return True
 
@@ -101,37 +79,33 @@ async def send_message_draft(call: Call) -> bool:
 async def edit_message_text(call: Call) -> Json:
     """Replace the text and keyboard of the bot's own message."""
     message = _own_message(call)
-    if message.attachment:
+    if "text" not in message:
         raise bad("there is no text in the message to edit")
-    formatted = _text(call)
-    changed = replace(
-        message,
-        text=formatted.text,
-        entities=formatted.entities,
-        markup=call.inline_markup,
-        preview=call.preview,
-    )
-    if changed == message:
-        raise bad(_SAME)
-    return call.exchange.revise(replace(changed, edited=call.exchange.now()))
+    shown = {"reply_markup": call.inline_markup, "link_preview_options": call.link_preview_options or None}
+    return call.exchange.revise(_changed(message, {**shown, **_text(call).to_json()}))
 
 
 async def edit_message_reply_markup(call: Call) -> Json:
     """Replace or remove the inline keyboard. The message does not count as edited."""
-    message = _own_message(call)
-    changed = replace(message, markup=call.inline_markup)
-    if changed == message:
-        raise bad(_SAME)
-    return call.exchange.revise(changed)
+    return call.exchange.revise(_changed(_own_message(call), {"reply_markup": call.inline_markup}), marked=False)
 
 
-def _own_message(call: Call) -> Message:
+def _own_message(call: Call) -> Json:
     message = call.exchange.messages.find(call.room.chat_id, call.message_id)
     if message is None:
         raise bad("message to edit not found")
-    if message.sender_id != BOT_ID:
+    if message["from"]["id"] != BOT_ID:
         raise bad("message can't be edited")
+    if call.reply_markup and call.reply_markup.inline_keyboard is None:
+        raise bad("inline keyboard expected")
     return message
+
+
+def _changed(message: Json, fields: Json) -> Json:
+    changed = given(**{**message, **fields})
+    if changed == message:
+        raise bad(_SAME)
+    return changed
 
 
 async def delete_message(call: Call) -> bool:
@@ -150,25 +124,13 @@ async def send_chat_action(call: Call) -> bool:
 
 
 ANSWER_UNITS = 200
-# Telegram documents no number; in practice bots see the refusal after some ten seconds to minutes.
-QUERY_LIVES_S = 60
-_TOO_OLD = "query is too old and response timeout expired or query ID is invalid"
 
 
 async def answer_callback_query(call: Call) -> bool:
-    """Answer a button press, once and within `QUERY_LIVES_S`."""
+    """Answer a button press, once and in time."""
     check_length(call.text, ANSWER_UNITS, "MESSAGE_TOO_LONG")
-    query = call.exchange.messages.take_query(call.callback_query_id)
-    if query is None or call.exchange.clock() - query.pressed_at > QUERY_LIVES_S:
-        raise bad(_TOO_OLD)
-    call.exchange.hub.tell_pages(
-        {
-            "type": "answer",
-            **{name: getattr(query, name) for name in ("chat_id", "message_id", "user_id", "query_id")},
-            "text": call.text,
-            "alert": call.show_alert,
-        }
-    )
+    if not call.exchange.answer(call.callback_query_id, text=call.text, alert=call.show_alert):
+        raise bad("query is too old and response timeout expired or query ID is invalid")
     return True
 
 
@@ -179,19 +141,20 @@ async def _send(kind: FileKind, call: Call) -> Json:
     file = _read_file(call, kind, call.photo if kind == "photo" else call.document)
     if kind == "photo":
         _check_photo(file)
-    return post_from_bot(call, formatted, Attachment(kind=kind, file=file))
+    return _posted(call, {**formatted.to_json("caption"), **file.shown_as(kind)})
 
 
-def _read_file(call: Call, kind: FileKind, given: str) -> StoredFile:
-    upload = call.upload(kind, given)
+def _read_file(call: Call, kind: FileKind, sent: str) -> StoredFile:
+    """Uploaded in its own field, referenced with attach://, or one that is here, by its id."""
+    upload = call.uploads.get(kind) or call.uploads.get(sent.removeprefix("attach://"))
     if upload is not None:
         saved = call.exchange.files.save(upload.file, name=upload.filename, mime=upload.content_type, kind=kind)
         if not saved.size:
             raise bad("file must be non-empty")
         return saved
-    if not given:
+    if not sent:
         raise bad(f"there is no {kind} in the request")
-    file = call.exchange.files.find(given)
+    file = call.exchange.files.find(sent)
     if file is None:
         raise bad("wrong remote file identifier specified: Wrong string length")
     return file
@@ -214,28 +177,33 @@ async def get_file(call: Call) -> Json:
         raise bad("invalid file_id")
     if file.size > GET_FILE_BYTES:
         raise bad("file is too big")
-    return {**file_json(file), "file_path": file.path}
+    return {**file.to_json(), "file_path": file.path}
+
+
+CONTENT = ("text", "entities", "caption", "caption_entities", "document", "photo", "audio", "voice", "video")
 
 
 async def copy_message(call: Call) -> Json:
     """A new message with the content of another one, in the same chat."""
     original = call.exchange.messages.find(call.from_chat_id, call.message_id)
-    if original is None or original.chat_id != call.room.chat_id:
+    if original is None or call.from_chat_id != call.room.chat_id:
         raise bad("message to copy not found")
-    formatted = FormattedText(text=original.text, entities=original.entities)
-    copied = post_from_bot(call, formatted, original.attachment)
-    return {"message_id": copied["message_id"]}
+    return {"message_id": _posted(call, content_of(original))["message_id"]}
+
+
+def content_of(message: Json) -> Json:
+    """What is said in a message."""
+    return {name: message[name] for name in CONTENT if name in message}
 
 
 _TEXTS = {"description": 512, "short_description": 120}  # units at most
-_OWNER = 1001  # the person who is the creator of the group
 
 
 async def get_me(call: Call) -> Json:
     """The bot's account. Privacy mode is off: the bot gets every message of a group and must filter them itself, which
     is a stricter test."""
     return {
-        **account_json(BOT),
+        **ACCOUNTS[BOT_ID],
         "can_join_groups": True,
         "can_read_all_group_messages": True,
         "supports_inline_queries": False,
@@ -246,10 +214,10 @@ async def get_me(call: Call) -> Json:
 
 async def set_my_commands(call: Call) -> bool:
     """Store the menu of a language."""
-    return _changed(call, "commands", [command.model_dump() for command in call.commands or ()])
+    return _kept(call, "commands", [command.model_dump() for command in call.commands or ()])
 
 
-def _changed(call: Call, name: str, value: object) -> bool:
+def _kept(call: Call, name: str, value: object) -> bool:
     call.exchange.values.put(f"{name} {call.language_code}", value or None)
     call.exchange.hub.tell_pages({"type": "profile"})
     return True
@@ -264,7 +232,7 @@ def commands_for(exchange: Exchange, user_id: int) -> object:
 async def _set_text(name: str, call: Call) -> bool:
     text = call.description or call.short_description
     check_length(text, _TEXTS[name], f"BOT_{name.upper()}_TOO_LONG")
-    return _changed(call, name, text)
+    return _kept(call, name, text)
 
 
 def profile_text(exchange: Exchange, name: str, language: str) -> str:
@@ -273,11 +241,11 @@ def profile_text(exchange: Exchange, name: str, language: str) -> str:
 
 
 async def get_chat_member(call: Call) -> Json:
-    """The status of a member: `_OWNER` is the creator; the bot and other people are members."""
+    """The status of a member: `YOU` are the creator; the bot and other people are members."""
     if call.user_id not in (*call.room.people, BOT_ID):
         raise bad("PARTICIPANT_ID_INVALID")
-    user = account_json(ACCOUNTS[call.user_id])
-    if call.user_id == _OWNER:
+    user = ACCOUNTS[call.user_id]
+    if call.user_id == YOU:
         return {"status": "creator", "user": user, "is_anonymous": False}
     return {"status": "member", "user": user}
 

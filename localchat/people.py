@@ -8,8 +8,8 @@ POST /people/{user}/language                           {"language"}
 GET  /people/{user}/events                             server-sent events
 POST /people/{user}/uploads                            multipart "file" -> {"file_id", "name", "size"}
 GET  /people/{user}/chats/{chat}/messages              ?before=&limit= -> {"messages", "more"}
-POST /people/{user}/chats/{chat}/messages              what `say` takes -> {"messages"}
-POST /people/{user}/chats/{chat}/forwarded             what `forward` takes -> {"message"}
+POST /people/{user}/chats/{chat}/messages              {"text", "files", "as_file", "captioned", "reply_to"}
+POST /people/{user}/chats/{chat}/forwarded             {"chat_id", "message_id", "kind", "name"}
 POST /people/{user}/chats/{chat}/messages/{id}         {"text"} -> {"message"}
 POST /people/{user}/chats/{chat}/messages/{id}/press   {"row", "column"} -> {"query_id"}
 POST /people/{user}/chats/{chat}/drafts/{id}/stop      the button on a draft
@@ -22,147 +22,174 @@ the history. The acceptance tests use the same endpoints.
 import asyncio
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from typing import Literal, Self
 from urllib.parse import quote
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
+from pydantic import Field, model_validator
 
-from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, canonical, read_number
+from localchat.call import EXCHANGE, Number, Parameters, read_request
+from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length
 from localchat.exchange import Exchange
-from localchat.methods import commands_for, profile_text
+from localchat.methods import commands_for, content_of, profile_text
 from localchat.records import (
     ACCOUNTS,
-    BOT,
+    BOT_ID,
     PEOPLE,
-    ROOM_BY_ID,
     ROOMS,
-    YOURS,
-    Attachment,
+    YOU,
     FileKind,
     FormattedText,
     Json,
-    Message,
     Room,
     StoredFile,
-    account_json,
+    given,
 )
 from localchat.text import tidy, utf16_length
 
 ALBUM_FILES = 10
+PAGE_MESSAGES, MOST_MESSAGES = 60, 500
 CHANNEL_ID = -1_002_000_000_002  # of every channel that something is said to come from
+HEARTBEAT_S = 15.0  # a comment line, so that both sides notice a dead connection
 _PHOTO_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 _VOICE_TYPES = frozenset({"audio/ogg", "audio/opus"})
+# Types shown inside the page; anything else is served as plain bytes, whatever type its sender claimed.
+_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/mp4")
 
 
-def read_room_of(chat_id: int, user_id: int) -> Room:
-    """The chat with this id. Raises Refused when the person is not in it."""
-    room = ROOM_BY_ID.get(chat_id)
-    if room is None or user_id not in room.people:
-        raise bad("this person is not in this chat")
-    return room
+class Act(Parameters):
+    """One thing that a person does: what its address, its query and its body say."""
+
+    user: Number
+    chat: Number = 0
+    message: Number = 0
+    draft: Number = 0
+    before: Number = 0
+    limit: Number = PAGE_MESSAGES
+    language: Literal["ru", "en"] = "ru"
+    text: str = ""
+    files: list[str] = Field([], max_length=ALBUM_FILES)
+    as_file: bool = False
+    captioned: Number = 0
+    reply_to: Number = 0
+    row: Number = 0
+    column: Number = 0
+    chat_id: Number = 0
+    message_id: Number = 0
+    kind: Literal["user", "hidden_user", "channel"] = "user"
+    name: str = ""
+
+    @model_validator(mode="after")
+    def _is_by_a_person(self) -> Self:
+        if self.user not in ACCOUNTS or self.user == BOT_ID:
+            raise Refused("Not Found: person", code=404)
+        return self
+
+    @property
+    def room(self) -> Room:
+        """The chat of the address. Raises Refused when the person is not in it."""
+        return self.room_of(self.chat)
+
+    def room_of(self, chat_id: int) -> Room:
+        """The chat with this id. Raises Refused when the person is not in it."""
+        room = ROOMS.get(chat_id)
+        if room is None or self.user not in room.people:
+            raise bad("this person is not in this chat")
+        return room
+
+    @property
+    def found(self) -> Json:
+        """The message of the address. Raises Refused."""
+        found = self.exchange.messages.find(self.room.chat_id, self.message)
+        if found is None:
+            raise Refused("Not Found: message", code=404)
+        return found
 
 
-def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]) -> Sequence[Json]:
-    """`{"text", "files": [file_id], "as_file", "reply_to", "captioned"}` -> the new messages. Several files form an
-    album; its file number `captioned` (from 0) carries the text. A text that is too long for a message becomes several,
-    as with Telegram's clients."""
-    text, files = str(said.get("text") or ""), _files(exchange, said.get("files"))
-    parts = [text] if files else parts_of(text, TEXT_UNITS)
-    if len(parts) > 1:
-        return [message for part in parts for message in say(exchange, room, user_id, {**said, "text": part})]
-    formatted = tidy(FormattedText(text=text))
-    limit = CAPTION_UNITS if files else TEXT_UNITS
-    if utf16_length(formatted.text) > limit:
-        raise bad("message is too long")
-    if not files and not formatted.text:
-        raise bad("message text is empty")
-    reply_to = said.get("reply_to")
-    target = None if reply_to is None else exchange.messages.find(room.chat_id, read_number(reply_to, "reply_to"))
-    written = Message(
-        chat_id=room.chat_id,
-        message_id=0,
-        sender_id=user_id,
-        date=exchange.now(),
-        text=formatted.text,
-        entities=formatted.entities,
-        reply_to=target.message_id if target else None,
-    )
-    messages = _messages(written, files, as_file=bool(said.get("as_file")), captioned=said.get("captioned"))
-    return [exchange.post(message) for message in messages]
+async def see(act: Act) -> Json:
+    """Everything but the histories."""
+    exchange, user_id = act.exchange, act.user
+    language = exchange.language(user_id)
+    texts = {name: profile_text(exchange, name, language) for name in ("description", "short_description")}
+    rooms = [room for room in ROOMS.values() if {YOU, user_id} & {*room.people}]
+    return {
+        "bot": {**ACCOUNTS[BOT_ID], **texts},
+        "people": PEOPLE,
+        "chats": [_room_view(exchange, room, user_id) for room in rooms],
+    }
 
 
-def forward(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]) -> Json:
-    """`{"chat_id", "message_id", "kind", "name"}` -> the new message: what was said there, and by whom. As `kind`
-    "hidden_user" or "channel" it comes from somebody of that name who is not in these chats."""
-    source = read_room_of(read_number(said.get("chat_id"), "chat_id"), user_id)
-    found = exchange.messages.find(source.chat_id, read_number(said.get("message_id"), "message_id"))
-    if found is None:
-        raise bad("message to forward not found")
-    origin = _origin(str(said.get("kind") or "user"), " ".join(str(said.get("name") or "").split()), found)
-    return exchange.post(
-        Message(
-            chat_id=room.chat_id,
-            message_id=0,
-            sender_id=user_id,
-            date=exchange.now(),
-            text=found.text,
-            entities=found.entities,
-            attachment=found.attachment,
-            origin=canonical(origin) if origin else found.origin,
-        )
-    )
+def _room_view(exchange: Exchange, room: Room, user_id: int) -> Json:
+    last = exchange.messages.page(room.chat_id, before=2**62, limit=1)
+    return {
+        "id": room.chat_id,
+        "type": room.kind,
+        "title": room.title,
+        "people": room.people,
+        "last": exchange.view(last[0]) if last else None,
+        "keyboard": exchange.keyboard(room.chat_id),
+        "commands": commands_for(exchange, user_id),
+    }
 
 
-def _origin(kind: str, name: str, found: Message) -> Json | None:
-    """Telegram's MessageOrigin; None where that of a message forwarded before stays."""
-    if kind != "user" and not name:
-        raise bad("the sender has no name")
-    if kind == "hidden_user":
-        return {"type": kind, "date": found.date, "sender_user_name": name}
-    if kind == "channel":
-        channel = {"id": CHANNEL_ID, "type": "channel", "title": name}
-        return {"type": kind, "date": found.date, "chat": channel, "message_id": found.message_id}
-    if kind != "user":
-        raise bad("kind is user, hidden_user or channel")
-    return (
-        None
-        if found.origin
-        else {"type": kind, "date": found.date, "sender_user": account_json(ACCOUNTS[found.sender_id])}
-    )
+async def set_language(act: Act) -> Json:
+    """That of the page from now on."""
+    act.exchange.values.put(f"language of {act.user}", act.language)
+    return {"ok": True}
 
 
-def parts_of(text: str, units: int) -> list[str]:
-    """Parts of at most so many UTF-16 units, cut at an empty line, else at the end of a line, else of a sentence or a
-    word, of which each leaves a part at least half full."""
-    parts: list[str] = []
-    while utf16_length(text) > units:
-        head = text.encode("utf-16-le")[: units * 2].decode("utf-16-le", errors="ignore")
-        ends = (head.rfind(end) + len(end) for end in ("\n\n", "\n", ". ", " "))
-        cut = next((end for end in ends if end > len(head) // 2), len(head))
-        parts.append(text[:cut].rstrip())
-        text = text[cut:].lstrip()
-    return [*parts, text] if text or not parts else parts
+async def upload(act: Act) -> Json:
+    """Keep a file that is going to be sent."""
+    file = act.uploads.get("file")
+    if file is None:
+        raise bad("there is no file in the request")
+    saved = act.exchange.files.save(file.file, name=file.filename, mime=file.content_type)
+    return {"file_id": saved.file_id, "name": saved.name, "size": saved.size}
 
 
-def _messages(written: Message, files: Sequence[StoredFile], *, as_file: bool, captioned: object) -> list[Message]:
+async def read_history(act: Act) -> Json:
+    """The messages before `before`, or the last ones."""
+    limit = min(max(act.limit, 1), MOST_MESSAGES)
+    found = act.exchange.messages.page(act.room.chat_id, before=act.before or 2**62, limit=limit + 1)
+    return {"messages": [act.exchange.view(message) for message in found[-limit:]], "more": len(found) > limit}
+
+
+async def say(act: Act) -> Json:
+    """Write a message. Several files form an album, whose file `captioned` (from 0) carries the text; a text that is
+    too long becomes several messages, as with Telegram's clients."""
+    room, exchange, files = act.room, act.exchange, _files(act)
+    written = [tidy(FormattedText(text=part)) for part in ([act.text] if files else parts_of(act.text, TEXT_UNITS))]
+    for part in written:
+        check_length(part.text, CAPTION_UNITS if files else TEXT_UNITS, "message is too long")
+        if not files and not part.text:
+            raise bad("message text is empty")
+    contents = _album(written[0], files, act) if files else [part.to_json() for part in written]
+    if act.reply_to and exchange.messages.find(room.chat_id, act.reply_to):
+        for content in contents[:1] if files else contents:
+            content["reply_to_message"] = {"message_id": act.reply_to}
+    return {"messages": [exchange.post(room, act.user, **content) for content in contents]}
+
+
+def _files(act: Act) -> list[StoredFile]:
+    found = [act.exchange.files.find(file_id) for file_id in act.files]
+    if not all(found):
+        raise bad("upload the file first")
+    return [file for file in found if file]
+
+
+def _album(caption: FormattedText, files: Sequence[StoredFile], act: Act) -> list[Json]:
     """One message per file. The first one carries the caption unless `captioned` names another: clients may put the
     caption of an album of documents under the last one."""
-    if not files:
-        return [written]
     album = str(secrets.randbits(50)) if len(files) > 1 else None
-    place = captioned if isinstance(captioned, int) and 0 <= captioned < len(files) else 0
+    place = act.captioned if 0 <= act.captioned < len(files) else 0
     return [
-        replace(
-            written,
-            text=written.text if number == place else "",
-            entities=written.entities if number == place else (),
-            reply_to=None if number else written.reply_to,
-            attachment=Attachment(kind="document" if as_file else _kind(file), file=file),
-            album=album,
-        )
+        {
+            **file.shown_as("document" if act.as_file else _kind(file)),
+            **(caption.to_json("caption") if number == place else {}),
+            "media_group_id": album,
+        }
         for number, file in enumerate(files)
     ]
 
@@ -178,183 +205,94 @@ def _kind(file: StoredFile) -> FileKind:
     return "video" if file.mime == "video/mp4" else "document"
 
 
-def _files(exchange: Exchange, ids: object) -> list[StoredFile]:
-    wanted = ids if isinstance(ids, list) else []
-    if len(wanted) > ALBUM_FILES:
-        raise bad("too many files: ten at most in one message")
-    found = [exchange.files.find(str(file_id)) for file_id in wanted]
-    if not all(found):
-        raise bad("upload the file first")
-    return [file for file in found if file]
+def parts_of(text: str, units: int) -> list[str]:
+    """Parts of at most so many UTF-16 units, cut at an empty line, else at the end of a line, else of a sentence or a
+    word, of which each leaves a part at least half full."""
+    parts: list[str] = []
+    while utf16_length(text) > units:
+        head = text.encode("utf-16-le")[: units * 2].decode("utf-16-le", errors="ignore")
+        ends = (head.rfind(end) + len(end) for end in ("\n\n", "\n", ". ", " "))
+        cut = next((end for end in ends if end > len(head) // 2), len(head))
+        parts.append(text[:cut].rstrip())
+        text = text[cut:].lstrip()
+    return [*parts, text] if text or not parts else parts
 
 
-PAGE_MESSAGES, MOST_MESSAGES = 60, 500
-_LANGUAGES = ("ru", "en")
+async def forward(act: Act) -> Json:
+    """Say what was said in a message, and by whom. As `kind` "hidden_user" or "channel" it comes from somebody of that
+    name who is not in these chats."""
+    found = act.exchange.messages.find(act.room_of(act.chat_id).chat_id, act.message_id)
+    if found is None:
+        raise bad("message to forward not found")
+    origin, name = {"type": act.kind, "date": found["date"]}, " ".join(act.name.split())
+    if act.kind != "user" and not name:
+        raise bad("the sender has no name")
+    if act.kind == "hidden_user":
+        origin |= {"sender_user_name": name}
+    elif act.kind == "channel":
+        chat = {"id": CHANNEL_ID, "type": "channel", "title": name}
+        origin |= {"chat": chat, "message_id": found["message_id"]}
+    else:  # of a message that was forwarded before its origin stays
+        origin = found.get("forward_origin") or {**origin, "sender_user": ACCOUNTS[found["from"]["id"]]}
+    return {"message": act.exchange.post(act.room, act.user, **content_of(found), forward_origin=origin)}
+
+
+async def edit(act: Act) -> Json:
+    """Another text or caption of one's own message."""
+    message = act.found
+    if message["from"]["id"] != act.user:
+        raise bad("message can't be edited")
+    formatted, has_text = tidy(FormattedText(text=act.text)), "text" in message
+    if not formatted.text and has_text:
+        raise bad("message text is empty")
+    changed = given(**{**message, **formatted.to_json("text" if has_text else "caption")})
+    if changed == message:
+        raise bad("message is not modified")
+    return {"message": act.exchange.revise(changed)}
+
+
+async def press(act: Act) -> Json:
+    """An inline button of a message, by its place."""
+    message = act.found
+    keyboard = message.get("reply_markup", {}).get("inline_keyboard", [])
+    buttons = {(row, column): each for row, line in enumerate(keyboard) for column, each in enumerate(line)}
+    button = buttons.get((act.row, act.column), {})
+    if "callback_data" not in button:
+        raise bad("there is no such button")
+    return {"query_id": act.exchange.press(message, act.user, button["callback_data"])}
+
+
+async def stop_draft(act: Act) -> Json:
+    """The button on a draft."""
+    if not act.exchange.stop_draft(act.room, act.draft):
+        raise bad("there is no such draft")
+    return {"ok": True}
+
+
 _CHAT = "/people/{user}/chats/{chat}/messages"
-# Types shown inside the page; anything else is served as plain bytes, whatever type its sender claimed.
-_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/mp4")
+ACTS: Mapping[tuple[str, str], Callable[[Act], Awaitable[Json]]] = {
+    ("GET", "/people/{user}"): see,
+    ("POST", "/people/{user}/language"): set_language,
+    ("POST", "/people/{user}/uploads"): upload,
+    ("GET", _CHAT): read_history,
+    ("POST", _CHAT): say,
+    ("POST", "/people/{user}/chats/{chat}/forwarded"): forward,
+    ("POST", _CHAT + "/{message}"): edit,
+    ("POST", _CHAT + "/{message}/press"): press,
+    ("POST", "/people/{user}/chats/{chat}/drafts/{draft}/stop"): stop_draft,
+}
 
 
-class PeopleApi:
-    """What the page and the acceptance tests call."""
-
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
-
-    def routes(self) -> list[web.RouteDef]:
-        return [
-            web.get("/people/{user}", self._whole),
-            web.post("/people/{user}/language", self._set_language),
-            web.get("/people/{user}/events", self._events),
-            web.post("/people/{user}/uploads", self._upload),
-            web.get(_CHAT, self._history),
-            web.post(_CHAT, self._say),
-            web.post("/people/{user}/chats/{chat}/forwarded", self._forward),
-            web.post(_CHAT + "/{message}", self._edit),
-            web.post(_CHAT + "/{message}/press", self._press),
-            web.post("/people/{user}/chats/{chat}/drafts/{draft}/stop", self._stop_draft),
-            web.get("/files/{file}", self._file),
-        ]
-
-    async def _whole(self, request: web.Request) -> web.Response:
-        """Everything but the histories."""
-        exchange, user_id = self._exchange, _user(request)
-        texts = {
-            name: profile_text(exchange, name, exchange.language(user_id))
-            for name in ("description", "short_description")
-        }
-        whole = {
-            "bot": {**account_json(BOT), **texts},
-            "people": [account_json(person) for person in PEOPLE],
-            "chats": [_room_view(exchange, room, user_id) for room in ROOMS if room in YOURS or user_id in room.people],
-        }
-        return web.json_response(whole)
-
-    async def _set_language(self, request: web.Request) -> web.Response:
-        language = (await _body(request)).get("language")
-        if language not in _LANGUAGES:
-            raise bad("language is ru or en")
-        self._exchange.values.put(f"language of {_user(request)}", language)
-        return web.json_response({"ok": True})
-
-    async def _events(self, request: web.Request) -> web.StreamResponse:
-        """Send events until the page disconnects or the server stops."""
-        _user(request)
-        hub = self._exchange.hub
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
-        await response.prepare(request)
-        with hub.page() as events, suppress(ConnectionResetError):  # raised when the page was closed
-            await response.write(b'data: {"type": "hello"}\n\n')
-            while not hub.closed and (line := await _next_line(events)):
-                await response.write(line)
-        return response
-
-    async def _upload(self, request: web.Request) -> web.Response:
-        upload = (await request.post()).get("file")
-        if not isinstance(upload, web.FileField):
-            raise bad("there is no file in the request")
-        saved = self._exchange.files.save(upload.file, name=upload.filename, mime=upload.content_type)
-        return web.json_response({"file_id": saved.file_id, "name": saved.name, "size": saved.size})
-
-    async def _history(self, request: web.Request) -> web.Response:
-        room, query = _room(request), request.query
-        limit = min(max(read_number(query.get("limit", PAGE_MESSAGES), "limit"), 1), MOST_MESSAGES)
-        before = read_number(query.get("before", 0), "before") or None
-        found = self._exchange.messages.page(room.chat_id, before=before, limit=limit + 1)
-        messages = [self._exchange.view(message) for message in found[-limit:]]
-        return web.json_response({"messages": messages, "more": len(found) > limit})
-
-    async def _say(self, request: web.Request) -> web.Response:
-        said = say(self._exchange, _room(request), _user(request), await _body(request))
-        return web.json_response({"messages": said})
-
-    async def _forward(self, request: web.Request) -> web.Response:
-        room, user = _room(request), _user(request)
-        return web.json_response({"message": forward(self._exchange, room, user, await _body(request))})
-
-    async def _edit(self, request: web.Request) -> web.Response:
-        message = self._message(request)
-        if message.sender_id != _user(request):
-            raise bad("message can't be edited")
-        formatted = tidy(FormattedText(text=str((await _body(request)).get("text") or "")))
-        if not formatted.text and not message.attachment:
-            raise bad("message text is empty")
-        changed = replace(message, text=formatted.text, entities=formatted.entities)
-        if changed == message:
-            raise bad("message is not modified")
-        edited = self._exchange.revise(replace(changed, edited=self._exchange.now()))
-        return web.json_response({"message": edited})
-
-    async def _press(self, request: web.Request) -> web.Response:
-        body, message = await _body(request), self._message(request)
-        row, column = read_number(body.get("row"), "row"), read_number(body.get("column"), "column")
-        keyboard = json.loads(message.markup)["inline_keyboard"] if message.markup else []
-        button = keyboard[row][column] if 0 <= row < len(keyboard) and 0 <= column < len(keyboard[row]) else {}
-        if "callback_data" not in button:
-            raise bad("there is no such button")
-        query_id = self._exchange.press(message, _user(request), button["callback_data"])
-        return web.json_response({"query_id": query_id})
-
-    async def _stop_draft(self, request: web.Request) -> web.Response:
-        if not self._exchange.stop_draft(_room(request).chat_id, _number(request, "draft")):
-            raise bad("there is no such draft")
-        return web.json_response({"ok": True})
-
-    def _message(self, request: web.Request) -> Message:
-        found = self._exchange.messages.find(_room(request).chat_id, _number(request, "message"))
-        if found is None:
-            raise Refused("Not Found: message", code=404)
-        return found
-
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        file = self._exchange.files.find(request.match_info["file"])
-        if file is None:
-            raise web.HTTPNotFound
-        mime = file.mime if file.mime.startswith(_SHOWN) else "application/octet-stream"
-        headers = {
-            "Content-Type": mime,
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
-            "Cache-Control": "private, max-age=86400, immutable",
-        }
-        return web.FileResponse(self._exchange.files.location(file), headers=headers)
-
-
-@web.middleware
-async def tell_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turns the refusal of a person's action into JSON."""
-    try:
-        return await handler(request)
-    except Refused as refusal:
-        return web.json_response({"ok": False, "description": refusal.description}, status=refusal.code)
-
-
-def _number(request: web.Request, name: str) -> int:
-    """A number of the address. Raises Refused."""
-    return read_number(request.match_info[name], name)
-
-
-def _user(request: web.Request) -> int:
-    user_id = _number(request, "user")
-    if user_id not in ACCOUNTS or ACCOUNTS[user_id].is_bot:
-        raise Refused("Not Found: person", code=404)
-    return user_id
-
-
-def _room(request: web.Request) -> Room:
-    return read_room_of(_number(request, "chat"), _user(request))
-
-
-async def _body(request: web.Request) -> Mapping[str, object]:
-    try:
-        body = await request.json()
-    except ValueError:
-        raise bad("can't parse JSON object") from None
-    if not isinstance(body, dict):
-        raise bad("expected an Object")
-    return body
-
-
-HEARTBEAT_S = 15.0  # a comment line, so that both sides notice a dead connection
+async def send_events(request: web.Request) -> web.StreamResponse:
+    """Send events until the page disconnects or the server stops."""
+    hub = (await read_request(request, Act)).exchange.hub
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
+    await response.prepare(request)
+    with hub.page() as events, suppress(ConnectionResetError):  # raised when the page was closed
+        await response.write(b'data: {"type": "hello"}\n\n')
+        while not hub.closed and (line := await _next_line(events)):
+            await response.write(line)
+    return response
 
 
 async def _next_line(events: "asyncio.Queue[Json | None]") -> bytes | None:
@@ -366,14 +304,15 @@ async def _next_line(events: "asyncio.Queue[Json | None]") -> bytes | None:
     return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode() if event else None
 
 
-def _room_view(exchange: Exchange, room: Room, user_id: int) -> Json:
-    last = exchange.messages.page(room.chat_id, before=None, limit=1)
-    return {
-        "id": room.chat_id,
-        "type": room.kind,
-        "title": room.title,
-        "people": list(room.people),
-        "last": exchange.view(last[0]) if last else None,
-        "keyboard": exchange.keyboard(room.chat_id),
-        "commands": commands_for(exchange, user_id),
+async def send_file(request: web.Request) -> web.StreamResponse:
+    """The bytes of a file. Raises Refused for an unknown one."""
+    files = request.app[EXCHANGE].files
+    file = files.find(request.match_info["file"])
+    if file is None:
+        raise Refused("Not Found: file", code=404)
+    headers = {
+        "Content-Type": file.mime if file.mime.startswith(_SHOWN) else "application/octet-stream",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
+        "Cache-Control": "private, max-age=86400, immutable",
     }
+    return web.FileResponse(files.location(file), headers=headers)

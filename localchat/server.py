@@ -10,7 +10,7 @@ are refused. Response headers let the page load only its own resources.
 
 import hmac
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +18,12 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from localchat.call import read_call
+from localchat.call import EXCHANGE, Call, read_request
 from localchat.checks import Refused
 from localchat.exchange import Exchange
 from localchat.methods import GET_FILE_BYTES, METHODS
-from localchat.people import PeopleApi, tell_refusals
+from localchat.people import ACTS, Act, send_events, send_file
+from localchat.records import Json
 from localchat.store import open_store, read_page_token, read_token
 
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -161,61 +162,67 @@ def page_url(folder: Path, port: int) -> str:
     return f"http://{HOST}:{port}/?token={read_page_token(folder)}"
 
 
+TOKEN = web.AppKey("token", str)
+
+
 def _build(exchange: Exchange, token: str, middlewares: Sequence[Middleware]) -> web.Application:
     app = web.Application(middlewares=middlewares, client_max_size=BODY_BYTES)
+    app[EXCHANGE], app[TOKEN] = exchange, token
     app.on_response_prepare.append(add_headers)
-    app.add_routes(BotApi(exchange, token).routes())
-    app.add_routes(PeopleApi(exchange).routes())
-    app.router.add_get("/", _index)
-    app.router.add_static("/page/", _PAGE)
+    app.add_routes([web.route(method, path, _acting(act)) for (method, path), act in ACTS.items()])
+    app.add_routes(
+        [
+            web.route("*", "/bot{token:[^/]+}/{method}", _call),
+            web.get("/file/bot{token:[^/]+}/{path:.+}", _download),
+            web.get("/people/{user}/events", send_events),
+            web.get("/files/{file}", send_file),
+            web.get("/", _index),
+            web.static("/page/", _PAGE),
+        ]
+    )
     return app
+
+
+def _acting(act: Callable[[Act], Awaitable[Json]]) -> Handler:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(await act(await read_request(request, Act)))
+
+    return answer
+
+
+async def _call(request: web.Request) -> web.Response:
+    _check_bot(request)
+    method = _METHODS.get(request.match_info["method"].lower())
+    if method is None:
+        raise Refused("Not Found", code=404)
+    return web.json_response({"ok": True, "result": await method(await read_request(request, Call))})
+
+
+async def _download(request: web.Request) -> web.StreamResponse:
+    _check_bot(request)
+    files = request.app[EXCHANGE].files
+    file = files.find_by_path(request.match_info["path"])
+    if file is None or file.size > GET_FILE_BYTES:
+        raise Refused("Not Found", code=404)
+    return web.FileResponse(files.location(file), headers={"Content-Type": "application/octet-stream"})
+
+
+def _check_bot(request: web.Request) -> None:
+    if not _is(request.app[TOKEN], request.match_info["token"]):
+        raise Refused("Unauthorized", code=401)
 
 
 async def _index(_: web.Request) -> web.StreamResponse:
     return web.FileResponse(_PAGE / "index.html", headers={"Cache-Control": "no-cache"})
 
 
-class BotApi:
-    """One bot's API over an exchange. Only this turns refusals into JSON for the bot."""
-
-    def __init__(self, exchange: Exchange, token: str) -> None:
-        self._exchange = exchange
-        self._token = token
-
-    def routes(self) -> list[web.RouteDef]:
-        return [
-            web.route("*", "/bot{token:[^/]+}/{method}", self._answer),
-            web.get("/file/bot{token:[^/]+}/{path:.+}", self._file),
-        ]
-
-    async def _answer(self, request: web.Request) -> web.Response:
-        try:
-            result = await self._carry_out(request)
-        except Refused as refusal:
-            return _refusal(refusal)
-        except web.HTTPRequestEntityTooLarge:
-            return _refusal(Refused("Request Entity Too Large", code=413))
-        return web.json_response({"ok": True, "result": result})
-
-    async def _carry_out(self, request: web.Request) -> object:
-        if not self._is_the_bots(request):
-            raise Refused("Unauthorized", code=401)
-        method = _METHODS.get(request.match_info["method"].lower())
-        if method is None:
-            raise Refused("Not Found", code=404)
-        return await method(await read_call(request, self._exchange))
-
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        file = self._exchange.files.find_by_path(request.match_info["path"])
-        if not self._is_the_bots(request) or file is None or file.size > GET_FILE_BYTES:
-            return _refusal(Refused("Not Found", code=404))
-        location = self._exchange.files.location(file)
-        return web.FileResponse(location, headers={"Content-Type": "application/octet-stream"})
-
-    def _is_the_bots(self, request: web.Request) -> bool:
-        return _is(self._token, request.match_info["token"])
-
-
-def _refusal(refusal: Refused) -> web.Response:
-    body = {"ok": False, "error_code": refusal.code, "description": refusal.description}
-    return web.json_response(body, status=refusal.code)
+@web.middleware
+async def tell_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turns the refusal of a call or of a person's action into the Bot API's JSON."""
+    try:
+        return await handler(request)
+    except Refused as refusal:
+        code, description = refusal.code, refusal.description
+    except web.HTTPRequestEntityTooLarge:
+        code, description = 413, "Request Entity Too Large"
+    return web.json_response({"ok": False, "error_code": code, "description": description}, status=code)

@@ -15,20 +15,17 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple, fields
+from dataclasses import astuple, fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO
 
-from localchat.records import BOT_ID, Attachment, Entity, FileKind, Json, Message, Query, StoredFile
+from localchat.records import ACCOUNTS, BOT_ID, ROOMS, Entity, FileKind, FormattedText, Json, StoredFile, given
 
 _TABLES = """
 create table if not exists settings (key text primary key, value text not null) strict;
-create table if not exists messages (
-    chat_id integer not null, message_id integer not null, sender_id integer not null, date integer not null,
-    text text not null, entities text not null, kind text, file_id text, album text, reply_to integer, markup text,
-    preview text, edited integer, origin text, primary key (chat_id, message_id)
+create table if not exists history (
+    chat_id integer not null, message_id integer not null, message text not null, primary key (chat_id, message_id)
 ) strict;
-create table if not exists counters (name text primary key, value integer not null) strict;
 create table if not exists updates (
     update_id integer primary key autoincrement, kind text not null, payload text not null, made_at real not null
 ) strict;
@@ -36,10 +33,8 @@ create table if not exists files (
     file_id text primary key, unique_id text not null, name text not null, mime text not null, size integer not null,
     path text not null unique, width integer not null, height integer not null
 ) strict;
-create table if not exists queries (
-    query_id text primary key, chat_id integer not null, message_id integer not null, user_id integer not null,
-    pressed_at real not null
-) strict;
+drop table if exists counters;
+drop table if exists queries;
 """
 
 _BYTES = "application/octet-stream"
@@ -64,18 +59,35 @@ def open_store(folder: Path) -> sqlite3.Connection:
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = normal")  # a power cut may lose the last message, never the file
     connection.executescript(_TABLES)
+    if connection.execute("select 1 from sqlite_master where name = 'messages'").fetchone():
+        _take_over(connection)
     return connection
 
 
-_COLUMNS = (
-    "chat_id", "message_id", "sender_id", "date", "text", "entities", "kind", "file_id", "album", "reply_to",
-    "markup", "preview", "edited", "origin",
-)  # fmt: skip
-_PLAIN = tuple(name for name in _COLUMNS if name not in ("entities", "kind", "file_id"))
-_SELECT = """
-select m.*, f.unique_id, f.name, f.mime, f.size, f.path, f.width, f.height
-from messages m left join files f using (file_id) where m.chat_id = ?
-"""
+def _take_over(connection: sqlite3.Connection) -> None:
+    """The messages of Baza 0.1.0, which had a column for each field."""
+    connection.execute("begin")
+    for row in connection.execute("select * from messages left join files using (file_id)").fetchall():
+        kind, reply_to = row["kind"], row["reply_to"]
+        entities = tuple(Entity(**each) for each in json.loads(row["entities"]))
+        formatted = FormattedText(text=row["text"], entities=entities)
+        message = given(
+            **{"from": ACCOUNTS[row["sender_id"]]},
+            chat=ROOMS[row["chat_id"]].to_json(),
+            message_id=row["message_id"],
+            date=row["date"],
+            edit_date=row["edited"],
+            media_group_id=row["album"],
+            reply_to_message={"message_id": reply_to} if reply_to else None,
+            reply_markup=json.loads(row["markup"] or "null"),
+            link_preview_options=json.loads(row["preview"] or "null"),
+            forward_origin=json.loads(row["origin"] or "null"),
+            **formatted.to_json("caption" if kind else "text"),
+            **(stored_file(row).shown_as(kind) if kind else {}),
+        )
+        Messages(connection).save(message)
+    connection.execute("drop table messages")
+    connection.execute("commit")
 
 
 class Messages:
@@ -84,71 +96,30 @@ class Messages:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def next_id(self, chat_id: int, *, first: int) -> int:
-        """The next id of the chat. Ids grow from `first` and are never reused, not even after a deletion."""
-        row = self._connection.execute(
-            "insert into counters values (?, ?) on conflict (name) do update set value = value + 1 returning value",
-            (f"messages of {chat_id}", first),
-        ).fetchone()
-        return int(row[0])
+    def last_id(self) -> int:
+        """The highest id of all."""
+        return int(self._connection.execute("select coalesce(max(message_id), 0) from history").fetchone()[0])
 
-    def save(self, message: Message) -> None:
+    def save(self, message: Json) -> None:
         """Insert the message, or replace the one with the same id."""
-        marks = ", ".join("?" * len(_COLUMNS))
-        self._connection.execute(
-            f"insert or replace into messages ({', '.join(_COLUMNS)}) values ({marks})",  # noqa: S608 - constants
-            _row(message),
-        )
+        values = (message["chat"]["id"], message["message_id"], json.dumps(message, ensure_ascii=False))
+        self._connection.execute("insert or replace into history values (?, ?, ?)", values)
 
-    def find(self, chat_id: int, message_id: int) -> Message | None:
-        row = self._connection.execute(_SELECT + "and message_id = ?", (chat_id, message_id)).fetchone()
-        return _message(row) if row else None
+    def find(self, chat_id: int, message_id: int) -> Json | None:
+        query = "select message from history where chat_id = ? and message_id = ?"
+        row = self._connection.execute(query, (chat_id, message_id)).fetchone()
+        return json.loads(row[0]) if row else None
 
     def delete(self, chat_id: int, message_id: int) -> bool:
         """False when there is no such message."""
-        found = self._connection.execute(
-            "delete from messages where chat_id = ? and message_id = ?", (chat_id, message_id)
-        )
-        return found.rowcount > 0
+        query = "delete from history where chat_id = ? and message_id = ?"
+        return self._connection.execute(query, (chat_id, message_id)).rowcount > 0
 
-    def page(self, chat_id: int, *, before: int | None, limit: int) -> Sequence[Message]:
+    def page(self, chat_id: int, *, before: int, limit: int) -> Sequence[Json]:
         """The last `limit` messages with an id under `before`, oldest first."""
-        rows = self._connection.execute(
-            _SELECT + "and message_id < ? order by message_id desc limit ?", (chat_id, before or 2**62, limit)
-        ).fetchall()
-        return [_message(row) for row in reversed(rows)]
-
-    def save_query(self, query: Query) -> None:
-        self._connection.execute(
-            "insert into queries values (:query_id, :chat_id, :message_id, :user_id, :pressed_at)", asdict(query)
-        )
-
-    def take_query(self, query_id: str) -> Query | None:
-        """Remove and return a press, so that it can be answered only once."""
-        row = self._connection.execute("delete from queries where query_id = ? returning *", (query_id,)).fetchone()
-        return Query(**dict(row)) if row else None
-
-
-def _row(message: Message) -> tuple[object, ...]:
-    attachment = message.attachment
-    special: dict[str, object] = {
-        "entities": json.dumps([_packed(entity) for entity in message.entities]),
-        "kind": attachment.kind if attachment else None,
-        "file_id": attachment.file.file_id if attachment else None,
-    }
-    return tuple(special[name] if name in special else getattr(message, name) for name in _COLUMNS)
-
-
-def _packed(entity: Entity) -> dict[str, object]:
-    return {name: value for name, value in asdict(entity).items() if value is not None}
-
-
-def _message(row: sqlite3.Row) -> Message:
-    return Message(
-        **{name: row[name] for name in _PLAIN},
-        entities=tuple(Entity(**item) for item in json.loads(row["entities"])),
-        attachment=Attachment(kind=row["kind"], file=stored_file(row)) if row["file_id"] else None,
-    )
+        query = "select message from history where chat_id = ? and message_id < ? order by message_id desc limit ?"
+        rows = self._connection.execute(query, (chat_id, before, limit)).fetchall()
+        return [json.loads(row[0]) for row in reversed(rows)]
 
 
 def stored_file(row: sqlite3.Row) -> StoredFile:

@@ -1,4 +1,4 @@
-"""Uploads on disk, and the sizes of images."""
+"""Uploads on disk, the sizes of images, messages of earlier versions."""
 
 import io
 import sqlite3
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from localchat.store import Files, image_size, open_store
+from localchat.store import Files, Messages, image_size, open_store
 
 
 @pytest.fixture
@@ -60,3 +60,21 @@ def test_what_is_no_picture_or_cut_off_has_no_size(tmp_path: Path, content: byte
     path = tmp_path / "picture"
     path.write_bytes(content)
     assert image_size(path) is None
+
+
+def test_the_messages_of_an_earlier_version_are_taken_over(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "chat.sqlite3")) as before:
+        before.execute(
+            "create table messages (chat_id, message_id, sender_id, date, text, entities, kind, file_id, album,"
+            " reply_to, markup, preview, edited, origin)"
+        )
+        entities = '[{"kind": "bold", "offset": 0, "length": 3}]'
+        row = (1001, 7, 1001, 1_795_000_000, "раз", entities, None, None, None, 5, '{"a": 1}', None, None, None)
+        before.execute(f"insert into messages values ({', '.join('?' * len(row))})", row)
+        before.commit()
+    for _ in range(2):
+        with closing(open_store(tmp_path)) as opened:
+            message = Messages(opened).find(1001, 7) or {}
+        assert (message["from"]["first_name"], message["chat"]["id"], message["text"]) == ("Вы", 1001, "раз")
+        assert message["entities"] == [{"type": "bold", "offset": 0, "length": 3}]
+        assert (message["reply_to_message"], message["reply_markup"]) == ({"message_id": 5}, {"a": 1})
