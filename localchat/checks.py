@@ -1,8 +1,11 @@
-"""What Telegram refuses, with its sentence: that of the live service, or our own where no source is known."""
+"""What Telegram refuses, with its sentence: that of the live service, or our own where no source is known.
+
+In: a text. Out: nothing, or `Refused`. The limits are those of core.telegram.org/bots/api.
+"""
 
 from localchat.text import utf16_length
 
-TEXT_UNITS = 4096  # these limits: core.telegram.org/bots/api
+TEXT_UNITS = 4096
 CAPTION_UNITS = 1024
 
 
