@@ -1,7 +1,7 @@
-"""Who talks where (one bot, two people, three rooms), texts with their entities, files; all as the Bot API's JSON.
+"""Who talks where (one bot, two people, three rooms), texts with their entities, and files.
 
-A message is that JSON itself, in the store, for the bot and for the page. Offsets and lengths are in UTF-16 units, as
-in Telegram; sizes in bytes; times in Unix seconds.
+In and out: the Bot API's JSON; a message is that JSON itself, in the store, for the bot and for the page. Offsets and
+lengths are in UTF-16 units, as in Telegram; sizes in bytes; times in Unix seconds.
 """
 
 from dataclasses import dataclass
