@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
 MAGIC = 0xA5EC  # 2.5.2 FibBase.wIdent
@@ -29,7 +29,6 @@ COMPRESSED_FLAG = 0x40000000  # 2.9.73 FcCompressed
 ROW_SPRM, ROW_END_SPRM, LIST_SPRM, LIST_LEVEL_SPRM = 0x2416, 0x2417, 0x460B, 0x260A  # 2.6.2
 OPERAND_BYTES = (1, 1, 2, 4, 2, 2, None, 3)  # 2.2.5.1 Sprm.spra; None: the first byte gives the size
 LONG_OPERAND_SPRM = 0xD608  # 2.9.351: two bytes give the size
-DEEPEST_LIST = 8
 CELL_END, LINE_END, PAGE_END = "\x07", "\r", "\x0c"
 FIELD_BEGIN, FIELD_RESULT, FIELD_END = "\x13", "\x14", "\x15"
 ENDS = frozenset({CELL_END, LINE_END, PAGE_END})
@@ -171,14 +170,13 @@ class _Reader:
         self._outline = Outline()
         self._text: list[str] = []
         self._row: list[str] = []
-        self._rows: list[list[str]] = []
 
     def read(self) -> Outline:
         """All of it."""
         body, notes, _, _, remarks, end_notes, boxes = self._parts
         for words, mark, position in _paragraphs(self._source[:body]):
             self._read_paragraph(words, mark, self._facts_at(position))
-        self._end_table()
+        self._end_row()
         for begin, end in ((body, notes), (remarks, end_notes), (end_notes, boxes)):
             for words, _, _ in _paragraphs(self._source[begin:end]):
                 self._outline.add(BlockKind.PARAGRAPH, words)
@@ -193,30 +191,25 @@ class _Reader:
 
     def _read_paragraph(self, words: str, mark: str, facts: ParagraphFacts) -> None:
         if facts.ends_row:
-            self._rows.append(self._row)
-            self._row = []
+            self._end_row()
         elif mark == CELL_END:
             self._row.append("\n".join((*self._text, words)))
             self._text.clear()
         elif facts.in_table:
             self._text.append(words)
         else:
-            self._end_table()
+            self._end_row()
             if facts.style in range(1, 10):
                 self._outline.add_heading(words, facts.style)
             elif facts.list_id and words.strip():
-                indent = INDENT * min(facts.list_level, DEEPEST_LIST)
-                self._outline.add_line(BlockKind.LIST, f"{indent}- {words.strip()}")
+                self._outline.add_item(words, depth=facts.list_level)
             else:
                 self._outline.add(BlockKind.PARAGRAPH, words)
 
-    def _end_table(self) -> None:
+    def _end_row(self) -> None:
         if self._row:
-            self._rows.append(self._row)
+            self._outline.add_row(self._row)
             self._row = []
-        if self._rows:
-            self._outline.add(BlockKind.TABLE, render_table(self._rows))
-            self._rows = []
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, str, int]]:

@@ -23,7 +23,7 @@ from lxml import etree  # type: ignore[import-untyped] # it brings no types
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.xml import Element, Package, local_name, read_tree, stated_in, stream_elements
 from ingestion.records import BlockKind, Document
 
@@ -51,7 +51,6 @@ HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*(\d)", re.IGNORECA
 TITLE_STYLES = frozenset({"title", "название"})
 CODE_STYLES = frozenset({"html preformatted", "code", "source code", "preformatted text", "plain text"})
 BODY_OUTLINE_LEVEL = 9  # in w:outlineLvl, 0 is the outermost heading and 9 is no heading
-DEEPEST_LIST_LEVEL = 8  # Word has nine levels; a damaged file may claim any number
 NO_LIST = 0  # this w:numId takes a paragraph out of its style's list
 UNORDERED_FORMATS = frozenset({"", "bullet", "none"})
 LEVEL_FORMAT = etree.XPath("string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)", namespaces=nsmap)
@@ -73,15 +72,15 @@ PLAIN = Role()
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_DAMAGED (no main part), FILE_TOO_HEAVY; and python-docx's errors."""
     with Package(path) as package:
-        main = next((link.target for link in package.relations("").values() if link.kind == "officeDocument"), "")
-        if main not in package.names:
+        main = package.related("", "officeDocument")
+        if not main:
             raise SourceError(FailureCode.FILE_DAMAGED, detail="no main part")
-        related = {link.kind: link.target for link in package.relations(main).values() if link.target in package.names}
+        related = {kind: package.related(main, kind) for kind in ("styles", "numbering", *NOTE_PARTS.values())}
         reader = _Reader(
             {
-                kind: read_tree(_transitional(package.part(related[kind])), lookup=element_class_lookup)
-                for kind in ("styles", "numbering", *NOTE_PARTS.values())
-                if kind in related
+                kind: read_tree(_transitional(package.part(part)), lookup=element_class_lookup)
+                for kind, part in related.items()
+                if part
             }
         )
         with package.stream(main, most_bytes=LARGEST_MAIN_BYTES) as stream:
@@ -127,16 +126,15 @@ class _Reader:
         self._roles: dict[str | None, Role] = {None: PLAIN}  # of styles
         self._lists = _list_definitions(parts.get("numbering"))
         self._counts: dict[int, dict[int, int]] = {}  # by list and depth
-        self._rows: list[list[str]] = []  # of the open table
 
     def read(self, element: CT_P | CT_Row | CT_Tbl) -> None:
         """Add the next paragraph, or row or end of a table, of the body or of a text box; `element` is changed."""
         if isinstance(element, CT_Row):
-            self._rows.append(self._cells(element))
+            self.outline.add_row(self._cells(element))
         elif isinstance(element, CT_Tbl):
-            self._rows += map(self._cells, element.tr_lst)  # none is left of a table that was streamed
-            self.outline.add(BlockKind.TABLE, render_table(self._rows))
-            self._rows = []
+            for row in element.tr_lst:  # none is left of a table that was streamed
+                self.outline.add_row(self._cells(row))
+            self.outline.flush()
         else:
             text, boxes, notes = self._words(element)
             if text.strip():
@@ -168,20 +166,20 @@ class _Reader:
         elif role.is_code:
             self.outline.add_line(BlockKind.CODE, text)
         elif role.list_id != NO_LIST:
-            self.outline.add_line(BlockKind.LIST, self._bullet(role.list_id, role.depth) + text.strip())
+            self.outline.add_item(text, depth=role.depth, mark=self._mark(role.list_id, role.depth))
         else:
             self.outline.add(BlockKind.PARAGRAPH, text)
 
-    def _bullet(self, list_id: int, depth: int) -> str:
+    def _mark(self, list_id: int, depth: int) -> str:
         """Numbers continue through the document for each list; deeper levels restart below each item."""
         counts = self._counts.setdefault(list_id, {})
         for deeper in [level for level in counts if level > depth]:
             del counts[deeper]
         levels = self._lists.get(list_id)
         if levels is None or LEVEL_FORMAT(levels, depth=depth) in UNORDERED_FORMATS:
-            return f"{INDENT * depth}- "
+            return "-"
         counts[depth] = counts.get(depth, 0) + 1
-        return f"{INDENT * depth}{counts[depth]}. "
+        return f"{counts[depth]}."
 
     def _cells(self, row: CT_Row) -> list[str]:
         """A merged cell's text is in its first place, and the places it covers are empty."""
@@ -230,7 +228,7 @@ def _refine(base: Role, name: str, properties: CT_PPr | None) -> Role:
     return Role(
         heading_level=level if level is None or level <= BODY_OUTLINE_LEVEL else None,
         list_id=base.list_id if list_id is None else list_id.val,
-        depth=min(base.depth if depth is None else depth.val, DEEPEST_LIST_LEVEL),
+        depth=base.depth if depth is None else depth.val,
         is_code=base.is_code or name in CODE_STYLES,
     )
 

@@ -12,7 +12,7 @@ from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings
 
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.parsers.outline import Outline, render_table
 from ingestion.parsers.xml import Element, local_name
 from ingestion.records import BlockKind, Document
 
@@ -68,7 +68,7 @@ class _Reader:
         self._text: list[str] = []
         self._depth = 0  # of lists
         self._numbers: list[int | None] = []  # next number of each open list; None for unordered ones
-        self._bullet = ""
+        self._mark = ""  # of the item that has begun
         self._steps: Mapping[str, Callable[[Element], None]] = {
             **dict.fromkeys(HEADINGS, self._read_heading),
             **dict.fromkeys(LISTS, self._read_list),
@@ -93,10 +93,8 @@ class _Reader:
         if not text:
             return
         if self._depth:
-            indent = INDENT * (self._depth - 1)
-            hanging = "\n" + indent + " " * len(self._bullet or "- ")
-            self._outline.add_line(BlockKind.LIST, indent + (self._bullet or INDENT) + text.replace("\n", hanging))
-            self._bullet = ""
+            self._outline.add_item(text, depth=self._depth - 1, mark=self._mark or " ")
+            self._mark = ""
         else:
             self._outline.add(BlockKind.PARAGRAPH, text)
 
@@ -140,13 +138,13 @@ class _Reader:
         number = self._numbers[-1] if self._numbers else None
         if number is not None:
             self._numbers[-1] = number + 1
-        self._bullet = "- " if number is None else f"{number}. "
+        self._mark = "-" if number is None else f"{number}."
         is_alone = not self._depth
         self._depth += is_alone
         self._read_inside(element)
         self.close()
         self._depth -= is_alone
-        self._bullet = ""
+        self._mark = ""
 
     def _read_code(self, element: Element) -> None:
         self.close()

@@ -21,6 +21,7 @@ from ingestion.spool import Spool
 
 LONGEST_ROW_CELLS = 1_000  # a damaged file may claim millions
 INDENT = "  "  # per level of a list
+DEEPEST_LIST = 8  # Word has nine levels; a damaged file may claim any number
 MOST_NAMES = 3  # paragraphs above a table that become part of it
 LONGEST_NAME_CHARS = 200
 NAMES_TABLE = re.compile(
@@ -104,6 +105,7 @@ class Outline:
         self._path: list[tuple[int, str]] = []
         self._lines: list[str] = []
         self._lines_kind = BlockKind.LIST
+        self._rows: list[Sequence[str]] = []  # of the open table
         self._locator = self.place
         self._names: list[Block] = []  # paragraphs that name the table below them, if one is
         self._located: tuple[Locator, tuple[str, ...]] = (self.place, ())  # what `_locator` was made from
@@ -136,16 +138,30 @@ class Outline:
 
     def add_line(self, kind: BlockKind, line: str) -> None:
         """Add a list item or a line of code; adjacent ones of one kind become one block."""
-        if self._lines and self._lines_kind is not kind:
+        if self._rows or (self._lines and self._lines_kind is not kind):
             self.flush()
         self._lines_kind = kind
         self._lines.append(line)
 
+    def add_item(self, text: str, *, depth: int = 0, mark: str = "-") -> None:
+        """Add a list item, the outermost of depth 0; its further lines hang below its first."""
+        lead = INDENT * min(depth, DEEPEST_LIST)
+        hanging = f"\n{lead}{' ' * len(mark)} "
+        self.add_line(BlockKind.LIST, f"{lead}{mark} {text.strip().replace(chr(10), hanging)}")
+
+    def add_row(self, cells: Sequence[str]) -> None:
+        """Add a row; adjacent ones become one table."""
+        if not self._rows:
+            self.flush()
+        self._rows.append(cells)
+
     def flush(self) -> None:
-        """End the block of collected lines."""
-        if self._lines:
-            lines, self._lines = self._lines, []
+        """End the block of collected lines or rows."""
+        lines, rows, self._lines, self._rows = self._lines, self._rows, [], []
+        if lines:
             self.add(self._lines_kind, "\n".join(lines))
+        elif rows:
+            self.add(BlockKind.TABLE, render_table(rows))
 
     def extend(self, blocks: Iterable[Block]) -> None:
         """Add finished blocks unchanged."""

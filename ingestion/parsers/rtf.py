@@ -16,13 +16,12 @@ from typing import Any
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.outline import INDENT, Outline, render_table
+from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
 MAC_ROMAN = 10000
 PAGES = {MAC_ROMAN: "mac-roman", 65001: "utf-8"}  # Microsoft's numbers of code pages that Python calls otherwise
 SYMBOL_CODES = range(0xF000, 0xF100)  # symbol fonts: bullets and arrows without Unicode characters
-DEEPEST_LIST = 8
 NO_HEADING = 9  # `\outlinelevel` of body text
 BULLETS = frozenset("•·▪◦‣●○■–—-*\uf0b7\uf0a7\uf0d8o")
 MOST_REPLACED = 16  # characters after a `\u`; a damaged file may claim any number
@@ -89,9 +88,8 @@ class _Reader:
         self._groups = [_Group(place=NOWHERE)]
         self._is_starred = False  # the last sign was the star before a group that may be ignored
         self._told: defaultdict[str, list[str]] = defaultdict(list)  # by place: text that is not finished
-        self._notes: list[str] = []  # of the open paragraph or table
+        self._notes: list[str] = []  # of the open paragraph or cell
         self._row: list[str] = []
-        self._rows: list[list[str]] = []
         self._level = NO_HEADING  # of the open paragraph: an outline level, from 0
         self._depth = 0  # of its list
         self._in_table = False
@@ -262,34 +260,25 @@ class _Reader:
         if self._in_table:
             self._told[BODY].append("\n")
             return
-        self._end_table()
-        text, bullet = self.taken(BODY).strip(), self.taken(MARK).strip()
+        self._end_row(0)
+        text, mark = self.taken(BODY).strip(), self.taken(MARK).strip()
         if text and self._level < NO_HEADING:
-            self.outline.add_heading(f"{bullet} {text}".strip(), self._level + 1)
-        elif text and bullet:
-            mark = "-" if bullet in BULLETS else bullet
-            line = text.replace("\n", "\n" + INDENT)
-            self.outline.add_line(BlockKind.LIST, f"{INDENT * min(self._depth, DEEPEST_LIST)}{mark} {line}")
+            self.outline.add_heading(f"{mark} {text}".strip(), self._level + 1)
+        elif text and mark:
+            self.outline.add_item(text, depth=self._depth, mark="-" if mark in BULLETS else mark)
         else:
             self.outline.add(BlockKind.PARAGRAPH, text)
-        self._add_notes()
+        for note in self._taken_notes():
+            self.outline.add(BlockKind.PARAGRAPH, note)
 
     def _end_cell(self, _: int) -> None:
-        self._row.append(self.taken(MARK) + self.taken(BODY))
+        self._row.append("\n".join((self.taken(MARK) + self.taken(BODY), *self._taken_notes())))
 
     def _end_row(self, _: int) -> None:
-        self._rows.append(self._row)
-        self._row = []
-
-    def _end_table(self) -> None:
         if self._row:
-            self._end_row(0)
-        if self._rows:
-            self.outline.add(BlockKind.TABLE, render_table(self._rows))
-            self._rows = []
-            self._add_notes()
+            self.outline.add_row(self._row)
+            self._row = []
 
-    def _add_notes(self) -> None:
-        for note in self._notes:
-            self.outline.add(BlockKind.PARAGRAPH, note)
-        self._notes.clear()
+    def _taken_notes(self) -> list[str]:
+        notes, self._notes = self._notes, []
+        return notes

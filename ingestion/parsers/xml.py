@@ -181,6 +181,11 @@ class Package(zipfile.ZipFile):
             if attribute(link, "TargetMode") != "External"
         }
 
+    def related(self, part: str, kind: str) -> str:
+        """The part of this kind that an Office part has a relation to; empty when there is none."""
+        found = (link.target for link in self.relations(part).values() if link.kind == kind)
+        return next((target for target in found if target in self.names), "")
+
 
 def resolve(part: str, target: str) -> str:
     """The part that `part` refers to as `target`: relative to its folder, or absolute; without the fragment."""
