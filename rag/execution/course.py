@@ -193,16 +193,12 @@ class Course:
     def shown(self) -> tuple[StepShown, ...]:
         """The steps for the person. A search that found nothing and was widened is listed as it was and as it is."""
         told: list[StepShown] = []
-        for step in self.steps.values():
-            if missed := self._missed.get(step.id):
-                told.append(
-                    StepShown(
-                        id=f"{step.id}~", action=SEARCH, about=_about(missed), state=StepState.SHORT, is_empty=True
-                    )
-                )
-            done, total = self.progress.get(step.id, (0, 0))
-            own = StepShown(id=step.id, action=step.action, about=_about(step), state=self.states[step.id])
-            told.append(replace(own, done=done, total=total, is_empty=step.id in self._empty))
+        for id_, step in self.steps.items():
+            done, total = self.progress.get(id_, (0, 0))
+            own = StepShown(id=id_, action=step.action, about=_about(step), state=self.states[id_])
+            if missed := self._missed.get(id_):
+                told.append(replace(own, id=f"{id_}~", about=_about(missed), state=StepState.SHORT, is_empty=True))
+            told.append(replace(own, done=done, total=total, is_empty=id_ in self._empty))
         return tuple(told)
 
     def _waiting(self) -> list[Step]:
@@ -217,16 +213,13 @@ class Course:
         return all(self.states.get(each) not in OPEN for each in self._needs(step))
 
     def _include(self, step: Step) -> bool:
-        """Add a step; False when one with the same signature or id exists already."""
+        """Add a step that waits; False when one with the same signature or id exists already."""
         signature = signature_of(step)
         if signature in self._signatures or step.id in self.steps:
             return False
         self._signatures.add(signature)
-        self._wait_with(step)
-        return True
-
-    def _wait_with(self, step: Step) -> None:
         self.steps[step.id], self.states[step.id] = step, StepState.WAITING
+        return True
 
     def _widen(self, step: Step) -> bool:
         """Repeat a search that found too little, once, with the plain question; True when it waits again. Where it
@@ -240,7 +233,7 @@ class Course:
         if step.id in self._empty:
             self._empty.remove(step.id)
             self._missed[step.id] = step
-        self._wait_with(wider)
+        self.steps[step.id], self.states[step.id] = wider, StepState.WAITING
         self.adapted += 1
         return True
 
@@ -262,17 +255,18 @@ class Course:
         if not added:
             return
         self._rounds += 1
-        again = Step(
-            id=f"{step.id.split('*')[0]}*{self._rounds}",
-            action=ANALYZE,
-            params=step.params,
-            depends_on=tuple(added),  # of what it sees beyond MAX_STEPS, the oldest are only summarised
-            context_requirements=tuple(dict.fromkeys((*added, step.id, *step.context_requirements, *step.depends_on)))[
-                :MAX_STEPS
-            ],
-            success=ANYTHING,
+        # of what it sees beyond MAX_STEPS, the oldest are only summarised
+        seen = tuple(dict.fromkeys((*added, step.id, *step.context_requirements, *step.depends_on)))[:MAX_STEPS]
+        again = step.model_copy(
+            update={
+                "id": f"{step.id.split('*')[0]}*{self._rounds}",
+                "action": ANALYZE,
+                "depends_on": tuple(added),
+                "context_requirements": seen,
+                "success": ANYTHING,
+            }
         )
-        self._wait_with(again)
+        self.steps[again.id], self.states[again.id] = again, StepState.WAITING
         self._added |= {again.id, *added}
         self.adapted += len(added) + 1
 

@@ -81,22 +81,19 @@ class ListDocuments(Tool[ListArguments]):
         if about is not None:
             called = await self.finder.called(base, about) if self.finder else frozenset()
             cards = [card for card in cards if card.id in called]
-        ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
-        count = _count(len(ready), arguments, words)
-        listed = tuple(_fact(card, words) for card in ready)
-        return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
-
-
-def _count(documents: int, wanted: ListArguments, words: Wordings) -> Fact:
-    """The total, and that of a kind, are worded for people, who read them where no model answers; a count by other
-    filters is worded for the model, with the filters: they distinguish two lists of one plan."""
-    given = {name: value for name, value in wanted.model_dump().items() if value}
-    if given.keys() - {"about"}:
-        limits = ", ".join(f"{name}: {value}" for name, value in given.items())
-        return Fact(kind=FactKind.VALUE, text=f"Documents that fit ({limits}): {documents}.")
-    worded = words.documents_called if wanted.about else words.documents
-    said = worded.format(count=documents, about=wanted.about)
-    return Fact(kind=FactKind.VALUE, text=said, title=said)
+        listed = tuple(_fact(card, words) for card in cards if _fits(card, arguments, asker=context.user_id))
+        if not listed:
+            return FactsPayload()
+        # The total, and that of a kind, are worded for people, who read them where no model answers; a count by other
+        # filters is worded for the model, with the filters: they distinguish two lists of one plan.
+        given = {name: value for name, value in arguments.model_dump().items() if value}
+        if given.keys() - {"about"}:
+            limits = ", ".join(f"{name}: {value}" for name, value in given.items())
+            count = Fact(kind=FactKind.VALUE, text=f"Documents that fit ({limits}): {len(listed)}.")
+        else:
+            said = (words.documents_called if about else words.documents).format(count=len(listed), about=about)
+            count = Fact(kind=FactKind.VALUE, text=said, title=said)
+        return FactsPayload(facts=(count, *listed), coverage=1.0)
 
 
 def _fits(card: DocumentCard, wanted: ListArguments, *, asker: UserId) -> bool:
@@ -248,10 +245,14 @@ def contents_of(passages: Sequence[Passage]) -> tuple[Section, ...]:
     often = Counter(name for each in names for name in each)
     common = {name for name, count in often.items() if count > max(1, len(joined) * MANY)}
     chars = min(max(CONTENTS_CHARS // max(len(joined), 1), TITLE_CHARS.start), TITLE_CHARS[-1])
-    return tuple(
-        _section(passages, run, "; ".join(name for name in own if name not in common)[:chars])
-        for run, own in zip(joined, names, strict=True)
-    )
+    sections: list[Section] = []
+    for run, own in zip(joined, names, strict=True):
+        first, last = passages[run[0]], passages[run[-1]]
+        pages = (first.locator.page, last.locator.page_end or last.locator.page)
+        title = "; ".join(name for name in own if name not in common)[:chars] or first.text[: TITLE_CHARS.start]
+        told = "-".join(dict.fromkeys(str(page) for page in pages if page)) if pages[0] is not None else ""
+        sections.append(Section(title=" ".join(title.split()), first=run[0], last=run[-1], pages=told))
+    return tuple(sections)
 
 
 def _joined(runs: Sequence[list[int]], width: int) -> list[list[int]]:
@@ -268,26 +269,13 @@ def _joined(runs: Sequence[list[int]], width: int) -> list[list[int]]:
 def _names(passages: Sequence[Passage]) -> list[str]:
     """All that the section could be called by, in reading order: headings, and lines that the parser may have taken for
     none."""
-    headings = (name for each in passages for name in each.locator.headings)
-    lines = (
-        line for each in passages for found in _ALONE.finditer(each.text) for line in found[0].strip().splitlines()
-    )
-    likely = (
-        line
-        for line in lines
-        if (line[0].isupper() or line[0].isdigit())
-        and line[-1] not in ".,;:"
-        and sum(map(str.isalpha, line)) * 2 > len(line)
-    )
-    return list(dict.fromkeys((*headings, *likely)))
-
-
-def _section(passages: Sequence[Passage], run: Sequence[int], title: str) -> Section:
-    first, last = passages[run[0]], passages[run[-1]]
-    begins, ends = first.locator.page, last.locator.page_end or last.locator.page
-    pages = "" if begins is None else f"{begins}-{ends}" if ends and ends != begins else f"{begins}"
-    told = " ".join((title or first.text[: TITLE_CHARS.start]).split())
-    return Section(title=told, first=run[0], last=run[-1], pages=pages)
+    names = [name for each in passages for name in each.locator.headings]
+    alone = (found[0].strip() for each in passages for found in _ALONE.finditer(each.text))
+    for line in (line for lines in alone for line in lines.splitlines()):
+        is_begun = line[0].isupper() or line[0].isdigit()
+        if is_begun and line[-1] not in ".,;:" and sum(map(str.isalpha, line)) * 2 > len(line):
+            names.append(line)
+    return list(dict.fromkeys(names))
 
 
 def _contents_text(sections: Sequence[Section]) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.documents import SourceType, title_beside
-from domain.ids import DocumentId
 from domain.visible import visible
 from rag.excerpts import near
 from rag.execution.facts import Fact, FactKind, told_once
@@ -55,15 +54,20 @@ def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> Facts
     """As many facts as fit into `tokens`, from the first on; the first one is cut rather than left out. What is said of
     a document above its first passage is not said again above the others, nor a piece that stands in a passage above.
     Of a passage that is not shown whole there is what is near `about`."""
-    fence = _fence([_words(fact) for fact in facts])
+    # A hash of all text between the tags (names of people included), so that nobody can have written it into the text
+    # on purpose; four digits, since it is made sure that no text holds the word.
+    content, salt = "\0".join(map(_words, facts)), 0
+    while (fence := f"material-{digest(str(salt), content)[:4]}") in content:
+        salt += 1
     texts: list[str] = []
     placed: list[Fact] = []
     left = tokens
     for fact in told_once(facts):
+        own = fact.passage.passage if fact.passage else None
+        above = [each.passage.passage for each in placed if each.passage]
         # whether its document stands above already, and no other of that name
-        name, document = _identity(fact)
-        same = {other for called, other in map(_identity, placed) if called == name}
-        heading = _heading(fact, is_known=document is not None and same == {document})
+        same = {each.document_id for each in above if own and each.name == own.name}
+        heading = _heading(fact, is_known=own is not None and same == {own.document_id})
         fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*heading, "Text:", ""], fence)))
         words = _text(fitting)
         if about and fact.shown:
@@ -75,20 +79,6 @@ def build_block(facts: Sequence[Fact], *, tokens: int, about: str = "") -> Facts
         texts.append(text)
         placed.append(fitting)
     return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed), said=tuple(map(_said, placed)))
-
-
-def _identity(fact: Fact) -> tuple[str, DocumentId | None]:
-    """The name and the document of its passage."""
-    return (fact.passage.passage.name, fact.passage.passage.document_id) if fact.passage else ("", None)
-
-
-def _fence(told: Sequence[str]) -> str:
-    """A hash of all text between the tags (names of people included), so that nobody can have written it into the text
-    on purpose; four digits, since it is made sure that no text holds the word."""
-    content, salt = "\0".join(told), 0
-    while (fence := f"material-{digest(str(salt), content)[:4]}") in content:
-        salt += 1
-    return fence
 
 
 def _tagged(lines: Sequence[str], fence: str, *, number: int = 1) -> str:
@@ -134,9 +124,9 @@ def _place(passage: Passage, *, is_known: bool) -> list[str]:
     before = {"Title": title_beside(passage.name, passage.title), "Begins": passage.opening}
     minutes, seconds = divmod(int(locator.start_s or 0), 60)
     places = {
-        "Page": _range(locator.page, locator.page_end),
+        "Page": "-".join(str(each) for each in (locator.page, locator.page_end) if each is not None),
         "Slide": str(locator.slide or ""),
-        "Rows": _range(locator.row, locator.row_end),
+        "Rows": "-".join(str(each) for each in (locator.row, locator.row_end) if each is not None),
         "Time": "" if locator.start_s is None else f"from {minutes}:{seconds:02}",
         "File inside": locator.member or "",
         "Section": " > ".join(locator.headings),
@@ -163,10 +153,6 @@ def _source(passage: Passage) -> str:
     is_file = passage.source_type in (SourceType.FILE, SourceType.PATH)
     medium = _MEDIA.get(ending, "recording" if is_heard else "") if is_file else ""
     return medium or _SOURCE_WORDS[passage.source_type]
-
-
-def _range(first: int | None, last: int | None) -> str:
-    return "" if first is None else f"{first}-{last}" if last else f"{first}"
 
 
 def _one_line(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from domain.names import Relation
-from rag.entities import EntityGraph, GraphFact
+from rag.entities import EntityGraph
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolContext
 from rag.planning.plan import GRAPH
@@ -85,21 +85,20 @@ class GraphQuery(Tool[GraphArguments]):
         # The bare mention of a technology by a project, where another fact says how the project applied it.
         told = {(fact.entity, fact.object) for fact in found if fact.relation == Relation.TECHNOLOGY_USAGE}
         bare = Relation.PROJECT_TECH_STACK
-        facts = tuple(_fact(each) for each in found if each.relation != bare or (each.entity, each.object) not in told)
+        facts = tuple(
+            Fact(
+                kind=FactKind.STATEMENT,
+                text=each.text,
+                type=TOLD.get(each.relation, ("", ""))[1],
+                title=each.entity,
+                aspect=TOLD.get(each.relation, ("", ""))[0],
+                passage=RankedPassage(passage=each.passage, score=each.confidence),
+                document=each.passage.document_id,
+            )
+            for each in found
+            if each.relation != bare or (each.entity, each.object) not in told
+        )
         unread = await self.graph.unread(context.base_id)
         is_short = arguments.intent in LISTS and len(facts) < FEWEST
         coverage = 0.0 if not facts else PARTIAL if unread or is_short else 1.0
         return FactsPayload(facts=facts, coverage=coverage, unread=unread)
-
-
-def _fact(fact: GraphFact) -> Fact:
-    aspect, kind = TOLD.get(fact.relation, ("", ""))
-    return Fact(
-        kind=FactKind.STATEMENT,
-        text=fact.text,
-        type=kind,
-        title=fact.entity,
-        aspect=aspect,
-        passage=RankedPassage(passage=fact.passage, score=fact.confidence),
-        document=fact.passage.document_id,
-    )
