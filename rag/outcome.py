@@ -152,7 +152,7 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
             "claims": [
                 {
                     "value": claim.value,
-                    "document": str(claim.passage.passage.document_id),
+                    "document": str(claim.passage.document_id),
                     "dated": claim.dated.isoformat() if claim.dated else None,
                 }
                 for claim in each.claims

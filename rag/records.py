@@ -271,7 +271,7 @@ class OtherValue:
     """Another value of a cell: what documents that disagree say, or what an amendment or newer version has replaced."""
 
     value: str
-    source: RankedPassage
+    source: Passage
     is_replaced: bool  # otherwise the documents disagree
     is_in_force: bool = True  # not where only a draft says so and another document something else
 
@@ -281,7 +281,7 @@ class TableRow:
     """A row of a table, and where each of its values stands; sources and others are by column."""
 
     cells: tuple[str, ...]
-    sources: tuple[RankedPassage, ...]  # of an empty cell it means nothing
+    sources: tuple[Passage, ...]  # of an empty cell it means nothing
     others: tuple[tuple[OtherValue, ...], ...] = ()
     is_outdated: bool = False  # only an earlier version of a list has it
     is_new: bool = True  # no earlier version has it
@@ -315,7 +315,7 @@ class Claim:
     """What one document says."""
 
     value: str
-    passage: RankedPassage
+    passage: Passage
     dated: datetime | None  # of the document, where it is known
 
 

@@ -112,7 +112,7 @@ def sourced_table(table: FactTable, words: Words) -> SourcedTable:
 def _notes(row: TableRow, columns: Sequence[str], words: Words, *, replaced: bool) -> str:
     """A line for each other value: «цена: 350 000 руб. (Договор 14-2024.txt)»."""
     return "\n".join(
-        f"{column}: {each.value} ({_source(each.source.passage, words)})"
+        f"{column}: {each.value} ({_source(each.source, words)})"
         for column, others in zip(columns, row.others, strict=False)
         for each in others
         if each.is_replaced is replaced
@@ -124,7 +124,7 @@ def _sources(row: TableRow, columns: Sequence[str], words: Words) -> str:
     said: dict[str, list[str]] = {}
     for column, cell, source in zip(columns, row.cells, row.sources, strict=True):
         if cell:
-            said.setdefault(_source(source.passage, words), []).append(column)
+            said.setdefault(_source(source, words), []).append(column)
     if len(said) == 1:
         return next(iter(said))
     return "\n".join(f"{', '.join(columns)}: {place}" for place, columns in said.items())

@@ -70,9 +70,9 @@ def with_sides(
     """The answer and its sources. Where it cites one side of a disagreement between documents without the others, code
     tells all sides below it (issue 6, "Conflicts")."""
     sources = {citation.document_id for citation in cited}
-    sides = [(each, {claim.passage.passage.document_id for claim in each.claims}) for each in conflicts if each.told]
+    sides = [(each, {claim.passage.document_id for claim in each.claims}) for each in conflicts if each.told]
     lacking = [each for each, documents in sides if documents & sources and documents - sources]
-    added = (cite(claim.passage.passage, about=claim.value) for each in lacking for claim in each.claims)
+    added = (cite(claim.passage, about=claim.value) for each in lacking for claim in each.claims)
     unique = {citation.chunk_id: citation for citation in (*added, *cited)}
     ordered = dict.fromkeys((*(each.chunk_id for each in cited), *unique))
     text = "\n\n".join((answer.rstrip(), *(each.told for each in lacking)))

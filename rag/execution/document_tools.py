@@ -22,12 +22,12 @@ from domain.ids import UserId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.documents import Since, Until, documents_named, is_sent_by, pages_of, ready_documents
-from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact
+from rag.execution.facts import Fact, FactKind, FactsPayload, said_by
 from rag.execution.tools import Tool, ToolContext, ask
 from rag.planning.plan import READ_ONE
 from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError
-from rag.records import Passage, RankedPassage, asking
+from rag.records import Passage, asking
 from rag.retrieval.search import DocumentSearch
 from rag.words import estimate_tokens, person_name, share, stems
 
@@ -225,7 +225,7 @@ def _within(whole: Sequence[Passage], chosen: Sequence[Section], about: str) -> 
 
 
 def _payload(read: Sequence[Passage], remarks: tuple[str, ...]) -> FactsPayload:
-    facts = tuple(passage_fact(RankedPassage(passage=passage, score=1.0)) for passage in read)
+    facts = tuple(said_by(passage, FactKind.PASSAGE, passage.text) for passage in read)
     return FactsPayload(facts=facts, coverage=1.0 if facts else 0.0, remarks=remarks)
 
 

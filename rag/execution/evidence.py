@@ -15,7 +15,7 @@ from functools import lru_cache
 from domain.ids import ChunkId, DocumentId
 from rag.execution.wire import ReadRow, RowsReply, Standing
 from rag.numbers import is_among, known_numbers, written_numbers
-from rag.records import Passage, RankedPassage
+from rag.records import Passage
 from rag.table_rows import rows_of
 from rag.values import day, days_in
 from rag.words import REMEMBERED, mostly_cyrillic, plain, share, stems, union
@@ -45,7 +45,7 @@ def chunk_name(passage: Passage) -> str:
     return f"c{passage.chunk_id}"
 
 
-def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str = "") -> RankedPassage | None:
+def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str = "") -> Passage | None:
     """The passage that supports the statement best, or None. Numbers of the question (`asked`) need no support; all
     others have to be in the passages. Some of the words must be, too, unless the reason quotes the passage, or the
     passage is in another alphabet."""
@@ -72,7 +72,7 @@ def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str 
     is_foreign = mostly_cyrillic(statement) != mostly_cyrillic(passage.text)
     is_told = quotes or shared >= ENOUGH_WORDS or (shared > 0 and numbers)
     if is_told or (is_foreign and (numbers or chunk_name(passage) in named)):
-        return RankedPassage(passage=passage, score=shared)
+        return passage
     return None
 
 
@@ -94,14 +94,14 @@ class Row:
     """A row of one document."""
 
     cells: tuple[str, ...]  # one for each column
-    sources: tuple[RankedPassage, ...]  # one for each cell: the passage that says it
+    sources: tuple[Passage, ...]  # one for each cell: the passage that says it
     standing: Standing = Standing.OWN
     nth: int = 0  # number among rows with equal cells, each a line of its own in one passage; from 0
 
     @property
     def passage(self) -> Passage:
         """The one that says the first cell."""
-        return self.sources[0].passage
+        return self.sources[0]
 
     @property
     def document(self) -> DocumentId:
@@ -156,8 +156,7 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
             given.append((source.chunk_id, supported[0]))
             # the first passage whose own text says a cell, or where only several together or the name do, the source
             saying = (next((each for each in told if _is_supported(cell, (each.text,))), source) for cell in supported)
-            sources = tuple(RankedPassage(passage=each, score=1.0) for each in saying)
-            rows.append(Row(cells=supported, sources=sources, standing=read.standing, nth=nth))
+            rows.append(Row(cells=supported, sources=tuple(saying), standing=read.standing, nth=nth))
     dropped = len(reply.rows) - len(rows)
     return Checked(reply=reply, rows=tuple(rows), dropped=dropped, unread=unread_lines(given, part))
 

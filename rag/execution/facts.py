@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 
 from domain.ids import ChunkId, DocumentId
 from domain.locator import JsonValue
-from rag.records import Conflict, DocumentsRead, FactTable, RankedPassage
+from rag.records import Conflict, DocumentsRead, FactTable, Passage, RankedPassage
 from rag.words import estimate_tokens, share, stems
 
 
@@ -82,17 +82,22 @@ class Fact:
         }
 
 
-def said_by(
-    source: RankedPassage, kind: FactKind, text: str, *, item: str = "", drawn_from: tuple[Fact, ...] = ()
-) -> Fact:
+def said_by(source: Passage, kind: FactKind, text: str, *, item: str = "", drawn_from: tuple[Fact, ...] = ()) -> Fact:
     """A fact that stands in this passage, under its document's name."""
-    title, document = source.passage.name, source.passage.document_id
-    return Fact(kind=kind, text=text, title=title, passage=source, document=document, item=item, drawn_from=drawn_from)
+    return Fact(
+        kind=kind,
+        text=text,
+        title=source.name,
+        passage=RankedPassage(passage=source, score=1.0),
+        document=source.document_id,
+        item=item,
+        drawn_from=drawn_from,
+    )
 
 
 def passage_fact(found: RankedPassage) -> Fact:
     """A passage as a fact."""
-    return said_by(found, FactKind.PASSAGE, found.passage.text)
+    return replace(said_by(found.passage, FactKind.PASSAGE, found.passage.text), passage=found)
 
 
 @dataclass(frozen=True, kw_only=True)

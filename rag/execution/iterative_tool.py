@@ -20,19 +20,18 @@ from prompts.loader import Prompts
 from prompts.wordings import language_of
 from rag.execution.documents import MAX_NAMED, DocumentName, WholeDocumentsTool, WholeReading, pages_of, parts_of
 from rag.execution.evidence import chunk_name
-from rag.execution.facts import Fact, FactKind, FactsPayload, passage_fact, said_by
+from rag.execution.facts import Fact, FactKind, FactsPayload, said_by
 from rag.execution.ledger import (
     SURENESS,
     KnownFact,
     Ledger,
-    conflict_facts,
     dated,
-    in_words,
     merge_conflicts,
     merge_facts,
     refine,
     settle,
     take,
+    worded,
 )
 from rag.execution.tools import ReplyCache, ToolContext, ask, wording
 from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
@@ -69,7 +68,7 @@ def synthesis_request(
     found, a line for each."""
     told, room = list[str](), budget["document"] // 2
     for conflict in known.conflicts:
-        line = "; ".join(f"{each.passage.passage.name}: {each.value}" for each in conflict.claims)
+        line = "; ".join(f"{each.passage.name}: {each.value}" for each in conflict.claims)
         size = estimate_tokens(line) + 2  # its quotation marks and comma
         if size <= room:
             told.append(line)
@@ -284,8 +283,7 @@ class _Reading(WholeReading):
         that it cannot be cited, and no title, so that it is never shown as it is."""
         words = self.tool.wordings[language_of(self.context.question)]
         came = {card.id: card.created_at for card in self.cards}
-        conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
-        disagreements = [fact for each in conflicts for fact in conflict_facts(each, words)]
+        conflicts, disagreements = worded(dated(known.conflicts, came), words)
         statements = [statement for fact in known.facts for statement in _statements(fact)]
         told, drawn_from = list[Fact](), (*disagreements, *statements)[:DRAWN_FROM]
         if known.answer and drawn_from:
@@ -308,5 +306,5 @@ def _dealt(cards: Sequence[DocumentCard], *, fewest: int) -> list[Sequence[Docum
 def _statements(fact: KnownFact) -> list[Fact]:
     """One for each of the first MAX_SOURCES sources, so that each of them can be cited."""
     sources, item = fact.sources[:MAX_SOURCES], f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else ""
-    behind = tuple(map(passage_fact, sources))
+    behind = tuple(said_by(each, FactKind.PASSAGE, each.text) for each in sources)
     return [said_by(each, FactKind.STATEMENT, fact.text, item=item, drawn_from=behind) for each in sources]

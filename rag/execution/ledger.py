@@ -17,7 +17,7 @@ from prompts.wordings import Wordings
 from rag.execution.evidence import tie
 from rag.execution.facts import Fact, FactKind, said_by
 from rag.execution.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
-from rag.records import Claim, Conflict, Passage, RankedPassage
+from rag.records import Claim, Conflict, Passage
 from rag.values import day_of_name, whole_day
 from rag.words import escaped, plain
 
@@ -25,18 +25,18 @@ MAX_CLAIMS = 3  # documents named for the contradicted side
 SURENESS: Mapping[str, int] = {certainty: rank for rank, certainty in enumerate(Certainty)}
 
 
-def claim(value: str, source: RankedPassage) -> Claim:
+def claim(value: str, source: Passage) -> Claim:
     """A claim with the document's own date, if it has one."""
-    return Claim(value=value, passage=source, dated=_own_day(source.passage))
+    return Claim(value=value, passage=source, dated=_own_day(source))
 
 
 def dated(conflicts: Sequence[Conflict], came: Mapping[DocumentId, datetime]) -> tuple[Conflict, ...]:
     """The same, with the arrival date where a document has no date of its own, newest claims first."""
     complete = (
-        [replace(one, dated=one.dated or came.get(one.passage.passage.document_id)) for one in each.claims]
+        [replace(one, dated=one.dated or came.get(one.passage.document_id)) for one in each.claims]
         for each in conflicts
     )
-    ordered = (sorted(each, key=lambda one: newness(one.passage.passage, one.dated), reverse=True) for each in complete)
+    ordered = (sorted(each, key=lambda one: newness(one.passage, one.dated), reverse=True) for each in complete)
     return tuple(replace(each, claims=tuple(claims)) for each, claims in zip(conflicts, ordered, strict=True))
 
 
@@ -64,39 +64,27 @@ def _bears_its_day(passage: Passage) -> bool:
     return _own_day(passage) is not None or passage.source_type is SourceType.NOTE
 
 
-def in_words(conflict: Conflict, words: Wordings) -> Conflict:
-    """The same with `told` filled in: Markdown with all sides, the newest first, one per line."""
-    about = _about(conflict)
-    heading = f"{words.conflict}{about}{'.' if about else ':'}"
-    sides = (f"- {escaped(f'{_named(one, words)}: {one.value}')}" for one in conflict.claims)
-    return replace(conflict, told="\n".join((escaped(heading), "", *sides)))
-
-
-def conflict_facts(conflict: Conflict, words: Wordings) -> tuple[Fact, ...]:
-    """A fact for each side, each with its own passage, so that an answer can cite all sides. `words`: in the person's
-    language."""
-    heading = f"{words.conflict}{_about(conflict)}"
-    return tuple(
-        said_by(
-            one.passage,
-            FactKind.DISAGREEMENT,
-            f"{heading}. {_named(one, words)}: {one.value}",
-            item=f"{heading}: {conflict.about}",
-        )
-        for one in conflict.claims
-    )
-
-
-def _about(conflict: Conflict) -> str:
-    """What the conflict is about; empty where one of the sides says it in the same words."""
-    said = conflict.about in (one.value for one in conflict.claims)
-    return "" if said else f": {conflict.about.rstrip('.')}"
+def worded(conflicts: Sequence[Conflict], words: Wordings) -> tuple[tuple[Conflict, ...], list[Fact]]:
+    """In the person's language: the same with `told` filled in, Markdown with all sides, the newest first, one per
+    line; and a fact for each side, each with its own passage, so that an answer can cite all sides."""
+    told, facts = list[Conflict](), list[Fact]()
+    for conflict in conflicts:
+        claims, about = conflict.claims, conflict.about
+        is_said = about in (one.value for one in claims)  # in the same words by one of the sides
+        heading = words.conflict if is_said else f"{words.conflict}: {about.rstrip('.')}"
+        sides = [f"{_named(one, words)}: {one.value}" for one in claims]
+        lines = (escaped(f"{heading}{':' if is_said else '.'}"), "", *(f"- {escaped(side)}" for side in sides))
+        told.append(replace(conflict, told="\n".join(lines)))
+        for one, side in zip(claims, sides, strict=True):
+            item = f"{heading}: {about}"
+            facts.append(said_by(one.passage, FactKind.DISAGREEMENT, f"{heading}. {side}", item=item))
+    return tuple(told), facts
 
 
 def _named(one: Claim, words: Wordings) -> str:
     """«Письмо.pdf (от 12.03.2024)». An arrival date is labelled as such: it orders the claims but proves little. A name
     with a month needs none («Прайс март 2025»)."""
-    passage = one.passage.passage
+    passage = one.passage
     is_own = _bears_its_day(passage)
     if one.dated is None or (not is_own and _in_name(passage, day_of_name)):
         return passage.name
@@ -111,15 +99,15 @@ class KnownFact:
     text: str
     certainty: Certainty
     reasoning: str
-    sources: tuple[RankedPassage, ...]
+    sources: tuple[Passage, ...]
 
     def wire(self) -> NumberedFact:
         """The fact as it goes into a prompt."""
         return NumberedFact(id=self.id, fact=self.text, certainty=self.certainty, reasoning=self.reasoning)
 
-    def also(self, *sources: RankedPassage) -> Self:
+    def also(self, *sources: Passage) -> Self:
         """The same with more sources, each passage once."""
-        unique = {source.passage.chunk_id: source for source in reversed((*self.sources, *sources))}
+        unique = {source.chunk_id: source for source in reversed((*self.sources, *sources))}
         return replace(self, sources=tuple(reversed(unique.values())))
 
 
@@ -161,11 +149,11 @@ def settle(ledger: Ledger, updates: Sequence[UpdatedFact], *, asked: str) -> Led
             ledger = _update(ledger, update, (), asked=asked)
             continue
         others = (fact for fact in ledger.facts if fact.id != update.id)
-        passages = {each.passage.chunk_id: each.passage for fact in others for each in fact.sources}
+        passages = {each.chunk_id: each for fact in others for each in fact.sources}
         source = tie(update.fact, update.reasoning, list(passages.values()), asked=asked)
-        own = {each.passage.chunk_id for each in known.sources}
-        sides = [[one.passage.passage.chunk_id for one in each.claims] for each in ledger.conflicts]
-        if source is None or any(side[0] in own and source.passage.chunk_id in side[1:] for side in sides):
+        own = {each.chunk_id for each in known.sources}
+        sides = [[one.passage.chunk_id for one in each.claims] for each in ledger.conflicts]
+        if source is None or any(side[0] in own and source.chunk_id in side[1:] for side in sides):
             ledger = replace(ledger, dropped=ledger.dropped + 1)
         else:
             ledger = _without(ledger, known, update, source)
@@ -196,11 +184,10 @@ def _update(ledger: Ledger, update: UpdatedFact, part: Sequence[Passage], *, ask
     source = tie(update.fact, update.reasoning, part, asked=asked)
     if update.certainty == CONTRADICTS:
         return _without(ledger, known, update, source)
-    before = [old.passage for old in known.sources]
     if source is not None:
-        others = (old for old in known.sources if old.passage.chunk_id != source.passage.chunk_id)
-        sources = (source, *(old for old in others if tie(update.fact, "", [old.passage], asked=asked)))
-    elif together := tie(update.fact, update.reasoning, [*before, *part], asked=asked):
+        others = (old for old in known.sources if old.chunk_id != source.chunk_id)
+        sources = (source, *(old for old in others if tie(update.fact, "", [old], asked=asked)))
+    elif together := tie(update.fact, update.reasoning, [*known.sources, *part], asked=asked):
         sources = known.also(together).sources
     else:
         return replace(ledger, dropped=ledger.dropped + 1)
@@ -214,20 +201,20 @@ def _with(ledger: Ledger, changed: KnownFact) -> Ledger:
     return replace(ledger, facts=facts, used=ledger.used + 1)
 
 
-def _without(ledger: Ledger, known: KnownFact, update: UpdatedFact, source: RankedPassage | None) -> Ledger:
+def _without(ledger: Ledger, known: KnownFact, update: UpdatedFact, source: Passage | None) -> Ledger:
     """Remove only that fact, unless it stands in a document that is newer than that of `source` by its own date:
     reading order says nothing. A conflict between two documents is recorded once, though each part of a document may
     contradict a fact that stays; a document that corrects itself is none."""
     rest = replace(ledger, facts=tuple(fact for fact in ledger.facts if fact.id != known.id), used=ledger.used + 1)
     if source is None:
         return rest
-    day, document = source.passage.published_at, source.passage.document_id
-    days = [each.passage.published_at for each in known.sources]
+    day, document = source.published_at, source.document_id
+    days = [each.published_at for each in known.sources]
     facts = ledger.facts if day is not None and any(own > day for own in days if own) else rest.facts
     is_told = any(
-        each.about == known.text and each.claims[0].passage.passage.document_id == document for each in rest.conflicts
+        each.about == known.text and each.claims[0].passage.document_id == document for each in rest.conflicts
     )
-    by_document = {each.passage.document_id: each for each in reversed(known.sources)}
+    by_document = {each.document_id: each for each in reversed(known.sources)}
     by_document.pop(document, None)
     if is_told or not by_document:
         return replace(rest, facts=facts)
@@ -240,8 +227,8 @@ def merge_facts(ledgers: Iterable[Ledger], order: Mapping[DocumentId, int]) -> t
     """The most certain first, then by the documents' `order`. Of two wordings that differ only in case or punctuation,
     the one that sorts first is kept."""
 
-    def place(source: RankedPassage) -> tuple[int, int]:
-        return (order.get(source.passage.document_id, len(order)), source.passage.ordinal)
+    def place(source: Passage) -> tuple[int, int]:
+        return (order.get(source.document_id, len(order)), source.ordinal)
 
     def rank(fact: KnownFact) -> tuple[int, int, int, str]:
         return (SURENESS[fact.certainty], *place(fact.sources[0]), f"{fact.text}\0{fact.reasoning}")
@@ -254,7 +241,7 @@ def merge_facts(ledgers: Iterable[Ledger], order: Mapping[DocumentId, int]) -> t
         replace(
             fact,
             id=f"f{number}",
-            sources=tuple(sorted(fact.sources, key=lambda each: (*place(each), each.passage.chunk_id))),
+            sources=tuple(sorted(fact.sources, key=lambda each: (*place(each), each.chunk_id))),
         )
         for number, fact in enumerate(merged.values(), start=1)
     )
@@ -273,7 +260,6 @@ def refine(facts: Sequence[KnownFact], chosen: Sequence[NumberedFact], *, asked:
     known, first = {fact.id: fact for fact in facts}, dict[str, KnownFact]()
     for said in chosen:
         if fact := known.get(said.id):
-            passages = [source.passage for source in fact.sources]
-            is_borne = tie(said.fact, said.reasoning, passages, asked=asked) is not None
+            is_borne = tie(said.fact, said.reasoning, fact.sources, asked=asked) is not None
             first[said.id] = replace(fact, text=said.fact, certainty=said.certainty) if is_borne else fact
     return (*first.values(), *(fact for fact in facts if fact.id not in first))

@@ -18,7 +18,7 @@ from domain.ids import DocumentId
 from rag.execution.evidence import Row
 from rag.execution.ledger import claim, dated, newness
 from rag.execution.wire import Standing
-from rag.records import Conflict, OtherValue, RankedPassage, TableRow
+from rag.records import Conflict, OtherValue, Passage, TableRow
 from rag.values import REMEMBERED, amount, is_only_amount, name_words, only_day, same
 from rag.words import plain, stems
 
@@ -153,7 +153,7 @@ class _Merger:
         is_latest = row.document not in self.versions
         return (_RANKS[row.standing], is_latest, *newness(row.passage, self.came.get(row.document)))
 
-    def _cell(self, ranked: Sequence[Row], place: int) -> tuple[str, RankedPassage, tuple[OtherValue, ...]]:
+    def _cell(self, ranked: Sequence[Row], place: int) -> tuple[str, Passage, tuple[OtherValue, ...]]:
         """The value of the first row that has one, where it stands, and the other values: each replaced one once, and
         no mention of one that held at its time and was replaced since. Of documents that say the same, the thing's own
         is named."""

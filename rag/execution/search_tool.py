@@ -278,5 +278,5 @@ class SurveyBase(Tool[SurveyArguments]):
             text = found.passage.text
             about = " ".join(union(akin(asked, stems(text)).values()))
             excerpt = quote(text, about=about, limit=EXCERPT_CHARS)
-            facts.append(replace(said_by(found, FactKind.STATEMENT, f"{name}: {excerpt}"), title=name))
+            facts.append(replace(said_by(found.passage, FactKind.STATEMENT, f"{name}: {excerpt}"), title=name))
         return FactsPayload(facts=tuple(facts), coverage=1.0)

@@ -22,7 +22,7 @@ from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.documents import MAX_NAMED, DocumentName
 from rag.execution.facts import Fact, FactKind, FactsPayload, said_by
-from rag.execution.ledger import conflict_facts, in_words
+from rag.execution.ledger import worded
 from rag.execution.merging import conflicts_of
 from rag.planning.tool import ToolArguments
 from rag.records import DocumentsRead, FactTable, TableRow
@@ -164,7 +164,7 @@ class TableWriter:
             return FactsPayload(documents=self.documents)
         words, asked, documents = self.words, self.asked, self.documents
         rows, undecided = self._selected(things)
-        conflicts = conflicts_of(rows, self.columns, came)
+        conflicts, disagreements = worded(conflicts_of(rows, self.columns, came), words)
         facts = (
             *self._counts(rows),
             *([] if rows else [self._number(words.nothing_fits.format(count=len(things)))]),
@@ -174,7 +174,7 @@ class TableWriter:
             *self._outdated(things if asked.current else rows),
             *self._left_out(),
             *self._groups(rows),
-            *(fact for each in conflicts for fact in conflict_facts(each, words)),
+            *disagreements,
             *(
                 fact
                 for number, row in enumerate(rows)
@@ -186,7 +186,7 @@ class TableWriter:
             coverage=documents.read / documents.total if documents.total else 0.0,
             documents=documents,
             table=FactTable(title=asked.what, columns=self.columns, rows=tuple(rows)) if rows else None,
-            conflicts=tuple(in_words(each, words) for each in conflicts),
+            conflicts=conflicts,
         )
 
     def changes(self, things: Rows, names: tuple[str, str]) -> FactsPayload:
@@ -318,9 +318,9 @@ class TableWriter:
     def _row_facts(self, row: TableRow, *, item: str, heading: str = "") -> Iterator[Fact]:
         """The row as text and with its columns, from the passage that says most of it; then, for each other passage,
         the values that it says, without a title: they belong to the same item and let an answer cite it."""
-        said = {place: row.sources[place].passage.chunk_id for place, cell in enumerate(row.cells) if cell}
+        said = {place: row.sources[place].chunk_id for place, cell in enumerate(row.cells) if cell}
         main = Counter(said.values()).most_common(1)[0][0]
-        places = {row.sources[place].passage.chunk_id: row.sources[place] for place in said}
+        places = {row.sources[place].chunk_id: row.sources[place] for place in said}
         fields = tuple((self.columns[place], row.cells[place]) for place in said)
         text = self._told(row, said)
         whole = said_by(places.pop(main), FactKind.VALUE, f"{heading}: {text}" if heading else text)

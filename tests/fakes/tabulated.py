@@ -5,12 +5,12 @@ from rag.records import (
     FactTable,
     TableRow,
 )
-from tests.fakes.rag import make_passage, rank
+from tests.fakes.rag import make_passage
 
 
 def fact_table(*rows: tuple[str, ...], columns: tuple[str, ...] = ("Договор", "Сумма")) -> FactTable:
     """Each row stands on a page of its own."""
-    passages = rank(*(make_passage(" ".join(cells), number=place) for place, cells in enumerate(rows, start=1)))
+    passages = [make_passage(" ".join(cells), number=place) for place, cells in enumerate(rows, start=1)]
     made = tuple(
         TableRow(cells=cells, sources=(passage,) * len(cells)) for cells, passage in zip(rows, passages, strict=True)
     )

@@ -153,7 +153,7 @@ def test_of_a_merged_passage_the_stored_one_that_holds_the_words_is_shown() -> N
 
 
 def _claim(value: str, title: str, *, number: int) -> Claim:
-    (place,) = rank(replace(make_passage(value, number=number, title=title), document_id=DocumentId(title)))
+    place = replace(make_passage(value, number=number, title=title), document_id=DocumentId(title))
     return Claim(value=value, passage=place, dated=None)
 
 
@@ -163,14 +163,14 @@ TERMS = Conflict(about="срок оплаты", claims=SIDES, told="Докуме
 
 @pytest.mark.parametrize("cited", [(), (0, 1), (1, 0)])
 def test_an_answer_with_all_sides_or_none_stays_as_it_is(cited: tuple[int, ...]) -> None:
-    sources = tuple(cite(SIDES[place].passage.passage, about="") for place in cited)
+    sources = tuple(cite(SIDES[place].passage, about="") for place in cited)
     assert with_sides("Срок разный.", sources, [TERMS]) == ("Срок разный.", sources)
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_the_other_side_of_a_disagreement_is_told_by_code(side: int) -> None:
-    other = cite(_claim("x", "Прочее.txt", number=3).passage.passage, about="")
-    own = cite(SIDES[side].passage.passage, about="")
+    other = cite(_claim("x", "Прочее.txt", number=3).passage, about="")
+    own = cite(SIDES[side].passage, about="")
     text, cited = with_sides("Срок такой.", (own, other), [TERMS])
     assert text == f"Срок такой.\n\n{TERMS.told}"
     assert [each.title for each in cited[:2]] == [own.title, "Прочее.txt"]

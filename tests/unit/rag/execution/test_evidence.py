@@ -24,7 +24,7 @@ PASSAGES = [RENT, FINE, ENGLISH]
 def test_a_statement_is_tied_to_the_passage_that_says_it(statement: str, reason: str, chunk: int) -> None:
     source = tie(statement, reason, PASSAGES)
     assert source is not None
-    assert source.passage.chunk_id == chunk
+    assert source.chunk_id == chunk
 
 
 @pytest.mark.parametrize(

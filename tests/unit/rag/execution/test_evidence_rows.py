@@ -52,7 +52,7 @@ def test_a_cell_that_its_document_does_not_bear_is_emptied(cell: str) -> None:
 def test_each_cell_is_tied_to_the_passage_that_says_it() -> None:
     reply = listed(read("5", "120 тыс. рублей", "да", quote="цена 120 тыс. рублей", chunk="c1"))
     row = check(reply, PART, columns=3).rows[0]
-    assert [source.passage.chunk_id for source in row.sources] == [1, 2, 2]
+    assert [source.chunk_id for source in row.sources] == [1, 2, 2]
     assert row.document == DocumentId("doc")
 
 

@@ -137,7 +137,7 @@ async def test_contradicting_documents_are_named_newest_first() -> None:
         return copies(request).model_copy(update={"updated_facts": (said,)})
 
     payload = await read(shelf, ReadingModel(contradicts), documents=["Договор", "Письмо"])
-    assert [claim.passage.passage.title for claim in payload.conflicts[0].claims] == ["Письмо", "Договор"]
+    assert [claim.passage.title for claim in payload.conflicts[0].claims] == ["Письмо", "Договор"]
     told = [fact.text for fact in payload.facts if fact.text.startswith("Документы расходятся")]
     assert ["150" in told[0], "100" in told[1]] == [True, True]
     assert statements(payload) == {"Цена услуг 150 рублей."}
@@ -160,7 +160,7 @@ def opposes(
 async def test_groups_that_contradict_each_other_are_named_with_both_sources_and_dates() -> None:
     payload = await read(PRICES, ReadingModel(copies, opposes("Цена услуг 700 рублей")), exhaustive=True)
     (conflict,) = payload.conflicts
-    assert [(each.passage.passage.title, each.value, each.dated) for each in conflict.claims] == [
+    assert [(each.passage.title, each.value, each.dated) for each in conflict.claims] == [
         ("Договор 7", "Цена услуг 700 рублей", FIRST_DAY + timedelta(days=6)),
         ("Договор 1", "Цена услуг 100 рублей.", FIRST_DAY),
     ]

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from rag.execution.iterative_tool import cut, fitting, request_budget, synthesis_request
 from rag.execution.ledger import KnownFact, Ledger
 from rag.execution.wire import Certainty
-from rag.records import Claim, Conflict, RankedPassage
+from rag.records import Claim, Conflict
 from rag.words import estimate_tokens
-from tests.fakes.rag import make_passage, rank
+from tests.fakes.rag import make_passage
 from tests.fakes.reading import PROMPTS
 
-SOURCE = RankedPassage(passage=make_passage("текст"), score=1.0)
+SOURCE = make_passage("текст")
 
 
 @given(st.text(max_size=300), st.integers(-5, 100))
@@ -48,8 +48,8 @@ def test_the_surest_facts_stay_when_there_is_no_room_for_all() -> None:
 
 
 def test_the_whole_is_told_what_groups_found_to_disagree() -> None:
-    places = [rank(make_passage(text, title=title))[0] for text, title in (("180 ₽", "новый"), ("150 ₽", "старый"))]
-    claims = tuple(Claim(value=each.passage.text, passage=each, dated=None) for each in places)
+    places = [make_passage(text, title=title) for text, title in (("180 ₽", "новый"), ("150 ₽", "старый"))]
+    claims = tuple(Claim(value=each.text, passage=each, dated=None) for each in places)
     known = Ledger(conflicts=(Conflict(about="цена", claims=claims),))
     budget = request_budget(8000, PROMPTS)
     asked = synthesis_request(budget, known, question="Цена?", answers=["150 ₽"]).model_dump_json()

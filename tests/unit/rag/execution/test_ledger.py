@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from domain.ids import ChunkId, DocumentId
 from rag.execution.ledger import KnownFact, Ledger, merge_conflicts, merge_facts, refine, settle, take
 from rag.execution.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
-from rag.records import Claim, Conflict, Passage, RankedPassage
+from rag.records import Claim, Conflict, Passage
 from rag.words import plain
 from tests.fakes.rag import make_passage
 
@@ -36,7 +36,7 @@ KNOWN = take(Ledger(), reply(new("Цена договора № 7: 100 000 ₽")
 
 
 def test_new_facts_get_ids_and_their_place() -> None:
-    assert [(fact.id, fact.sources[0].passage.chunk_id) for fact in KNOWN.facts] == [("f1", 1), ("f2", 1)]
+    assert [(fact.id, fact.sources[0].chunk_id) for fact in KNOWN.facts] == [("f1", 1), ("f2", 1)]
 
 
 def test_a_fact_whose_number_stands_nowhere_is_dropped_and_counted() -> None:
@@ -48,7 +48,7 @@ def test_a_fact_whose_number_stands_nowhere_is_dropped_and_counted() -> None:
 def test_the_same_words_from_another_document_are_another_source_of_one_fact() -> None:
     elsewhere = [replace(PART[0], chunk_id=make_passage("", number=9).chunk_id)]
     after = take(KNOWN, reply(new("срок поставки — 30 дней.")), elsewhere, asked="")
-    assert [source.passage.chunk_id for source in after.facts[1].sources] == [1, 9]
+    assert [source.chunk_id for source in after.facts[1].sources] == [1, 9]
     assert len(after.facts) == 2
 
 
@@ -72,7 +72,7 @@ def test_a_contradiction_by_another_document_drops_the_fact_and_keeps_both_sides
     said = update("f1", "Цена договора № 7 теперь 120 000 ₽", CONTRADICTS)
     after = take(KNOWN, reply(updates=(said,)), LETTER, asked="")
     assert [fact.id for fact in after.facts] == ["f2"]
-    assert [claim.passage.passage.document_id for claim in after.conflicts[0].claims] == ["letter", "doc"]
+    assert [claim.passage.document_id for claim in after.conflicts[0].claims] == ["letter", "doc"]
 
 
 def test_a_document_that_corrects_itself_is_no_conflict() -> None:
@@ -132,7 +132,7 @@ def test_two_facts_that_are_said_to_contradict_each_other_do_not_both_go() -> No
     )
     after = settle(LETTER_SAYS, both, asked="")
     assert [fact.id for fact in after.facts] == ["f2", "f3"]
-    assert [claim.passage.passage.document_id for claim in after.conflicts[0].claims] == ["letter", "doc"]
+    assert [claim.passage.document_id for claim in after.conflicts[0].claims] == ["letter", "doc"]
 
 
 def test_groups_put_side_by_side_may_reword_a_fact_as_far_as_its_source_bears_it() -> None:
@@ -145,9 +145,9 @@ DOCUMENTS = ("a", "b", "c")
 ORDER = {DocumentId(name): place for place, name in enumerate(DOCUMENTS)}
 
 
-def source(document: str, chunk: int, text: str = "текст") -> RankedPassage:
+def source(document: str, chunk: int, text: str = "текст") -> Passage:
     passage = make_passage(text, number=chunk, document=document)
-    return RankedPassage(passage=replace(passage, chunk_id=ChunkId(ord(document) * 1000 + chunk)), score=1.0)
+    return replace(passage, chunk_id=ChunkId(ord(document) * 1000 + chunk))
 
 
 @st.composite
@@ -166,11 +166,9 @@ LEDGERS = st.lists(st.lists(known_facts(), max_size=5).map(lambda facts: Ledger(
 
 @given(ledgers=LEDGERS)
 def test_no_fact_and_no_source_is_lost(ledgers: list[Ledger]) -> None:
-    found = {
-        (plain(fact.text), each.passage.chunk_id) for one in ledgers for fact in one.facts for each in fact.sources
-    }
+    found = {(plain(fact.text), each.chunk_id) for one in ledgers for fact in one.facts for each in fact.sources}
     merged = merge_facts(ledgers, ORDER)
-    assert {(plain(fact.text), each.passage.chunk_id) for fact in merged for each in fact.sources} == found
+    assert {(plain(fact.text), each.chunk_id) for fact in merged for each in fact.sources} == found
     assert len({plain(fact.text) for fact in merged}) == len(merged)
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from domain.ids import DocumentId
 from rag.execution.evidence import Row
-from rag.execution.ledger import in_words
+from rag.execution.ledger import worded
 from rag.execution.merging import conflicts_of, key_of, merge_rows
 from rag.execution.wire import Standing
-from rag.records import RankedPassage, TableRow
+from rag.records import TableRow
 from tests.fakes.rag import make_passage
 from tests.fakes.reading import WORDINGS
 
@@ -31,8 +31,7 @@ def row(
         published_at=datetime.fromisoformat(dated).replace(tzinfo=UTC) if dated else None,
         source_identifier=name or f"{document}.txt",
     )
-    source = RankedPassage(passage=passage, score=1.0)
-    return Row(cells=cells, sources=(source,) * len(cells), nth=nth, standing=standing)
+    return Row(cells=cells, sources=(passage,) * len(cells), nth=nth, standing=standing)
 
 
 def merged(*rows: Row, key: tuple[int, ...] = (0,)) -> tuple[TableRow, ...]:
@@ -45,7 +44,7 @@ def table(*rows: Row, key: tuple[int, ...] = (0,)) -> list[tuple[str, ...]]:
 
 def said(thing: TableRow, place: int = 1) -> tuple[str, str, list[str], list[str]]:
     """The value, its document, what disagrees, what was replaced."""
-    document = thing.sources[place].passage.document_id
+    document = thing.sources[place].document_id
     disputed, formerly = thing.disputed(place), thing.formerly(place)
     return (thing.cells[place], document, [each.value for each in disputed], [each.value for each in formerly])
 
@@ -94,7 +93,7 @@ def test_payments_are_told_apart_by_all_columns_of_the_key() -> None:
 
 def test_a_value_is_told_with_the_document_that_says_it() -> None:
     thing = merged(row("a", "5", ""), row("b", "№ 5", "10 ₽", standing=MENTIONS))[0]
-    assert (thing.cells, [each.passage.document_id for each in thing.sources]) == (("5", "10 ₽"), ["a", "b"])
+    assert (thing.cells, [each.document_id for each in thing.sources]) == (("5", "10 ₽"), ["a", "b"])
     assert not thing.disputed(1)
 
 
@@ -174,8 +173,8 @@ def test_of_what_disagrees_no_other_result_is_made_with_a_draft() -> None:
 
 def test_a_month_in_the_name_is_told_as_a_month() -> None:
     rows = (row("a", "5", "7 ₽", name="Прайс март 2025.txt"), row("b", "5", "9 ₽", name="Прайс апрель 2025.txt"))
-    (conflict,) = conflicts_of(merged(*rows), COLUMNS, CAME)
-    assert in_words(conflict, WORDINGS["ru"]).told.splitlines()[-2:] == [
+    (conflict,), _ = worded(conflicts_of(merged(*rows), COLUMNS, CAME), WORDINGS["ru"])
+    assert conflict.told.splitlines()[-2:] == [
         "- Прайс апрель 2025.txt: 9 ₽",
         "- Прайс март 2025.txt: 7 ₽",
     ]

@@ -62,8 +62,8 @@ async def test_every_value_names_the_passage_that_says_it() -> None:
     table = (await collect()).table
     assert table is not None
     row = next(row for row in table.rows if row.cells[0] == f"№ {MADE[2].name}")
-    assert {source.passage.title for source in row.sources} == {f"Договор {MADE[2].name.replace('/', '-')}.txt"}
-    assert all(cell in source.passage.text for cell, source in zip(row.cells, row.sources, strict=True))
+    assert {source.title for source in row.sources} == {f"Договор {MADE[2].name.replace('/', '-')}.txt"}
+    assert all(cell in source.text for cell, source in zip(row.cells, row.sources, strict=True))
 
 
 async def test_a_sum_is_added_up_by_code() -> None:
@@ -95,7 +95,7 @@ async def test_rows_are_sorted_by_value() -> None:
 async def test_documents_that_disagree_are_named_newest_first() -> None:
     payload = await collect(columns=["номер", "срок оплаты"])
     assert [conflict.about for conflict in payload.conflicts] == [f"№ {MADE[DISPUTED - 1].name}, срок оплаты"]
-    said = [(claim.value, claim.passage.passage.title) for claim in payload.conflicts[0].claims]
+    said = [(claim.value, claim.passage.title) for claim in payload.conflicts[0].claims]
     assert said == [
         ("60 дней", "Протокол совещания.txt"),
         ("60 дней", "Письмо об оплате.txt"),

@@ -19,13 +19,12 @@ from rag.execution.tables import (
     shown,
     sort,
 )
-from rag.records import RankedPassage, TableRow
+from rag.records import TableRow
 from tests.fakes.rag import make_passage
 
 
 def rows(*cells: str) -> list[TableRow]:
-    source = RankedPassage(passage=make_passage("текст"), score=1.0)
-    return [TableRow(cells=(cell,), sources=(source,)) for cell in cells]
+    return [TableRow(cells=(cell,), sources=(make_passage("текст"),)) for cell in cells]
 
 
 def totals(aggregate: Aggregate, *cells: str) -> list[str]:
