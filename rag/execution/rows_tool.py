@@ -94,7 +94,6 @@ class _Extraction(WholeReading):
     asked: RowsArguments
     rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
     dropped: int = 0
-    _halves: deque[Batch] = field(default_factory=deque)  # of a batch whose rows did not fit into one reply
     _packing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
@@ -146,26 +145,28 @@ class _Extraction(WholeReading):
         while True:
             async with self._packing:
                 batch = await self._next()
-            if not batch:
+            if not batch or not await self._attempt(batch):
                 return
-            try:
-                if not await self._read(batch):
-                    return
-            except ModelError as error:
-                if isinstance(error, ModelMisfit) and len(batch) > 1:
-                    half = len(batch) // 2
-                    self._halves.extend((batch[:half], batch[half:]))
-                    continue
-                self.count(problems=len(batch))
-                log.warning("rows.batch_failed", documents=len(batch), reason=type(error).__name__)
-            self._tell()
+
+    async def _attempt(self, batch: Batch) -> bool:
+        """False when the limits ended it. Where the rows of several documents do not fit into one reply, each half is
+        read by itself."""
+        try:
+            if not await self._read(batch):
+                return False
+        except ModelError as error:
+            if isinstance(error, ModelMisfit) and len(batch) > 1:
+                half = len(batch) // 2
+                return await self._attempt(batch[:half]) and await self._attempt(batch[half:])
+            self.count(problems=len(batch))
+            log.warning("rows.batch_failed", documents=len(batch), reason=type(error).__name__)
+        self._tell()
+        return True
 
     async def _next(self) -> Batch:
         """The next documents with their texts: as many as fit into one prompt, or one that is longer. Those that are
         cached, as far as they were read in one part, are done with on the way. Nothing when all are begun, or the
         limits forbid any further call."""
-        if self._halves:
-            return () if self.context.run.is_over() else self._halves.popleft()
         batch: list[tuple[DocumentCard, Sequence[Passage]]] = []
         left, remembered = self._part_tokens, self.documents.remembered
         while self._waiting and len(batch) < MOST_TOGETHER:
@@ -219,7 +220,7 @@ class _Extraction(WholeReading):
     async def _ask_again(self, asked: Sequence[ChatMessage], first: Checked) -> RowsReply | None:
         """Shows the model remarks on what it said. None when every call that is left is needed for other documents, the
         limits forbid it, or the model fails: the first reply is then final."""
-        not_begun = len(self._halves) + -(-len(self._waiting) // MOST_TOGETHER)  # calls that these need, at a guess
+        not_begun = -(-len(self._waiting) // MOST_TOGETHER)  # calls that these need, at a guess
         if self.context.run.calls_left() <= not_begun:
             return None
         remark = ChatMessage(role="user", content=_remarks(first))

@@ -102,8 +102,7 @@ class SearchBase(Tool[SearchArguments]):
         found = await self.retrieval.find(context.base_id, query or arguments.query, only=only)
         if not found and not query and (titles := await self._titles(arguments, context)):
             found = await self.retrieval.find(context.base_id, titles, only=only)
-        payload = passages_payload(found[: arguments.top_k], asked=query or arguments.query)
-        return replace(payload, remarks=remarks)
+        return replace(passages_payload(found[: arguments.top_k], asked=query or arguments.query), remarks=remarks)
 
     async def _titles(self, arguments: SearchArguments, context: ToolContext) -> str:
         """Titles of the latest documents of an author or a sender, as a query: the documents may contain neither the
@@ -186,9 +185,9 @@ def second_hop(facts: Sequence[Fact], query: str, *, in_alike: bool = False) -> 
     wanted = stems(query)
     holds = _holds(facts, wanted)
     for document in dict.fromkeys((*list(holds)[:1], *half_found(facts, query))):
-        missing = {
-            stem for stem in union(holds.values()) - holds[document] if not in_alike or _is_in_alike(stem, facts)
-        }
+        missing = union(holds.values()) - holds[document]
+        if in_alike:
+            missing = frozenset(stem for stem in missing if _is_in_alike(stem, facts))
         texts = [fact.text for fact in facts if fact.document == document]
         said = (text[span.start : span.end] for text in texts for span in sentences(text))
         sentence = max(said, key=lambda each: len(held(wanted, each)), default="")
@@ -257,26 +256,19 @@ class SurveyBase(Tool[SurveyArguments]):
             return next((each for each in found if each.certain), None)
 
         bests = await together(*map(best_of, searched))
-        hits = [(card.name, best) for card, best in zip(searched, bests, strict=True) if best]
-        return self._payload(hits, query, searched=len(searched), total=len(cards))
-
-    def _payload(
-        self, hits: Sequence[tuple[str, RankedPassage]], query: str, *, searched: int, total: int
-    ) -> FactsPayload:
-        """Documents that hold most of the question's words first: the others may be about a single word of it."""
+        hits = [(card.name, best.passage) for card, best in zip(searched, bests, strict=True) if best]
         if not hits:
             return FactsPayload()
-        asked = stems(query)
-        holds = [share(asked, stems(f"{best.passage.title}\n{best.passage.text}")) for _, best in hits]
-        words, most = self.wordings[language_of(query)], max(holds)
-        wording = words.survey if searched == total else words.survey_of
-        said = wording.format(found=len(hits), searched=searched, total=total)
-        best = sum(held == most for held in holds)
-        told = f"{said}, {words.survey_best.format(best=best)}" if best < len(hits) else said
+        asked, words = stems(query), self.wordings[language_of(query)]
+        holds = [share(asked, stems(f"{best.title}\n{best.text}")) for _, best in hits]
+        wording = words.survey if len(searched) == len(cards) else words.survey_of
+        said = wording.format(found=len(hits), searched=len(searched), total=len(cards))
+        most = holds.count(max(holds))
+        told = f"{said}, {words.survey_best.format(best=most)}" if most < len(hits) else said
         facts = [Fact(kind=FactKind.VALUE, text=f"{told}. {words.survey_remark}", title=said)]
-        for _, (name, found) in sorted(zip(holds, hits, strict=True), key=lambda each: -each[0]):
-            text = found.passage.text
-            about = " ".join(union(akin(asked, stems(text)).values()))
-            excerpt = quote(text, about=about, limit=EXCERPT_CHARS)
-            facts.append(replace(said_by(found.passage, FactKind.STATEMENT, f"{name}: {excerpt}"), title=name))
+        # Documents that hold most of the question's words first: the others may be about a single word of it.
+        for _, (name, passage) in sorted(zip(holds, hits, strict=True), key=lambda each: -each[0]):
+            about = " ".join(union(akin(asked, stems(passage.text)).values()))
+            excerpt = quote(passage.text, about=about, limit=EXCERPT_CHARS)
+            facts.append(replace(said_by(passage, FactKind.STATEMENT, f"{name}: {excerpt}"), title=name))
         return FactsPayload(facts=tuple(facts), coverage=1.0)

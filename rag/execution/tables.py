@@ -122,7 +122,7 @@ def _ends(condition: object) -> list[object]:
     return [{**condition, "op": op, "value": end} for op, end in zip(_ENDS, ends, strict=True)]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class TableWriter:
     """Makes payloads of what is asked, in one language; `dropped`: rows that the model gave but the text does not
     support. They are mentioned: they may seem to be missing from their document."""
@@ -133,29 +133,16 @@ class TableWriter:
     documents: DocumentsRead
     dropped: int
 
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """Their names."""
-        return self.asked.all_columns
-
-    @cached_property
-    def of(self) -> int | None:
-        """The column that something is worked out of."""
-        is_none = self.asked.of is None or self.asked.aggregate in ("none", "count")
-        return None if is_none else self.asked.place(self.asked.of or "")
-
-    @cached_property
-    def conditions(self) -> list[Condition]:
-        """Those of the arguments, by the places of their columns."""
-        wanted = self.asked.where or ()
-        return [(self.asked.place(each.column), each.op, each.value) for each in wanted]
-
-    @cached_property
-    def places(self) -> list[int]:
-        """The columns that counts and sums depend on."""
-        grouped = [self.asked.place(self.asked.group_by)] if self.asked.group_by else []
+    def __post_init__(self) -> None:
+        """The names of all columns, and by their places: the one that something is worked out of, the conditions, and
+        those that counts and sums depend on."""
+        asked = self.asked
+        self.columns = asked.all_columns
+        self.of = asked.place(asked.of) if asked.of and asked.aggregate not in ("none", "count") else None
+        self.conditions = [(asked.place(each.column), each.op, each.value) for each in asked.where or ()]
+        grouped = [asked.place(asked.group_by)] if asked.group_by else []
         worked_out = [] if self.of is None else [self.of]
-        return sorted({*worked_out, *grouped, *(place for place, _, _ in self.conditions)})
+        self.places = sorted({*worked_out, *grouped, *(place for place, _, _ in self.conditions)})
 
     def rows(self, things: Rows, *, came: Mapping[DocumentId, datetime]) -> FactsPayload:
         """The payload of a table; without facts when there are no things, so that a fallback search may still find
@@ -167,11 +154,7 @@ class TableWriter:
         conflicts, disagreements = worded(conflicts_of(rows, self.columns, came), words)
         facts = (
             *self._counts(rows),
-            *([] if rows else [self._number(words.nothing_fits.format(count=len(things)))]),
-            *self._otherwise(rows, things),
-            *self._replaced(rows),
-            *self._undecided(undecided),
-            *self._outdated(things if asked.current else rows),
+            *map(self._number, self._remarks(rows, things, undecided)),
             *self._left_out(),
             *self._groups(rows),
             *disagreements,
@@ -254,7 +237,32 @@ class TableWriter:
         worded: str = getattr(self.words, self.asked.aggregate)
         return worded.format(column=self.columns[self.of or 0], value=number)
 
-    def _otherwise(self, rows: Rows, things: Rows) -> Iterator[Fact]:
+    def _remarks(self, rows: Rows, things: Rows, undecided: Rows) -> Iterator[str]:
+        """What has to be known of the numbers."""
+        words, columns = self.words, self.columns
+        if not rows:
+            yield words.nothing_fits.format(count=len(things))
+        yield from self._otherwise(rows, things)
+        # Counts and sums stand on the last values: of lists that are no versions of each other (monthly bills without a
+        # month in the key) all would have to be added up.
+        former = [
+            f"{row.cells[0]}, {columns[at]}: {each.value}"
+            for row in rows
+            for at in self.places
+            for each in row.formerly(at)
+        ]
+        if former:
+            yield words.replaced.format(values=_listed(former))
+        if undecided:
+            places = [at for at in self.places if at]
+            known = ([f"{columns[at]}: {row.cells[at]}" for at in places if row.cells[at]] for row in undecided)
+            told = [", ".join((row.cells[0], *said)) for row, said in zip(undecided, known, strict=True)]
+            yield words.undecided.format(count=len(undecided), names=_listed(told))
+        if old := [row.cells[0] for row in (things if self.asked.current else rows) if row.is_outdated]:
+            wording = words.outdated_out if self.asked.current else words.outdated
+            yield wording.format(count=len(old), names=_listed(old))
+
+    def _otherwise(self, rows: Rows, things: Rows) -> Iterator[str]:
         """What the same comes to with the values of the documents that disagree, where that is something else."""
 
         def result(rows: Rows) -> list[str]:
@@ -270,34 +278,7 @@ class TableWriter:
                 for place in self.places
                 if thing.cells[place] != other.cells[place]
             ]
-            yield self._number(self.words.otherwise.format(values=_listed(changed), result="; ".join(told)))
-
-    def _replaced(self, rows: Rows) -> Iterator[Fact]:
-        """That counts and sums stand on the last values: of lists that are no versions of each other (monthly bills
-        without a month in the key) all would have to be added up."""
-        former = [
-            f"{row.cells[0]}, {self.columns[place]}: {each.value}"
-            for row in rows
-            for place in self.places
-            for each in row.formerly(place)
-        ]
-        if former:
-            yield self._number(self.words.replaced.format(values=_listed(former)))
-
-    def _undecided(self, rows: Rows) -> Iterator[Fact]:
-        told = []
-        for row in rows:
-            known = [
-                f"{self.columns[place]}: {row.cells[place]}" for place in self.places if place and row.cells[place]
-            ]
-            told.append(", ".join((row.cells[0], *known)))
-        if told:
-            yield self._number(self.words.undecided.format(count=len(rows), names=_listed(told)))
-
-    def _outdated(self, rows: Rows) -> Iterator[Fact]:
-        wording = self.words.outdated_out if self.asked.current else self.words.outdated
-        if names := [row.cells[0] for row in rows if row.is_outdated]:
-            yield self._number(wording.format(count=len(names), names=_listed(names)))
+            yield self.words.otherwise.format(values=_listed(changed), result="; ".join(told))
 
     def _left_out(self) -> Iterator[Fact]:
         """Remarks on the rows; they have no title, so they do not count as some of them."""
