@@ -9,11 +9,10 @@ empty row ends a table. A text that no delimiter splits into columns is read as 
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, groupby, islice
 from pathlib import Path
 
@@ -53,60 +52,27 @@ MOST_COLUMNS = 1_000  # a sheet has 16,384; nobody reads rows that long
 LETTERS = 26
 
 
-class Shape(Enum):
-    """What a number represents."""
-
-    NUMBER = "number"
-    DATE = "date"
-    MOMENT = "moment"  # with its hour
-    DURATION = "duration"
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumberFormat:
-    """A parsed number format."""
-
-    shape: Shape = Shape.NUMBER
-    decimals: int | None = None  # None: as many as the number has
-    is_percent: bool = False
-    before: str = ""  # a currency or a unit
-    after: str = ""
+Format = Callable[[float], str]
+"""Shows a number as its cell does."""
 
 
 @lru_cache(maxsize=1024)
-def read_format(code: str) -> NumberFormat:
-    """Parse a format code; one that says nothing leaves the number as it is."""
-    section = _INVISIBLE.sub("", _section_of(code))
+def number_format(code: str, *, epoch_1904: bool = False) -> Format:
+    """Of a format code; one that says nothing leaves the number as it is."""
+    section = _INVISIBLE.sub("", _SECTION.findall(code)[0])
     section = _BRACKETS.sub("", _CURRENCY.sub(lambda found: f'"{found.group(1)}"', section))
     bare = _LITERAL.sub("", section)
-    if _ELAPSED.search(bare):
-        return NumberFormat(shape=Shape.DURATION)
     letters = set(bare.lower().replace("general", ""))
+    if _ELAPSED.search(bare):
+        return _show_duration
     if letters & set("dyhs") or "mm" in bare.lower():
-        return NumberFormat(shape=Shape.MOMENT if letters & set("hs") else Shape.DATE)
-    digits = _DIGITS.search(section)
-    if digits is None:
-        return NumberFormat()
-    return NumberFormat(
-        decimals=sum(mark in "0#?" for mark in digits.group().partition(".")[2]),
-        is_percent="%" in bare,
-        before=_unit(section[: digits.start()]),
-        after=_unit(section[digits.end() :]),
-    )
-
-
-def show_number(value: float, number_format: NumberFormat, *, epoch_1904: bool = False) -> str:
-    """The number as its cell shows it."""
-    if number_format.shape is Shape.DURATION and abs(value) <= LAST_DAY:
-        minutes, seconds = divmod(round(abs(value) * 86_400), 60)
-        return f"{'-' if value < 0 else ''}{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    if number_format.shape is not Shape.NUMBER:
-        return _show_moment(value + EPOCH_1904_DAYS * epoch_1904, number_format.shape) or plain_number(value)
-    shown = value * 100 if number_format.is_percent else value
-    decimals = number_format.decimals
-    text = plain_number(shown) if decimals is None else plain_number(shown, decimals=decimals)
-    sign = "%" if number_format.is_percent else ""
-    return " ".join(filter(None, (number_format.before, text + sign, number_format.after)))
+        return partial(_show_moment, has_clock=bool(letters & set("hs")), first_day=EPOCH_1904_DAYS * epoch_1904)
+    if (digits := _DIGITS.search(section)) is None:
+        return plain_number
+    decimals = sum(mark in "0#?" for mark in digits.group().partition(".")[2])
+    before, after = _unit(section[: digits.start()]), _unit(section[digits.end() :])
+    factor, sign = (100, "%") if "%" in bare else (1, "")
+    return lambda value: " ".join(filter(None, (before, plain_number(value * factor, decimals=decimals) + sign, after)))
 
 
 def plain_number(value: float, *, decimals: int = SIGNIFICANT_DIGITS) -> str:
@@ -122,22 +88,26 @@ def plain_number(value: float, *, decimals: int = SIGNIFICANT_DIGITS) -> str:
     return "0" if text == "-0" else text
 
 
-def _section_of(code: str) -> str:
-    found = _SECTION.match(code)
-    return found.group() if found else code
-
-
 def _unit(part: str) -> str:
+    """A currency or a unit beside the digits."""
     words = "".join(one or other for one, other in _LITERAL.findall(part))
     return " ".join(words.split()) or "".join(mark for mark in part if mark in "$€£₽¥₴₸")
 
 
-def _show_moment(days: float, shape: Shape) -> str | None:
+def _show_duration(days: float) -> str:
+    if not abs(days) <= LAST_DAY:
+        return plain_number(days)
+    minutes, seconds = divmod(round(abs(days) * 86_400), 60)
+    return f"{'-' if days < 0 else ''}{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+def _show_moment(value: float, *, has_clock: bool, first_day: int) -> str:
+    days = value + first_day
     if not 0 <= days <= LAST_DAY:
-        return None
+        return plain_number(value)
     moment = EPOCH + timedelta(seconds=round(days * 86_400))
     day, clock = moment.date().isoformat(), moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
-    if shape is Shape.DATE or (days >= 1 and clock == "00:00"):
+    if not has_clock or (days >= 1 and clock == "00:00"):
         return day
     return clock if days < 1 else f"{day} {clock}"
 
@@ -189,8 +159,12 @@ def _add_table(
     known = body or [*islice(rows, 1)] or [header]
     for block in in_portions(chain(known, rows), _length, limit=BLOCK_CHARACTERS):
         for title in titles[-MOST_NAMES:]:
-            _add_title(outline, title, place)
-        _add_block(outline, header, block, place)
+            outline.place = replace(place, row=title.number)
+            outline.name_table(" ".join(title.cells.values()))
+        columns = sorted({column for row in (header, *block) for column in row.cells})[:MOST_COLUMNS]
+        shown = block if block == [header] else [header, *block]
+        outline.place = replace(place, row=block[0].number, row_end=_last(block))
+        outline.add(BlockKind.TABLE, render_table([[row.cells.get(column, "") for column in columns] for row in shown]))
     return header
 
 
@@ -210,18 +184,6 @@ def _add_titles(outline: Outline, rows: Sequence[SheetRow], place: Locator) -> N
         lines = rows[begin : begin + 20]
         outline.place = replace(place, row=lines[0].number, row_end=_last(lines))
         outline.add(BlockKind.PARAGRAPH, "\n".join(text for row in lines for text in row.cells.values()))
-
-
-def _add_title(outline: Outline, row: SheetRow, place: Locator) -> None:
-    outline.place = replace(place, row=row.number)
-    outline.name_table(" ".join(row.cells.values()))
-
-
-def _add_block(outline: Outline, header: SheetRow, rows: list[SheetRow], place: Locator) -> None:
-    columns = sorted({column for row in (header, *rows) for column in row.cells})[:MOST_COLUMNS]
-    shown = rows if rows == [header] else [header, *rows]
-    outline.place = replace(place, row=rows[0].number, row_end=_last(rows))
-    outline.add(BlockKind.TABLE, render_table([[row.cells.get(column, "") for column in columns] for row in shown]))
 
 
 def _last(rows: Sequence[SheetRow]) -> int | None:
@@ -248,9 +210,8 @@ def parse_csv(path: Path, info: FileInfo) -> Document:
 
 def _guess_delimiter(sample: str) -> str | None:
     """The delimiter with which most rows have the same number of columns, at least two; None when there is none."""
-    scores = {delimiter: _score(sample, delimiter) for delimiter in DELIMITERS}
-    best = max(scores, key=scores.__getitem__)
-    return best if scores[best] > 0 else None
+    score, best = max((_score(sample, delimiter), -place) for place, delimiter in enumerate(DELIMITERS))
+    return DELIMITERS[-best] if score > 0 else None
 
 
 def _score(sample: str, delimiter: str) -> float:

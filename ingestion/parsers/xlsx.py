@@ -8,6 +8,7 @@ knows no number formats and allocates a cell for every gap between used ones (`d
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -22,24 +23,20 @@ from ingestion.parsers.sheets import (
     BUILT_IN,
     GENERAL,
     LETTERS,
-    NumberFormat,
+    Format,
     SheetRow,
     add_sheet,
+    number_format,
     plain_number,
-    read_format,
-    show_number,
 )
 from ingestion.parsers.xml import Element, Package, attribute, child, read_tree, stated_in, stream_elements
 from ingestion.records import Document
 
 Cell = int | float | str | bool | time | date | datetime | timedelta
 WORKBOOK = "xl/workbook.xml"
-MOST_MERGES = 100_000
+MOST_MERGED_ROWS = 100_000
 MOST_COLUMNS = 16_384  # of a sheet
 MERGE_BYTES = 200  # more than a single element takes
-
-Coordinates = tuple[int, int]
-"""Row and column of a cell."""
 
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 
@@ -49,8 +46,7 @@ class _Book:
     """The workbook data that cells refer to."""
 
     shared: Sequence[bytes]  # as UTF-8, half the memory of text in Cyrillic
-    formats: Sequence[NumberFormat]  # by style
-    epoch_1904: bool
+    formats: Sequence[Format]  # by style
 
 
 def parse(path: Path, info: FileInfo) -> Document:
@@ -62,8 +58,10 @@ def parse(path: Path, info: FileInfo) -> Document:
         properties = child(workbook, "workbookPr")
         book = _Book(
             shared=_read_shared(package),
-            formats=_read_formats(package.tree("xl/styles.xml")),
-            epoch_1904=properties is not None and properties.get("date1904") in ("1", "true"),
+            formats=_read_formats(
+                package.tree("xl/styles.xml"),
+                epoch_1904=properties is not None and properties.get("date1904") in ("1", "true"),
+            ),
         )
         for sheet in workbook.iter("{*}sheet"):
             relation = relations.get(attribute(sheet, "id") or "")
@@ -97,51 +95,44 @@ def _rich_text(item: Element) -> str:
     return "".join(pieces)
 
 
-def _read_formats(styles: Element | None) -> list[NumberFormat]:
+def _read_formats(styles: Element | None, *, epoch_1904: bool) -> list[Format]:
     if styles is None:
         return []
-    codes: dict[int, str] = dict(BUILT_IN)
-    for number_format in styles.iter("{*}numFmt"):
-        codes[int(number_format.get("numFmtId", "0"))] = number_format.get("formatCode", GENERAL)
+    codes = dict(BUILT_IN)
+    for stated in styles.iter("{*}numFmt"):
+        codes[int(stated.get("numFmtId", "0"))] = stated.get("formatCode", GENERAL)
     cells = child(styles, "cellXfs")
-    entries = [] if cells is None else list(cells)
-    return [read_format(codes.get(int(entry.get("numFmtId", "0")), GENERAL)) for entry in entries]
+    chosen = (codes.get(int(entry.get("numFmtId", "0")), GENERAL) for entry in (() if cells is None else cells))
+    return [number_format(code, epoch_1904=epoch_1904) for code in chosen]
 
 
-def _merged_down(stream: IO[bytes]) -> Mapping[Coordinates, Coordinates]:
-    """(row, column) -> (row, column) of the cell whose value it shows, for cells merged over several rows.
+def _merged_down(stream: IO[bytes]) -> Mapping[int, Mapping[int, int]]:
+    """First row -> column -> last row, of cells merged over several rows.
 
     Merges come after the rows in the file, so its text is searched for them first; those at the border of two pieces
     may come twice.
     """
-    origins: dict[Coordinates, Coordinates] = {}
+    spans: defaultdict[int, dict[int, int]] = defaultdict(dict)
     window = b""
-    while len(origins) < MOST_MERGES and (piece := stream.read(1024 * 1024)):
+    while len(spans) < MOST_MERGED_ROWS and (piece := stream.read(1024 * 1024)):
         window = window[-MERGE_BYTES:] + piece
         for letters, first, _, last in _MERGE.findall(window):
-            top, column = int(first), _column(letters.decode())
-            rows = range(top + 1, min(int(last), top + MOST_MERGES - len(origins)) + 1)
-            origins |= dict.fromkeys(((row, column) for row in rows), (top, column))
-    return origins
+            if int(last) > int(first):
+                spans[int(first)][_column(letters.decode())] = int(last)
+    return spans
 
 
-def _read_rows(stream: IO[bytes], book: _Book, merged: Mapping[Coordinates, Coordinates]) -> Iterator[SheetRow]:
-    kept: dict[Coordinates, str] = {}
-    origins = set(merged.values())
-    columns = {column for _, column in merged}
+def _read_rows(stream: IO[bytes], book: _Book, spans: Mapping[int, Mapping[int, int]]) -> Iterator[SheetRow]:
+    """Each row that a merged cell covers shows its text."""
+    merged: dict[int, tuple[int, str]] = {}  # column -> last row and text
     number = 0
     for row in stream_elements(stream, "{*}row"):
         number = int(row.get("r") or number + 1)
         cells, has_values = _read_cells(row, book)
-        kept.update(
-            {(number, column): cells[column] for column in columns & cells.keys() if (number, column) in origins}
-        )
-        for column in columns - cells.keys():
-            text = kept.get(merged.get((number, column), (0, 0)))
-            if text and cells:
-                cells[column] = text
+        merged |= {column: (last, cells.get(column, "")) for column, last in spans.get(number, {}).items()}
         if cells:
-            yield SheetRow(number=number, cells=cells, has_values=has_values)
+            shown = {column: text for column, (last, text) in merged.items() if text and number <= last}
+            yield SheetRow(number=number, cells=shown | cells, has_values=has_values)
 
 
 def _read_cells(row: Element, book: _Book) -> tuple[dict[int, str], bool]:
@@ -173,17 +164,12 @@ def _read_cell(cell: Element, book: _Book) -> tuple[str, bool]:
         return value.replace("T", " ").removesuffix(" 00:00:00"), True
     if kind != "n" or not value:
         return value, False
-    return _show(value, cell.get("s"), book), True
-
-
-def _show(value: str, style: str | None, book: _Book) -> str:
+    style = int(cell.get("s") or 0)
+    show = book.formats[style] if style < len(book.formats) else plain_number
     try:
-        number = float(value)
-    except ValueError:
-        return value
-    index = int(style or 0)
-    number_format = book.formats[index] if index < len(book.formats) else NumberFormat()
-    return show_number(number, number_format, epoch_1904=book.epoch_1904)
+        return show(float(value)), True
+    except ValueError:  # no number
+        return value, True
 
 
 @lru_cache(maxsize=MOST_COLUMNS)

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.sheets import (
-    NumberFormat,
     SheetRow,
     add_sheet,
     column_name,
+    number_format,
     plain_number,
-    read_format,
-    show_number,
 )
 from ingestion.records import Block, BlockKind
 from tests.unit.ingestion.parsers.reading import read_bytes, told
@@ -133,16 +131,16 @@ def test_every_cell_is_told_once_beside_repeated_names(rows: list[list[str | int
 
 @pytest.mark.parametrize(("code", "value", "shown"), SHOWN)
 def test_a_number_is_shown_by_its_format(code: str, value: float, shown: str) -> None:
-    assert show_number(value, read_format(code)) == shown
+    assert number_format(code)(value) == shown
 
 
 def test_days_count_from_1904_where_the_book_says_so() -> None:
-    assert show_number(46143 - 1462, read_format("yyyy-mm-dd"), epoch_1904=True) == "2026-05-01"
+    assert number_format("yyyy-mm-dd", epoch_1904=True)(46143 - 1462) == "2026-05-01"
 
 
 def test_a_day_that_never_was_stays_a_number() -> None:
-    assert show_number(-5, read_format("yyyy-mm-dd")) == "-5"
-    assert show_number(1e9, read_format("yyyy-mm-dd")) == "1000000000"
+    assert number_format("yyyy-mm-dd")(-5) == "-5"
+    assert number_format("yyyy-mm-dd")(1e9) == "1000000000"
 
 
 @pytest.mark.parametrize(
@@ -154,12 +152,12 @@ def test_a_plain_number_is_readable(value: float, shown: str) -> None:
 
 @given(st.text(max_size=60), st.floats(allow_nan=True, allow_infinity=True))
 def test_no_format_and_no_number_breaks_it(code: str, value: float) -> None:
-    assert show_number(value, read_format(code))
+    assert number_format(code)(value)
 
 
 @given(st.integers(-(10**11), 10**11))
 def test_whole_numbers_are_exact(value: int) -> None:
-    assert show_number(value, NumberFormat()) == str(value)
+    assert number_format("General")(value) == str(value)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1251", "utf-16", "cp866"])
