@@ -8,9 +8,9 @@ still have many such files.
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +27,8 @@ PAPX_TABLE_AT, PIECE_TABLE_AT = 0x0102, 0x01A2  # 2.5.6 FibRgFcLcb97: fcPlcfBteP
 PAGE_BYTES = 512  # 2.9.175 PapxFkp
 COMPRESSED_FLAG = 0x40000000  # 2.9.73 FcCompressed
 ROW_SPRM, ROW_END_SPRM, LIST_SPRM, LIST_LEVEL_SPRM = 0x2416, 0x2417, 0x460B, 0x260A  # 2.6.2
+STYLE = 0  # no code of 2.6.2
+HEADINGS = range(1, 10)  # styles of headings of that level (2.9.271)
 OPERAND_BYTES = (1, 1, 2, 4, 2, 2, None, 3)  # 2.2.5.1 Sprm.spra; None: the first byte gives the size
 LONG_OPERAND_SPRM = 0xD608  # 2.9.351: two bytes give the size
 CELL_END, LINE_END, PAGE_END = "\x07", "\r", "\x0c"
@@ -37,15 +39,8 @@ _SPELLED = str.maketrans({"\x0b": "\n", "\x1e": "-", "\x1f": None})
 _UNSPELLED = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParagraphFacts:
-    """Properties of a paragraph."""
-
-    style: int = 0  # 1 to 9: headings of that level (2.9.271)
-    in_table: bool = False
-    ends_row: bool = False
-    list_id: int = 0  # 0: not in a list
-    list_level: int = 0
+Properties = Mapping[int, int]
+"""Of a paragraph: code -> operand; STYLE is the first of them (2.9.113)."""
 
 
 class _Piece(NamedTuple):
@@ -58,11 +53,6 @@ class _Piece(NamedTuple):
 def _number(data: bytes, at: int, form: str = "<I") -> int:
     """Raises struct.error where the file ends early."""
     return int(struct.unpack_from(form, data, at)[0])
-
-
-def _table(document: bytes, table: bytes, at: int) -> bytes:
-    start, size = _number(document, at), _number(document, at + 4)
-    return table[start : start + size]
 
 
 def _pieces(clx: bytes) -> Iterator[_Piece]:
@@ -90,8 +80,8 @@ def _decode(document: bytes, piece: _Piece) -> str:
     return text.ljust(length, "\0")[:length]
 
 
-def _read_facts(document: bytes, table: bytes) -> Iterator[tuple[int, ParagraphFacts]]:
-    """2.8.6 PlcBtePapx: pages with paragraphs, each with the byte at which it begins."""
+def _paragraph_properties(document: bytes, table: bytes) -> Iterator[tuple[int, Properties]]:
+    """Of each paragraph with the byte at which it begins: 2.8.6 PlcBtePapx, pages of paragraphs."""
     count = (len(table) - 4) // 8
     for index in range(count):
         number = _number(table, 4 * (count + 1) + 4 * index) & 0x3FFFFF
@@ -100,8 +90,8 @@ def _read_facts(document: bytes, table: bytes) -> Iterator[tuple[int, ParagraphF
             yield from _read_page(page)
 
 
-def _read_page(page: bytes) -> Iterator[tuple[int, ParagraphFacts]]:
-    """2.9.175 PapxFkp, 2.9.20 BxPap, 2.9.174 PapxInFkp."""
+def _read_page(page: bytes) -> Iterator[tuple[int, Properties]]:
+    """2.9.175 PapxFkp, 2.9.20 BxPap, 2.9.174 PapxInFkp, 2.9.113 GrpPrlAndIstd."""
     count = page[PAGE_BYTES - 1]
     for index in range(count):
         entry = 4 * (count + 1) + 13 * index
@@ -110,22 +100,9 @@ def _read_page(page: bytes) -> Iterator[tuple[int, ParagraphFacts]]:
         at = page[entry] * 2
         words = page[at] if at else 0
         size = 2 * words - 1 if words else (2 * page[at + 1] if at else 0)
-        properties = page[at + (1 if words else 2) :][:size] if at else b""
-        yield _number(page, 4 * index), _read_properties(properties)
-
-
-def _read_properties(data: bytes) -> ParagraphFacts:
-    """2.9.113 GrpPrlAndIstd."""
-    if len(data) < 2:
-        return ParagraphFacts()
-    values = dict(_sprms(data[2:]))
-    return ParagraphFacts(
-        style=_number(data, 0, "<H"),
-        in_table=bool(values.get(ROW_SPRM)),
-        ends_row=bool(values.get(ROW_END_SPRM)),
-        list_id=values.get(LIST_SPRM, 0),
-        list_level=values.get(LIST_LEVEL_SPRM, 0),
-    )
+        data = page[at + (1 if words else 2) :][:size] if at else b""
+        style = {STYLE: _number(data, 0, "<H")} if len(data) >= 2 else {}
+        yield _number(page, 4 * index), style | dict(_sprms(data[2:]))
 
 
 def _sprms(data: bytes) -> Iterator[tuple[int, int]]:
@@ -161,12 +138,15 @@ class _Reader:
     def __init__(self, document: bytes, table: bytes) -> None:
         if _number(document, 0, "<H") != MAGIC or _number(document, 2, "<H") < FIRST_UNICODE_VERSION:
             raise ValueError("not a file of Word 97 to 2003")
-        self._pieces = list(_pieces(_table(document, table, PIECE_TABLE_AT)))
+        clx, papx = (
+            table[_number(document, at) :][: _number(document, at + 4)] for at in (PIECE_TABLE_AT, PAPX_TABLE_AT)
+        )
+        self._pieces = list(_pieces(clx))
         if sum(piece.end - piece.first for piece in self._pieces) > len(document):
             raise ValueError("more characters than bytes")
         self._source = "".join(_decode(document, piece) for piece in self._pieces)
         self._parts = list(accumulate(struct.unpack_from("<7I", document, LENGTHS_AT)))
-        self._facts = sorted(dict(_read_facts(document, _table(document, table, PAPX_TABLE_AT))).items())
+        self._properties = sorted(dict(_paragraph_properties(document, papx)).items())
         self._outline = Outline()
         self._text: list[str] = []
         self._row: list[str] = []
@@ -175,34 +155,35 @@ class _Reader:
         """All of it."""
         body, notes, _, _, remarks, end_notes, boxes = self._parts
         for words, mark, position in _paragraphs(self._source[:body]):
-            self._read_paragraph(words, mark, self._facts_at(position))
+            self._read_paragraph(words, mark, self._properties_at(position))
         self._end_row()
         for begin, end in ((body, notes), (remarks, end_notes), (end_notes, boxes)):
             for words, _, _ in _paragraphs(self._source[begin:end]):
                 self._outline.add(BlockKind.PARAGRAPH, words)
         return self._outline
 
-    def _facts_at(self, position: int) -> ParagraphFacts:
+    def _properties_at(self, position: int) -> Properties:
         """Of the paragraph with the character at `position`: they are told for places in the file."""
         first, _, offset, width = self._pieces[bisect_right(self._pieces, position, key=lambda piece: piece.first) - 1]
         place = offset + (position - first) * width
-        found = bisect_right(self._facts, place, key=lambda fact: fact[0]) - 1
-        return self._facts[found][1] if found >= 0 else ParagraphFacts()
+        found = bisect_right(self._properties, place, key=itemgetter(0)) - 1
+        return self._properties[found][1] if found >= 0 else {}
 
-    def _read_paragraph(self, words: str, mark: str, facts: ParagraphFacts) -> None:
-        if facts.ends_row:
+    def _read_paragraph(self, words: str, mark: str, properties: Properties) -> None:
+        style = properties.get(STYLE, 0)
+        if properties.get(ROW_END_SPRM):
             self._end_row()
         elif mark == CELL_END:
             self._row.append("\n".join((*self._text, words)))
             self._text.clear()
-        elif facts.in_table:
+        elif properties.get(ROW_SPRM):
             self._text.append(words)
         else:
             self._end_row()
-            if facts.style in range(1, 10):
-                self._outline.add_heading(words, facts.style)
-            elif facts.list_id and words.strip():
-                self._outline.add_item(words, depth=facts.list_level)
+            if style in HEADINGS:
+                self._outline.add_heading(words, style)
+            elif properties.get(LIST_SPRM) and words.strip():
+                self._outline.add_item(words, depth=properties.get(LIST_LEVEL_SPRM, 0))
             else:
                 self._outline.add(BlockKind.PARAGRAPH, words)
 
@@ -215,11 +196,13 @@ class _Reader:
 def _paragraphs(text: str) -> Iterator[tuple[str, str, int]]:
     """(words, the mark that ends them, its position). A field yields its result, not its instruction."""
     words: list[str] = []
-    fields: list[bool] = []
+    fields: list[bool] = []  # those that are open: whether the result has begun
     for token in _TOKEN.finditer(text):
         mark = token.group()
-        if mark in (FIELD_BEGIN, FIELD_RESULT, FIELD_END):
-            fields = _follow_field(fields, mark)
+        if mark == FIELD_BEGIN:
+            fields = [*fields[-1_000:], False]
+        elif mark in (FIELD_RESULT, FIELD_END):
+            fields[-1:] = [True] if mark == FIELD_RESULT and fields else []
         elif not all(fields):
             continue
         elif mark in ENDS:
@@ -229,10 +212,3 @@ def _paragraphs(text: str) -> Iterator[tuple[str, str, int]]:
             words.append(_UNSPELLED.sub("", mark.translate(_SPELLED)))
     if words:
         yield "".join(words), LINE_END, len(text) - 1
-
-
-def _follow_field(fields: list[bool], mark: str) -> list[bool]:
-    """Update the open fields: for each, whether its result has begun."""
-    if mark == FIELD_BEGIN:
-        return [*fields[-1_000:], False]
-    return [*fields[:-1], True] if mark == FIELD_RESULT and fields else fields[:-1]

@@ -47,7 +47,6 @@ NOTICES = tuple(
     )
 )
 
-_BREAKS = re.compile(r"\n\s*\n")  # old pages separate paragraphs by two line breaks
 HIDDEN_SHARE = 0.5
 """A hidden element with more than this share of the page's text is the page itself, hidden until a script has run."""
 FOLDS = 3
@@ -98,10 +97,7 @@ FURNITURE = (
     "//*[@id='toc' or @id='siteSub' or @id='catlinks']",  # MediaWiki: contents, "From Wikipedia", categories
     "//relative-time",  # GitHub: when a file was last changed, which is not the day of the page
 )
-POSTS = (
-    "//div[contains(concat(' ', @class, ' '), ' tgme_widget_message_text ')]",  # Telegram: a channel's posts
-)
-SITES_OF_POSTS = frozenset({"Telegram"})  # if a page lacks the post itself, its summary has it
+POSTS = "//div[contains(concat(' ', @class, ' '), ' tgme_widget_message_text ')]"  # Telegram: a channel's posts
 HTML_NAMES = {
     "head": "",
     "list": "",
@@ -130,17 +126,14 @@ def read_body(body: HtmlElement) -> tuple[Block, ...]:
         _keep_lines(quote)
     for element in body.iter(*HTML_NAMES):
         element.tag = _html_name(element)
-    marked = Outline()
-    add_tree(marked, body)
     outline = Outline()
-    for block in marked.finish():
-        text = block.text.replace("\u00ad", "")
-        for part in _BREAKS.split(text) if block.kind is BlockKind.PARAGRAPH else (text,):
-            if block.kind is BlockKind.HEADING:
-                outline.add_heading(part, block.level or UNSTATED_LEVEL)
-            elif len(part) >= NOTICE_CHARACTERS or not any(notice.match(part.strip()) for notice in NOTICES):
-                outline.add(block.kind, part)
-    return tuple(outline.finish())
+    add_tree(outline, body)
+    return tuple(block for block in outline.finish() if not _is_notice(block))
+
+
+def _is_notice(block: Block) -> bool:
+    is_brief = block.kind is not BlockKind.HEADING and len(block.text) < NOTICE_CHARACTERS
+    return is_brief and any(notice.match(block.text) for notice in NOTICES)
 
 
 def _html_name(element: HtmlElement) -> str:
@@ -188,15 +181,6 @@ def words_of(element: HtmlElement) -> str:
     return " ".join(" ".join(map(str, pieces)).split())
 
 
-def noscript_pages(text: str) -> str:
-    """The page's <noscript> content as a page of its own, or an empty text."""
-    tree = load_html(text)
-    pieces: list[str] = []
-    for noscript in tree.iter("noscript") if tree is not None else ():
-        pieces += [noscript.text or "", *(tostring(child, encoding="unicode") for child in noscript)]
-    return f"<html><body>{''.join(pieces)}</body></html>" if any(pieces) else ""
-
-
 def _prune_hidden(tree: HtmlElement) -> None:
     hidden = [
         (element, (element.tag, element.get("class", "")))
@@ -222,11 +206,9 @@ def _hides(style: str) -> bool:
 
 def _without_site(title: str | None, site: str | None) -> str | None:
     """`Rules | Bank` becomes `Rules` on the site Bank."""
-    for separator in (" | ", " / ", " — ", " – ", " - ", " :: ", " · ", " » ") if title and site else ():
-        head, found, tail = title.rpartition(separator)  # type: ignore[union-attr] # the line above
-        if found and head.strip() and tail.strip().casefold() == site.casefold():  # type: ignore[union-attr] # as above
-            return head.strip()
-    return title
+    if not title or not site:
+        return title
+    return re.sub(rf"(?<=\S)\s+(?:[|/—–·»-]|::)\s+{re.escape(site)}\s*$", "", title, flags=re.IGNORECASE)
 
 
 def _author(stated: str | None) -> str | None:
@@ -259,14 +241,6 @@ def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | Non
     return FailureCode.FILE_NEEDS_LOGIN if _CLOSED_REMARK.search(remark) or tree.xpath(_LOGIN_FIELD) else None
 
 
-def _posts(tree: HtmlElement, site: str | None, summary: str) -> tuple[Block, ...]:
-    """The posts of a page that consists of posts; empty for every other page."""
-    posts = [post for rule in POSTS for post in tree.xpath(rule)]
-    if not posts and site in SITES_OF_POSTS and summary:
-        return (Block(kind=BlockKind.PARAGRAPH, text=summary),)
-    return tuple(block for post in posts for block in read_body(post))
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT, FILE_NEEDS_SCRIPT, FILE_NEEDS_LOGIN."""
     body = _PICTURE.sub(b"data:,", path.read_bytes())
@@ -287,7 +261,10 @@ def read_page(text: str, *, name: str) -> Document:
             furniture.drop_tree()
     stated = extract_metadata(tree, extensive=False)  # htmldate's extensive search would guess
     summary = " ".join((stated.description or "").split())
-    blocks = _posts(tree, stated.sitename, summary) or _main_text(tree, text, summary)
+    blocks = tuple(block for post in tree.xpath(POSTS) for block in read_body(post))
+    if not blocks and stated.sitename == "Telegram" and summary:  # a page that lacks the post itself
+        blocks = (Block(kind=BlockKind.PARAGRAPH, text=summary),)
+    blocks = blocks or _main_text(tree, text, summary)
     return Document(
         title=choose_title(_without_site(stated.title, stated.sitename) or stated.sitename, blocks, name=name),
         blocks=blocks,
@@ -308,8 +285,13 @@ def _main_text(tree: HtmlElement, text: str, summary: str) -> tuple[Block, ...]:
 
 
 def _scarce_text(blocks: tuple[Block, ...], tree: HtmlElement, text: str, summary: str) -> tuple[Block, ...]:
-    """The longest text the page offers, unless it only says why there is no more. Raises SourceError."""
-    fallback = noscript_pages(text)
+    """The longest text the page offers, its <noscript> content included, unless it only says why there is no more.
+    Raises SourceError."""
+    pieces: list[str] = []
+    original = load_html(text)
+    for noscript in original.iter("noscript") if original is not None else ():
+        pieces += [noscript.text or "", *(tostring(child, encoding="unicode") for child in noscript)]
+    fallback = f"<html><body>{''.join(pieces)}</body></html>" if any(pieces) else ""
     if _length(blocks) < ENOUGH_CHARACTERS:
         inside = load_page(fallback) if fallback else None
         is_whole = len(summary) >= WHOLE_SUMMARY_CHARACTERS

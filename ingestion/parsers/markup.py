@@ -26,11 +26,13 @@ BLOCKS = frozenset(_BLOCKS_TEXT.split())
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LISTS = frozenset({"ul", "ol", "menu"})
 FEWEST_TABLE_CELLS = 2  # in each direction; smaller tables are for layout, as in letters
+SOFT_HYPHEN = "\u00ad"
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]+)[\"']")
 _BLANKS = re.compile(r"[ \t\r\n\f\u200b]+")
 _SPACES = re.compile(r" {2,}")
 _AROUND_BREAKS = re.compile(r" *\n *")
+_EMPTY_LINES = re.compile(r"\n{2,}")  # old pages separate paragraphs by two line breaks
 _UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|pt|em)?\s*(?:;|$)", re.I)
 
 
@@ -90,13 +92,11 @@ class _Reader:
         """End the open paragraph or list item."""
         text = _AROUND_BREAKS.sub("\n", _SPACES.sub(" ", "".join(self._text))).strip()
         self._text.clear()
-        if not text:
-            return
-        if self._depth:
+        if text and self._depth:
             self._outline.add_item(text, depth=self._depth - 1, mark=self._mark or " ")
             self._mark = ""
-        else:
-            self._outline.add(BlockKind.PARAGRAPH, text)
+        for part in _EMPTY_LINES.split(text) if not self._depth else ():
+            self._outline.add(BlockKind.PARAGRAPH, part)
 
     def _read_inside(self, element: Element) -> None:
         self._add_text(element.text)
@@ -106,7 +106,7 @@ class _Reader:
 
     def _add_text(self, text: str | None) -> None:
         if text:
-            self._text.append(_BLANKS.sub(" ", text))
+            self._text.append(_BLANKS.sub(" ", text.replace(SOFT_HYPHEN, "")))
 
     def _read_block(self, element: Element) -> None:
         self.close()
@@ -177,7 +177,7 @@ class _Reader:
 
 def _flat(element: Element) -> str:
     """The text on one line, with blanks between inner blocks."""
-    return " ".join("".join(_pieces(element)).split())
+    return " ".join("".join(_pieces(element)).replace(SOFT_HYPHEN, "").split())
 
 
 def _pieces(element: Element) -> Iterator[str]:
