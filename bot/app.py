@@ -23,7 +23,7 @@ from adapters.name_finder import NatashaFinder
 from adapters.names import NameForms
 from bot import models
 from bot.enrichment import ModelFactReader
-from bot.measures import Measures, build_measures
+from bot.measures import Measures
 from bot.reading_costs import MeteredPipeline, Purse, charged
 from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
@@ -256,7 +256,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     this version), EmbeddedDatabaseError (it does not start), LocalModelError (a local model cannot be used)."""
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
-        analyzer, measures = RussianEnglishAnalyzer(), build_measures(settings.metrics)
+        analyzer, measures = RussianEnglishAnalyzer(), Measures()
         embedder, reranker, fusion = await models.open_search_models(settings, stack)
         mirror = SegmentMirror(SegmentStore(transport), size=settings.database.segment_mb * MEGABYTE)
         bound, most = settings.bounds.base_passages or None, settings.bounds.person_waiting or None

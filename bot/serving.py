@@ -139,7 +139,7 @@ async def serve(
         server = talking.open_server(settings, parts.measures, serves_chat=with_bot)
         bot, downloads, address = await stack.enter_async_context(server)
         with port_named(settings.metrics.port, "METRICS_PORT"):
-            await stack.enter_async_context(parts.measures.served(parts.stores.statistics.queue))
+            await stack.enter_async_context(parts.measures.served(settings.metrics, parts.stores.statistics.queue))
         worker = await stack.enter_async_context(parts.open_worker(files=downloads))
         works = [show_life(settings.home, stop)]
         if with_worker:

@@ -2,14 +2,14 @@
 
 from contextlib import AsyncExitStack
 
+from bot.measures import Measures
 from bot.models import open_recognizer
-from bot.prometheus import PrometheusMeasures
 from bot.settings import Settings
 from tests.servers.llm import serve_llm
 
 
 async def test_calls_of_a_vision_model_are_among_the_figures() -> None:
-    measures = PrometheusMeasures(Settings.read({}).metrics)
+    measures = Measures()
     async with serve_llm(reply=lambda _: "Привет") as server, AsyncExitStack() as stack:
         model = {"LLM_BASE_URL": server.url}
         settings = Settings.read({"OCR": "vision", "VISION_MODEL": "seer", **model})

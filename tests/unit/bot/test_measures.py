@@ -8,15 +8,12 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.measures import Measures, build_measures
-from bot.prometheus import PrometheusMeasures
+from bot.measures import Measures
 from bot.settings import Settings
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
 from ingestion.ports import Outcome
 from rag.metering import CheckCounts, ModelCall, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
-
-METRICS = Settings.read({}).metrics
 
 
 def step(action: str, state: str, seconds: float, *, tokens: int = 0) -> StepMetrics:
@@ -50,7 +47,7 @@ TURN = TurnMetrics(
 )
 
 
-def values(measures: PrometheusMeasures) -> dict[str, float]:
+def values(measures: Measures) -> dict[str, float]:
     """`name{value,value}` -> number; values of labels by the labels' names."""
     families = text_string_to_metric_families(measures.page().decode())
     return {
@@ -62,7 +59,7 @@ def values(measures: PrometheusMeasures) -> dict[str, float]:
 
 
 def test_a_turn_is_counted_by_its_kind_and_timed_by_its_parts() -> None:
-    measures = PrometheusMeasures(METRICS)
+    measures = Measures()
     measures.turn_ended(TURN)
     measures.turn_ended(TURN)
     seen = values(measures)
@@ -76,7 +73,7 @@ def test_a_turn_is_counted_by_its_kind_and_timed_by_its_parts() -> None:
 
 @pytest.mark.parametrize(("outcome", "timed"), [("checked", 1), ("away", 1), ("unneeded", 0), ("", 0)])
 def test_a_check_is_counted_by_its_outcome_and_its_statements(outcome: str, timed: int) -> None:
-    measures = PrometheusMeasures(METRICS)
+    measures = Measures()
     measures.turn_ended(replace(TURN, check=replace(TURN.check, outcome=outcome)))
     seen = values(measures)
     assert seen.get(f"baza_answer_checks_total{{{outcome}}}", 0) == bool(outcome)
@@ -85,7 +82,7 @@ def test_a_check_is_counted_by_its_outcome_and_its_statements(outcome: str, time
 
 
 def test_steps_are_counted_by_what_they_did_and_how_they_ended() -> None:
-    measures = PrometheusMeasures(METRICS)
+    measures = Measures()
     measures.turn_ended(TURN)
     seen = values(measures)
     assert (seen["baza_steps_planned_total{}"], seen["baza_steps_adapted_total{}"]) == (3, 1)
@@ -94,7 +91,7 @@ def test_steps_are_counted_by_what_they_did_and_how_they_ended() -> None:
 
 
 def test_each_press_of_a_thumb_is_counted() -> None:
-    measures = PrometheusMeasures(METRICS)
+    measures = Measures()
     for rating in (1, 1, -1):
         measures.answer_rated(rating)
     seen = values(measures)
@@ -120,7 +117,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 
 def families() -> list[Metric]:
     """Without the client's own times of when each counter began."""
-    found = text_string_to_metric_families(PrometheusMeasures(METRICS).page().decode())
+    found = text_string_to_metric_families(Measures().page().decode())
     return [family for family in found if not family.name.endswith("_created")]
 
 
@@ -144,7 +141,7 @@ def test_every_metric_is_told_of_in_the_docs_and_no_other() -> None:
 
 
 def test_models_are_counted_by_what_they_are_for_and_how_calls_ended() -> None:
-    measures = PrometheusMeasures(METRICS)
+    measures = Measures()
     measures.model_called("answer", ModelCall(model="gpt", seconds=2, prompt_tokens=100, answer_tokens=7, cost=0.5))
     measures.model_called("planner", ModelCall(model="gpt", problem="ModelAway"))
     seen = values(measures)
@@ -156,7 +153,7 @@ def test_models_are_counted_by_what_they_are_for_and_how_calls_ended() -> None:
 
 
 def test_whether_a_model_rests_is_asked_at_each_scrape() -> None:
-    measures, rests = PrometheusMeasures(METRICS), {"gpt": False}
+    measures, rests = Measures(), {"gpt": False}
     measures.watch_models("answer", lambda: rests)
     assert values(measures)["baza_model_resting{gpt,answer}"] == 0
     rests["gpt"] = True
@@ -164,7 +161,7 @@ def test_whether_a_model_rests_is_asked_at_each_scrape() -> None:
 
 
 def test_documents_searches_the_queue_and_telegram_are_counted() -> None:
-    measures = PrometheusMeasures(METRICS)
+    measures = Measures()
     measures.document_ended(Outcome.READY)
     measures.document_ended(Outcome.FAILED, "file-damaged")
     measures.stage_ended(DocumentStatus.PARSING, 4.0)
@@ -181,17 +178,14 @@ def test_documents_searches_the_queue_and_telegram_are_counted() -> None:
 
 
 def test_two_processes_in_one_keep_figures_apart() -> None:
-    first, second = PrometheusMeasures(METRICS), PrometheusMeasures(METRICS)
+    first, second = Measures(), Measures()
     first.turn_ended(TURN)
     assert "baza_turns_total{from_base}" not in values(second)
 
 
-async def test_nothing_is_kept_or_served_where_no_port_is_set() -> None:
-    measures = build_measures(METRICS)
-
+async def test_nothing_is_served_where_no_port_is_set() -> None:
     async def unasked() -> QueueState:
         raise AssertionError("nobody serves the queue")
 
-    assert type(measures) is Measures
-    async with measures.served(unasked):
-        measures.turn_ended(TURN)
+    async with Measures().served(Settings.read({}).metrics, unasked):
+        pass
