@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import httpx
 
@@ -30,7 +30,7 @@ class FolderFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def put(self, base: BaseId, file: FileId, content: Path) -> None:
+    async def put(self, base: BaseId, file: FileId, content: BinaryIO) -> None:
         """Take a copy of `content`, which appears whole or not at all."""
         await asyncio.to_thread(self._put, self._place(base, file), content)
 
@@ -47,7 +47,8 @@ class FolderFiles:
     async def copy(self, base: BaseId, file: FileId, to: BaseId, copy: FileId) -> None:
         """The same content for another base. Raises SourceError FILE_GONE."""
         try:
-            await asyncio.to_thread(self._put, self._place(to, copy), self._place(base, file))
+            with self._place(base, file).open("rb") as source:
+                await asyncio.to_thread(self._put, self._place(to, copy), source)
         except FileNotFoundError as error:
             raise _gone("folder") from error
 
@@ -66,11 +67,11 @@ class FolderFiles:
     def _place(self, base: BaseId, file: FileId) -> Path:
         return self._folder / base / file
 
-    def _put(self, place: Path, content: Path) -> None:
+    def _put(self, place: Path, content: BinaryIO) -> None:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         incoming = place.with_suffix(".incoming")  # of a killed process: overwritten by the next try, or removed
-        with content.open("rb") as source, incoming.open("wb") as copy:
-            shutil.copyfileobj(source, copy, READ_BYTES)
+        with incoming.open("wb") as copy:
+            shutil.copyfileobj(content, copy, READ_BYTES)
             copy.flush()
             os.fsync(copy.fileno())
         incoming.replace(place)
@@ -82,9 +83,9 @@ class SupabaseFiles:
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
 
-    async def put(self, base: BaseId, file: FileId, content: Path) -> None:
+    async def put(self, base: BaseId, file: FileId, content: BinaryIO) -> None:
         """Upload it; the bucket is made when it is not there yet. Raises ServiceError."""
-        size = await asyncio.to_thread(lambda: content.stat().st_size)
+        size = await asyncio.to_thread(content.seek, 0, os.SEEK_END)
         headers = {"x-upsert": "true", "Content-Type": "application/octet-stream", "Content-Length": str(size)}
         path = f"object/{BUCKET}/{base}/{file}"
         if not await self._ask("POST", path, content=_pieces(content), headers=headers):
@@ -128,10 +129,10 @@ async def open_supabase_files(url: str, key: str) -> AsyncIterator[SupabaseFiles
         yield SupabaseFiles(client)
 
 
-async def _pieces(content: Path) -> AsyncIterator[bytes]:
-    with content.open("rb") as source:  # opening a local file does not wait
-        while piece := await asyncio.to_thread(source.read, READ_BYTES):
-            yield piece
+async def _pieces(content: BinaryIO) -> AsyncIterator[bytes]:
+    content.seek(0)
+    while piece := await asyncio.to_thread(content.read, READ_BYTES):
+        yield piece
 
 
 def _is_missing(response: httpx.Response) -> bool:

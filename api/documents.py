@@ -258,7 +258,7 @@ async def _received(
         if declared > services.file_bytes + FORM_BYTES:
             raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         await _count_bytes(services, caller, declared)  # before any of it is read
-        async with received(request, services) as upload:
+        async with received(request, most_bytes=services.file_bytes) as upload:
             await _count_bytes(services, caller, 0 if declared else upload.size_bytes)
             once = _once(key, place, upload.sha256, upload.name, *chain(*sorted(upload.fields.items())))
             source = await _stored(services, caller, upload)
@@ -290,7 +290,7 @@ async def _stored(services: ApiServices, caller: Caller, upload: Upload) -> Sour
     )
     if kept is None:
         raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason="no-room")
-    await services.storage.put(caller.base, kept, upload.path)
+    await services.storage.put(caller.base, kept, upload.content)
     kind = (upload.media_type or "").partition("/")[0]
     return Source(
         type=SourceType.FILE,

@@ -7,7 +7,6 @@ which knows the stores, chooses no other adapter, and knows nothing of `bot`.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from adapters.database.stores import Stores
 from adapters.kept_files import FolderFiles, SupabaseFiles
@@ -26,7 +25,6 @@ class ApiServices:
 
     stores: Stores  # each call for a base says for whom (`domain.people`)
     storage: FolderFiles | SupabaseFiles
-    scratch: Path  # where an upload is until it is stored
     file_bytes: int
     bytes_per_day: int  # of the uploads of one token
     kept_bytes: int  # of one base

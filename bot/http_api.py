@@ -52,7 +52,6 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
     return ApiServices(
         stores=stores,
         storage=parts.kept_files,
-        scratch=settings.home / "scratch",
         file_bytes=settings.worker.file_mb * MEGABYTE,
         bytes_per_day=settings.api.upload_mb * MEGABYTE,
         kept_bytes=settings.api.kept_mb * MEGABYTE,

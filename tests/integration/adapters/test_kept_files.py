@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import LiteralString
 
@@ -99,10 +100,9 @@ async def whole(files: FolderFiles | SupabaseFiles, base: BaseId, file: FileId) 
 async def test_a_kept_file_is_read_as_it_came_until_it_is_removed(
     files: FolderFiles | SupabaseFiles, tmp_path: Path
 ) -> None:
-    file, content = FileId(str(uuid.uuid4())), tmp_path / "content"
+    file = FileId(str(uuid.uuid4()))
     for body in (b"first", bytes(range(256)) * 4000):  # the second time it is there already
-        content.write_bytes(body)
-        await files.put(BASE, file, content)
+        await files.put(BASE, file, BytesIO(body))
         assert await whole(files, BASE, file) == body
     other, copy = BaseId(str(uuid.uuid4())), FileId(str(uuid.uuid4()))
     await files.copy(BASE, file, other, copy)
@@ -117,20 +117,16 @@ async def test_a_kept_file_is_read_as_it_came_until_it_is_removed(
 
 
 @pytest.mark.parametrize("files", ["supabase"], indirect=True)
-async def test_a_file_that_the_bucket_refuses_is_not_taken_for_kept(
-    files: SupabaseFiles, storage: FakeStorage, tmp_path: Path
-) -> None:
+async def test_a_file_that_the_bucket_refuses_is_not_taken_for_kept(files: SupabaseFiles, storage: FakeStorage) -> None:
     storage.largest = 3
-    (tmp_path / "content").write_bytes(b"four")
     with pytest.raises(ServiceError):
-        await files.put(BASE, FileId("x"), tmp_path / "content")
+        await files.put(BASE, FileId("x"), BytesIO(b"four"))
 
 
-async def test_a_storage_that_is_away_is_told_from_a_file_that_is_gone(tmp_path: Path) -> None:
-    (tmp_path / "content").write_bytes(b"x")
+async def test_a_storage_that_is_away_is_told_from_a_file_that_is_gone() -> None:
     async with open_supabase_files("http://127.0.0.1:9", KEY) as nobody:
         with pytest.raises(ServiceError):
-            await nobody.put(BASE, FileId("x"), tmp_path / "content")
+            await nobody.put(BASE, FileId("x"), BytesIO(b"x"))
         with pytest.raises(ServiceError):
             await whole(nobody, BASE, FileId("x"))
 
@@ -141,13 +137,11 @@ async def test_a_file_stays_while_a_document_has_it_and_no_crash_leaves_one_behi
 ) -> None:
     stores, listed, files = Stores(transport), KeptFileStore(transport), FolderFiles(tmp_path / "files")
     base, other = await open_base(stores), await open_base(stores, BORIS)
-    content = tmp_path / "content"
-    content.write_bytes(b"x" * 60)
 
     async def keep(word: str, its_base: BaseId = base) -> FileId | None:
         kept = await listed.keep(its_base, sha256=hash_of(word), size_bytes=60, most_bytes=130)
         if kept:
-            await files.put(its_base, kept, content)
+            await files.put(its_base, kept, BytesIO(b"x" * 60))
         return kept
 
     one, two = await keep("one"), await keep("two")
