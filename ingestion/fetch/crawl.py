@@ -9,11 +9,11 @@ document again. It extracts no text.
 
 import asyncio
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
-from urllib.parse import SplitResult, unquote, urlsplit
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import structlog
 from protego import Protego
@@ -36,9 +36,8 @@ from ingestion.parsers.kinds import FileKind, glance
 from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
 
-ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
+ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=1024 * 1024)  # RFC 9309, 2.5: at least 500 KiB
 LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off
-_ROBOTS_NAME = "robots.txt"
 _NOTHING_ELSE = "User-agent: *\nDisallow: /"  # of a site in trouble only the page that a person asked for is read
 _NO_HOST = frozenset(
     {FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID, FailureCode.PAGE_NOT_FOUND_HOST}
@@ -46,27 +45,16 @@ _NO_HOST = frozenset(
 _NO_RULES = frozenset({FailureCode.PAGE_STATUS, FailureCode.PAGE_TYPE, FailureCode.PAGE_TOO_MANY_REDIRECTS})
 """A refusal (4xx) and endless redirects mean that there are no rules: RFC 9309, 2.3.1.2 and 2.3.1.3."""
 FEWEST_PAGES_BELOW = 2  # this many pages under `/blog/` make `/blog` a section of its own
-QUERIES_OF_A_PATH = 10  # different queries per path; calendars and sort orders are endless
-DEEPEST_PATH = 12  # path segments
-REPEATED_SEGMENT = 3  # `/a/b/a/b/a/b`: a relative link that leads back into itself
-_DOCUMENT_ENDINGS = ".pdf .doc .docx .docm .rtf .odt .xls .xlsx .xlsm .ods .csv .ppt .pptx .ppsx .odp .epub .fb2"
-_NO_PAGE_ENDINGS = (
-    ".jpg .jpeg .png .gif .webp .svg .ico .bmp .css .js .json .xml .rss .atom .zip .gz .rar .7z .tar .exe .dmg .apk "
-    ".mp3 .ogg .wav .flac .m4a .mp4 .webm .avi .mov .mkv"
+_DOCUMENT = re.compile(r"\.(?:pdf|doc[xm]?|rtf|odt|xls[xm]?|ods|csv|pptx?|ppsx|odp|epub|fb2)$", re.IGNORECASE)
+_NO_PAGE = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|svg|ico|bmp|css|js|json|xml|rss|atom|zip|gz|rar|7z|tar|exe|dmg|apk"
+    r"|mp3|ogg|wav|flac|m4a|mp4|webm|avi|mov|mkv)$",
+    re.IGNORECASE,
 )
-_DOCUMENTS = frozenset(_DOCUMENT_ENDINGS.split())
-_NOT_PAGES = _DOCUMENTS | frozenset(_NO_PAGE_ENDINGS.split())
-_SAME_PAGE_PARAMETERS = (
-    "phpsessid jsessionid sid sessionid session_id cfid cftoken aspsessionid print replytocom share amp ref"
-)
-_SAME_PAGE = frozenset(_SAME_PAGE_PARAMETERS.split())
-"""Parameters that change the session or the view, but not the content."""
 _INDEX = re.compile(r"(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
-_SESSION_IN_PATH = re.compile(r";(?:jsessionid|phpsessid)=[^/?]*", re.IGNORECASE)
 
 SHORTEST_WAIT_S = 1.0  # no page is begun with less time left
 _NO_DOCUMENTS = frozenset({FileKind.IMAGE, FileKind.MEDIA, FileKind.ARCHIVE})
-SITE_NAME = "site"
 SIDE_BY_SIDE = 2  # concurrent requests to one site
 TRIES_A_PAGE = 3  # addresses requested for each page wanted: many lead to no page
 FAILURES_IN_A_ROW = 6  # then the site refuses us, or has broken down
@@ -79,33 +67,23 @@ class Section:
     """The pages of one host below one folder."""
 
     host: str  # with its port, if given
-    scheme: str
     front: str  # the first page's address
     folder: str  # "/docs/"
     content_only: bool = False  # ignore links in menus
-    _queries: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
-    def admit(self, link: Link) -> str | None:
-        """The address to request, or None for what is neither a page nor a document of the section.
+    def admits(self, link: Link) -> bool:
+        """Whether it leads to a page or a document of the section. Sites often keep documents in a separate folder
+        (`/files/`): one that is linked in the content may be anywhere on the host."""
+        if _DOCUMENT.search(urlsplit(link.url).path):
+            return self.holds(link.url) or (link.in_content and self.is_of_site(link.url))
+        return self.holds_page(link.url) and (link.in_content or not self.content_only)
 
-        Sites often keep documents in a separate folder (`/files/`): one that is linked in the content may be anywhere
-        on the host.
-        """
-        address = clean_address(link.url, scheme=self.scheme)
-        parts = urlsplit(address)
-        if PurePosixPath(parts.path).suffix.lower() in _DOCUMENTS:
-            return address if self.holds(address) or (link.in_content and self.is_of_site(address)) else None
-        if not self.holds(address) or not _may_be_page(parts) or (self.content_only and not link.in_content):
-            return None
-        if parts.query:
-            self._queries[parts.path] += 1
-            if self._queries[parts.path] > QUERIES_OF_A_PATH:
-                return None
-        return address
+    def holds_page(self, address: str) -> bool:
+        path = urlsplit(address).path
+        return self.holds(address) and not (_DOCUMENT.search(path) or _NO_PAGE.search(path))
 
     def holds(self, address: str) -> bool:
-        parts = urlsplit(address)
-        return parts.netloc == self.host and f"{parts.path.rstrip('/')}/".startswith(self.folder)
+        return self.is_of_site(address) and f"{urlsplit(address).path.rstrip('/')}/".startswith(self.folder)
 
     def is_of_site(self, address: str) -> bool:
         return urlsplit(address).netloc == self.host
@@ -118,44 +96,30 @@ def choose_section(start: str, links: Sequence[Link]) -> Section:
     or a list whose entries are elsewhere, it is whatever the page's content links to.
     """
     parts = urlsplit(start)
-    whole = Section(host=parts.netloc, scheme=parts.scheme, front=start, folder="/")
+    whole = Section(host=parts.netloc, front=start, folder="/")
     if parts.path in ("", "/"):
         return whole
     own = replace(whole, folder=f"{parts.path.rstrip('/')}/")
     folder = replace(whole, folder=parts.path[: parts.path.rfind("/") + 1])
     needed = 1 if parts.path.endswith("/") else FEWEST_PAGES_BELOW
-    if _count_pages(own, links, start) >= needed:
+    if _count_pages(own, links) >= needed:
         return own
-    if folder.folder != "/" and _count_pages(folder, links, start):
+    if folder.folder != "/" and _count_pages(folder, links):
         return folder
     return replace(whole, content_only=True)
-
-
-def clean_address(url: str, *, scheme: str) -> str:
-    """The address without session and view parameters, under the section's scheme."""
-    parts = urlsplit(url)
-    kept = [part for part in parts.query.split("&") if part and part.split("=", 1)[0].lower() not in _SAME_PAGE]
-    path = _SESSION_IN_PATH.sub("", parts.path) or "/"
-    return parts._replace(scheme=scheme, path=path, query="&".join(kept), fragment="").geturl()
 
 
 def page_key(url: str) -> str:
     """A key equal for all addresses of a page: ignores the last slash, index files and parameter order."""
     parts = urlsplit(url)
-    path = _INDEX.sub("", unquote(_SESSION_IN_PATH.sub("", parts.path))).rstrip("/")
+    path = _INDEX.sub("", unquote(parts.path)).rstrip("/")
     query = "&".join(sorted(part for part in parts.query.split("&") if part))
     return f"{parts.netloc.removeprefix('www.')}{path}?{query}"
 
 
-def _count_pages(section: Section, links: Sequence[Link], start: str) -> int:
-    keys = {page_key(link.url) for link in links if section.holds(link.url) and _may_be_page(urlsplit(link.url))}
-    return len(keys - {page_key(start)})
-
-
-def _may_be_page(parts: SplitResult) -> bool:
-    segments = [segment for segment in parts.path.split("/") if segment]
-    repeated = max(Counter(segments).values(), default=0) >= REPEATED_SEGMENT
-    return not repeated and len(segments) <= DEEPEST_PATH and PurePosixPath(parts.path).suffix.lower() not in _NOT_PAGES
+def _count_pages(section: Section, links: Sequence[Link]) -> int:
+    """Besides the first one."""
+    return len({page_key(link.url) for link in links if section.holds_page(link.url)} - {page_key(section.front)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,37 +140,32 @@ class CrawlLimits:
     site_bytes: int = 64 * 1024 * 1024  # of all pages together
 
 
-class SiteFetcher:
-    def __init__(self, downloader: Downloader, *, page: DownloadLimits, limits: CrawlLimits) -> None:
-        """`page` limits a single page or file."""
-        self._downloader = downloader
-        self._page = replace(page, documents_only=True)
-        self._limits = limits
+async def fetch_section(
+    source: Source, folder: Path, progress: Progress, downloader: Downloader, limits: CrawlLimits
+) -> FetchedFile:
+    """Crawl the section of an address; an address that is a document itself is a section of that document alone.
 
-    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """Crawl the section of an address; an address that is a document itself is a section of that document alone.
-
-        Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with.
-        """
-        with SiteFile(folder / SITE_NAME) as file:
-            crawl = Crawl(self._downloader, folder, file, page=self._page, limits=self._limits)
-            first = await crawl.begin(source.identifier)
-            await crawl.run(progress)
-            for part in crawl.unread:
-                file.add(part)
-        host = site_of(first)
-        structlog.get_logger().info(
-            "site_fetched", host=host, pages=crawl.pages, files=len(crawl.attached), unread=len(crawl.unread)
-        )
-        return FetchedFile(
-            path=file.path,
-            name=host,
-            media_type=SITE_TYPE,
-            size_bytes=crawl.size_bytes,
-            sha256=file.sha256,
-            url=first,
-            attached=tuple(crawl.attached),
-        )
+    Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with.
+    """
+    with SiteFile(folder / "site") as file:
+        crawl = Crawl(downloader, folder, file, limits)
+        first = await crawl.begin(source.identifier)
+        await crawl.run(progress)
+        for part in crawl.unread:
+            file.add(part)
+    host = site_of(first)
+    structlog.get_logger().info(
+        "site_fetched", host=host, pages=crawl.pages, files=len(crawl.attached), unread=len(crawl.unread)
+    )
+    return FetchedFile(
+        path=file.path,
+        name=host,
+        media_type=SITE_TYPE,
+        size_bytes=crawl.size_bytes,
+        sha256=file.sha256,
+        url=first,
+        attached=tuple(crawl.attached),
+    )
 
 
 class Crawl:
@@ -215,16 +174,13 @@ class Crawl:
     _rules: Protego  # of the host that the first page finally comes from
     _section: Section
 
-    def __init__(
-        self, downloader: Downloader, folder: Path, file: SiteFile, *, page: DownloadLimits, limits: CrawlLimits
-    ) -> None:
-        self.file = file
+    def __init__(self, downloader: Downloader, folder: Path, file: SiteFile, limits: CrawlLimits) -> None:
         self.pages = 0  # files included
         self.attached: list[FetchedFile] = []
         self.unread: list[UnreadPart] = []
+        self._file = file
         self._downloader = downloader
         self._folder = folder
-        self._page = page
         self._limits = limits
         self._ends_at = asyncio.get_running_loop().time() + limits.total_s
         self._met: set[str] = set()  # keys of pages that were queued or read
@@ -236,7 +192,7 @@ class Crawl:
     @property
     def size_bytes(self) -> int:
         """Of everything that was kept."""
-        return self.file.size_bytes + sum(file.size_bytes for file in self.attached)
+        return self._file.size_bytes + sum(file.size_bytes for file in self.attached)
 
     @property
     def _delay_s(self) -> float:
@@ -282,9 +238,9 @@ class Crawl:
 
     async def _rules_of(self, url: str) -> Protego:
         """The robots.txt of the host of `url`. Raises SourceError SITE_FORBIDS, PAGE_ADDRESS_*, PAGE_NOT_FOUND_HOST."""
-        parts, target = urlsplit(url), self._folder / _ROBOTS_NAME
-        address = f"{parts.scheme}://{parts.netloc}/{_ROBOTS_NAME}"
+        parts, target = urlsplit(url), self._folder / "robots.txt"
         try:
+            address = f"{parts.scheme}://{parts.netloc}/robots.txt"
             await self._downloader.download(address, target, limits=ROBOTS_LIMITS)
         except ServiceError:
             return Protego.parse(_NOTHING_ELSE)
@@ -304,13 +260,13 @@ class Crawl:
         """
         self._asked += 1
         target = self._folder / f"page-{self._asked}"
-        left_s = max(SHORTEST_WAIT_S, self._left_s)
-        total_s = min(self._page.total_s, left_s)
+        page, left_s = self._downloader.limits, max(SHORTEST_WAIT_S, self._left_s)
+        total_s = min(page.total_s, left_s)
         limits = replace(
-            self._page,
+            page,
             total_s=total_s,
-            file_patience=max(1.0, min(self._page.file_patience, left_s / total_s)),
-            file_bytes=min(self._limits.site_bytes - self.size_bytes, self._page.file_bytes),
+            file_patience=min(page.file_patience, left_s / total_s),
+            file_bytes=min(self._limits.site_bytes - self.size_bytes, page.file_bytes),
         )
         visit = None
         try:
@@ -344,16 +300,16 @@ class Crawl:
         if visit.file:
             self.attached.append(visit.file)
         else:
-            self.file.add(SitePage(url=visit.url, html=visit.html))
+            self._file.add(SitePage(url=visit.url, html=visit.html))
         for link in visit.links.links if depth < self._limits.depth else ():
-            address = self._section.admit(link)
-            if address and page_key(address) not in self._met and self._rules.can_fetch(address, ROBOT):
-                self._met.add(page_key(address))
-                self._waiting.append((address, depth + 1))
+            key = page_key(link.url)
+            if key not in self._met and self._section.admits(link) and self._rules.can_fetch(link.url, ROBOT):
+                self._met.add(key)
+                self._waiting.append((link.url, depth + 1))
 
     def _canonical_key(self, visit: Visit) -> str:
         """The canonical address is trusted only within the section: some sites name their front page on every page."""
-        canonical = clean_address(visit.links.canonical or visit.url, scheme=self._section.scheme)
+        canonical = visit.links.canonical or visit.url
         is_believed = self._section.holds(canonical) and page_key(canonical) != page_key(self._section.front)
         return page_key(canonical if is_believed else visit.url)
 

@@ -13,8 +13,8 @@ import mimetypes
 import re
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
@@ -73,16 +73,10 @@ _BY_TYPE = {
 }
 _UNWANTED = ("font/", "model/", "text/css", "text/javascript", "application/javascript", "application/wasm")
 """Prefixes of media types without words for people."""
-_NO_DOCUMENTS = (
-    *("image/", "audio/", "video/", "application/zip", "application/gzip", "application/vnd.rar"),
-    *("application/x-rar", "application/x-7z", "application/x-tar", "application/x-msdownload"),
-)
-"""Prefixes of media types that a section's documents never have."""
 TEXT_FILES = frozenset(
     {"", "text/plain", "text/markdown", "text/x-markdown", "text/csv", "text/rtf", "application/rtf"}
 )
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
-_SIGNATURES = {b"%PDF-": ".pdf", b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png", b"OggS": ".ogg", b"ID3": ".mp3"}
 
 _PAGE_START = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -91,11 +85,6 @@ _PAGE_START = re.compile(
 _UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, which is full of zero bytes
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
-
-
-def is_wanted(media_type: str) -> bool:
-    """Whether a body of this declared type is worth reading at all."""
-    return not media_type.startswith(_UNWANTED)
 
 
 def recognise(media_type: str, head: bytes) -> Content:
@@ -127,13 +116,6 @@ class DownloadLimits:
     page_bytes: int
     file_bytes: int = 0  # 0: no files
     file_patience: float = 4.0  # a file may take this many times the seconds of a page
-    documents_only: bool = False  # only files that may hold text: no pictures, recordings, archives
-    cut: bool = False  # truncate a body at the limit instead of refusing it
-
-    @property
-    def most_bytes(self) -> int:
-        """The limit while the kind of the body is unknown."""
-        return max(self.page_bytes, self.file_bytes)
 
 
 async def decode_body(response: httpx.Response) -> AsyncIterator[bytes]:
@@ -173,7 +155,6 @@ class Download:
     charset: str | None
     disposition: str
     content: Content
-    head: bytes  # the first HEAD_BYTES
     size_bytes: int
     sha256: str
 
@@ -184,15 +165,25 @@ class Downloader:
     def __init__(self, guard: AddressGuard, transport: httpx.AsyncBaseTransport, *, limits: DownloadLimits) -> None:
         self._guard = guard
         self._transport = transport
-        self._limits = limits
+        self.limits = limits
 
     async def download(self, address: str, target: Path, *, limits: DownloadLimits | None = None) -> Download:
         """Write the content of `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes."""
-        limits = limits or self._limits
+        limits = limits or self.limits
         url = self._guard.check_url(address)
-        with _as_page_errors(url.host, limits):
+        try:
             async with asyncio.timeout(limits.total_s) as deadline, self._open(url) as response:
                 return await _save(response, target, limits, deadline)
+        except Oversize as error:
+            raise SourceError(
+                FailureCode.PAGE_TOO_LARGE, host=url.host, limit_mb=megabytes(error.limit_bytes)
+            ) from error
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise ServiceError(FailureCode.PAGE_TOO_SLOW, host=url.host, seconds=round(limits.total_s)) from error
+        except (httpx.TransportError, ssl.SSLError) as error:  # SSLError: when connected
+            fate = SourceError if _is_bad_certificate(error) else ServiceError
+            detail = f"{type(error).__name__}: {error}"
+            raise fate(FailureCode.PAGE_UNREACHABLE, host=url.host, detail=detail) from error
 
     @asynccontextmanager
     async def _open(self, url: httpx.URL) -> AsyncIterator[httpx.Response]:
@@ -213,15 +204,30 @@ class Downloader:
 
 
 async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, deadline: asyncio.Timeout) -> Download:
+    """Write the body; its kind shows in its first HEAD_BYTES. Raises SourceError, ServiceError, Oversize."""
     _refuse_status(response)
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not is_wanted(media_type):
-        raise _unwanted(response, media_type)
-    announced = response.headers.get("content-length", "")
-    if not limits.cut and announced.isdecimal() and int(announced) > limits.most_bytes:
-        raise Oversize(limits.most_bytes)
-    with HashedFile(target, limit_bytes=limits.most_bytes) as file:
-        content, head = await _receive(response, media_type, file, limits, deadline)
+    unwanted = SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100] or "?")
+    if media_type.startswith(_UNWANTED):
+        raise unwanted
+    announced, most_bytes = response.headers.get("content-length", ""), max(limits.page_bytes, limits.file_bytes)
+    if announced.isdecimal() and int(announced) > most_bytes:
+        raise Oversize(most_bytes)
+    body, head = decode_body(response), b""
+    async for piece in body:
+        head += piece
+        if len(head) >= HEAD_BYTES:
+            break
+    content, limit_bytes = recognise(media_type, head[:HEAD_BYTES]), limits.page_bytes
+    if content is Content.FILE:
+        if not limits.file_bytes:
+            raise unwanted
+        limit_bytes = limits.file_bytes
+        deadline.reschedule((deadline.when() or 0) + (limits.file_patience - 1) * limits.total_s)
+    with HashedFile(target, limit_bytes=limit_bytes) as file:
+        file.write(head)
+        async for piece in body:
+            file.write(piece)
     return Download(
         path=target,
         url=response.url,
@@ -229,42 +235,9 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
         charset=response.charset_encoding,
         disposition=response.headers.get("content-disposition", ""),
         content=content,
-        head=head,
         size_bytes=file.size_bytes,
         sha256=file.sha256,
     )
-
-
-async def _receive(
-    response: httpx.Response, media_type: str, file: HashedFile, limits: DownloadLimits, deadline: asyncio.Timeout
-) -> tuple[Content, bytes]:
-    """Write the body to `file`: its kind, known from its first HEAD_BYTES on, and these. Raises Oversize."""
-    head, content, limit = b"", None, limits.most_bytes
-
-    def recognised() -> Content:
-        found = recognise(media_type, head)
-        is_document = not (limits.documents_only and media_type.startswith(_NO_DOCUMENTS))
-        if found is Content.FILE and not (limits.file_bytes and is_document):
-            raise _unwanted(response, media_type)
-        return found
-
-    async for piece in decode_body(response):
-        if content is None and len(head := (head + piece)[:HEAD_BYTES]) == HEAD_BYTES:
-            content = recognised()
-            limit = limits.file_bytes if content is Content.FILE else limits.page_bytes
-            if content is Content.FILE:
-                deadline.reschedule((deadline.when() or 0) + (limits.file_patience - 1) * limits.total_s)
-        room = limit - file.size_bytes
-        if len(piece) > room and not limits.cut:
-            raise Oversize(limit)
-        file.write(piece[:room])
-        if len(piece) > room:
-            break
-    return content or recognised(), head
-
-
-def _unwanted(response: httpx.Response, media_type: str) -> SourceError:
-    return SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100] or "?")
 
 
 def _join(url: httpx.URL, location: str) -> str:
@@ -281,19 +254,6 @@ def _refuse_status(response: httpx.Response) -> None:
         raise ServiceError(FailureCode.PAGE_STATUS, retry_after_s=wait_s, host=host, status=status)
     if not 200 <= status < 300:
         raise SourceError(FailureCode.PAGE_STATUS, host=host, status=status)
-
-
-@contextmanager
-def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
-    try:
-        yield
-    except Oversize as error:
-        raise SourceError(FailureCode.PAGE_TOO_LARGE, host=host, limit_mb=megabytes(error.limit_bytes)) from error
-    except (TimeoutError, httpx.TimeoutException) as error:
-        raise ServiceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(limits.total_s)) from error
-    except (httpx.TransportError, ssl.SSLError) as error:  # SSLError: when connected
-        fate = SourceError if _is_bad_certificate(error) else ServiceError
-        raise fate(FailureCode.PAGE_UNREACHABLE, host=host, detail=f"{type(error).__name__}: {error}") from error
 
 
 def _is_bad_certificate(error: BaseException | None) -> bool:
@@ -341,5 +301,4 @@ def _name(download: Download) -> str:
     suffix = PurePath(name).suffix.lower()
     if suffix in (".html", ".htm", ".xhtml") if content is Content.PAGE else 1 < len(suffix) <= LONGEST_ENDING:
         return name
-    by_bytes = (ending for signature, ending in _SIGNATURES.items() if download.head.startswith(signature))
-    return (name or url.host) + (content or next(by_bytes, "") or mimetypes.guess_extension(download.media_type) or "")
+    return (name or url.host) + (content or mimetypes.guess_extension(download.media_type) or "")

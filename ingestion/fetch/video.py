@@ -14,20 +14,19 @@ import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import structlog
 
-from domain.documents import DocumentStatus, Medium
+from domain.documents import DocumentStatus
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.guard import ADDRESSES_TRIED, AddressGuard
 from ingestion.fetch.video_child import Connect, Connected, Fetched, Got, Message, Refused, Wanted, read_message
 from ingestion.files import hash_file, megabytes
 from ingestion.progress import Progress
-from ingestion.records import About, FetchedFile, Source
+from ingestion.records import FetchedFile, Source
 from sandbox.confinement import Confinement
 from sandbox.pool import Line, Pool, PoolDied, kept_variables
 from sandbox.records import to_line
@@ -180,16 +179,10 @@ async def _fetched_file(got: Got, folder: Path, url: str, host: str) -> FetchedF
         raise SourceError(FailureCode.VIDEO_REFUSED, host=host, detail="no such file")
     return FetchedFile(
         path=path,
-        name=f"{got.title.replace('/', ' ') or host}{path.suffix}",
+        name=f"{(got.about.title or host).replace('/', ' ')}{path.suffix}",
         media_type=MEDIA_TYPES.get(path.suffix, SOUND_TYPE),
         size_bytes=path.stat().st_size,
         sha256=await asyncio.to_thread(hash_file, path),
         url=url,
-        about=About(
-            title=got.title or None,
-            author=got.author,
-            published_at=datetime.fromisoformat(got.published_at) if got.published_at else None,
-            medium=Medium.VIDEO,
-            duration_s=got.duration_s,
-        ),
+        about=got.about,
     )

@@ -15,18 +15,21 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from domain.documents import Medium
 from ingestion.errors import FailureCode
+from ingestion.records import About
 from sandbox.confinement import Layer
 from sandbox.records import LINE_BYTES, from_line, to_line
 
 READABLE = ("vtt", "srt")  # caption formats that we can read
 PREFERRED = ("ru", "en")  # manual captions in these are preferred to the spoken language
+MANUAL, AUTOMATIC = "writesubtitles", "writeautomaticsub"  # yt-dlp's options; automatic: by speech recognition
 AUTHORS = ("channel", "uploader", "creator")
 ON_THE_AIR = frozenset({"is_live", "is_upcoming", "post_live"})
 Info = Mapping[str, Any]
@@ -64,13 +67,10 @@ class Fetched:
 
 @dataclass(frozen=True, kw_only=True)
 class Got:
-    """The file in the folder, and the host's metadata of the video."""
+    """The name of the file in the folder, and the host's metadata of the video."""
 
     file: str
-    title: str
-    author: str | None
-    published_at: str | None  # ISO 8601
-    duration_s: float | None
+    about: About
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,25 +101,11 @@ Message = Connect | Fetched | Got | Refused
 
 
 def read_message(line: bytes) -> Message:
-    """Raises ValueError, also for a name that is none in the folder, and for a day that is none."""
+    """Raises ValueError, also for a name that is none in the folder."""
     message: Message = from_line(line, Connect, Fetched, Got, Refused)
-    match message:
-        case Got(file=file, published_at=published_at):
-            if "/" in file or file in ("", ".", ".."):
-                raise ValueError("a name in the folder was expected")
-            if published_at is not None:
-                datetime.fromisoformat(published_at)
-        case Fetched(done_bytes=done, total_bytes=total) if done < 0 or total < 0:
-            raise ValueError("a number of bytes was expected")
+    if isinstance(message, Got) and ("/" in message.file or message.file in ("", ".", "..")):
+        raise ValueError("a name in the folder was expected")
     return message
-
-
-@dataclass(frozen=True, kw_only=True)
-class Captions:
-    """One caption track that a host offers."""
-
-    language: str  # the host's code: ru, ru-RU, en-orig
-    is_automatic: bool  # by speech recognition
 
 
 _TROUBLES = (
@@ -144,22 +130,23 @@ _TROUBLES = (
 extractors."""
 
 
-def read_info(info: Info) -> Got:
-    """What the host says of the video, before there is a file."""
+def read_info(info: Info) -> About:
+    """What the host says of the video."""
     duration_s, day = info.get("duration"), None
     with suppress(ValueError):
         day = datetime.strptime(str(info.get("upload_date")), "%Y%m%d").replace(tzinfo=UTC)
-    return Got(
-        file="",
-        title=" ".join(str(info.get("title") or info.get("id") or "").split()),
+    return About(
+        title=" ".join(str(info.get("title") or info.get("id") or "").split()) or None,
         author=next((str(info[field]) for field in AUTHORS if info.get(field)), None),
-        published_at=day.isoformat() if day else None,
+        published_at=day,
+        medium=Medium.VIDEO,
         duration_s=float(duration_s) if isinstance(duration_s, int | float) and duration_s >= 0 else None,
     )
 
 
-def choose_captions(info: Info) -> Captions | None:
-    """Manual captions in Russian, English or the spoken language; else automatic ones; else any manual ones.
+def choose_captions(info: Info) -> tuple[str, str] | None:
+    """yt-dlp's option and the host's code of the language (ru, ru-RU, en-orig): manual captions in Russian, English or
+    the spoken language; else automatic ones; else any manual ones.
 
     Machine translations are never taken: they are neither what was said nor what somebody wrote.
     """
@@ -167,12 +154,12 @@ def choose_captions(info: Info) -> Captions | None:
     spoken = str(info.get("language") or "").split("-")[0].lower()
     for language in (*PREFERRED, spoken):
         if key := _in_language(manual, language):
-            return Captions(language=key, is_automatic=False)
+            return MANUAL, key
     # YouTube marks the original track among a hundred translations; other hosts have only one.
     original = next((key for key in automatic if key.endswith("-orig")), None) or _in_language(automatic, spoken)
     if original or len(automatic) == 1:
-        return Captions(language=original or automatic[0], is_automatic=True)
-    return Captions(language=manual[0], is_automatic=False) if manual else None
+        return AUTOMATIC, original or automatic[0]
+    return (MANUAL, manual[0]) if manual else None
 
 
 def classify_trouble(message: str) -> FailureCode | None:
@@ -205,7 +192,7 @@ class VideoFetch:
     def __init__(self, wanted: Wanted, connection: socket.socket) -> None:
         self._wanted = wanted
         self._connection = connection
-        self._video = read_info({})
+        self._about = About()
 
     def run(self) -> Message:
         """Fetch captions or sound. Returns the last message."""
@@ -216,7 +203,7 @@ class VideoFetch:
                 info = downloader.extract_info(self._wanted.url, download=False)
                 while info and info.get("entries"):
                     info = next(iter(info["entries"]), None)
-            self._video = read_info(info or {})
+            self._about = read_info(info or {})
             return self._fetch(info or {})
         except _TooLarge:
             return self._refuse(FailureCode.FILE_TOO_LARGE, "sound")
@@ -224,37 +211,25 @@ class VideoFetch:
             return self._refuse(classify_trouble(str(error)), str(error))
 
     def _fetch(self, info: Info) -> Message:
-        if info.get("is_live") or info.get("live_status") in ON_THE_AIR:
-            return self._refuse(FailureCode.VIDEO_LIVE)
-        captions = choose_captions(info)
-        if captions is not None and (file := self._fetch_captions(info, captions)):
-            return replace(self._video, file=file)
-        if not self._wanted.may_listen:
-            return self._refuse(FailureCode.FILE_NEEDS_HEARING, "no captions")
-        if (self._video.duration_s or 0) > self._wanted.limit_s:
-            return self._refuse(FailureCode.FILE_TOO_LONG, f"{self._video.duration_s} s")
-        file = self._download(
-            info,
-            ignore_no_formats_error=False,
-            max_filesize=self._wanted.size_bytes,
-            progress_hooks=[self._report],
-        )
-        return replace(self._video, file=file) if file else self._refuse(FailureCode.FILE_TOO_LARGE, "sound")
-
-    def _fetch_captions(self, info: Info, captions: Captions) -> str | None:
-        """None when the host lists captions but does not deliver them, as hosts do to suspected robots."""
         from yt_dlp.utils import YoutubeDLError
 
-        with suppress(YoutubeDLError, OSError):
-            return self._download(
-                info,
-                skip_download=True,
-                writesubtitles=not captions.is_automatic,
-                writeautomaticsub=captions.is_automatic,
-                subtitleslangs=[captions.language],
-                subtitlesformat="/".join(READABLE),
-            )
-        return None
+        if info.get("is_live") or info.get("live_status") in ON_THE_AIR:
+            return self._refuse(FailureCode.VIDEO_LIVE)
+        file, captions = None, choose_captions(info)
+        if captions is not None:
+            # Hosts list captions and do not deliver them to suspected robots.
+            with suppress(YoutubeDLError, OSError):
+                formats, (option, language) = "/".join(READABLE), captions
+                wanted = {option: True, "subtitleslangs": [language], "subtitlesformat": formats}
+                file = self._download(info, skip_download=True, **wanted)
+        if not file:
+            if not self._wanted.may_listen:
+                return self._refuse(FailureCode.FILE_NEEDS_HEARING, "no captions")
+            if (self._about.duration_s or 0) > self._wanted.limit_s:
+                return self._refuse(FailureCode.FILE_TOO_LONG, f"{self._about.duration_s} s")
+            limits = {"max_filesize": self._wanted.size_bytes, "progress_hooks": [self._report]}
+            file = self._download(info, ignore_no_formats_error=False, **limits)
+        return Got(file=file, about=self._about) if file else self._refuse(FailureCode.FILE_TOO_LARGE, "sound")
 
     def _download(self, info: Info, **options: object) -> str | None:
         """The name of the file that was written."""
@@ -302,7 +277,7 @@ class VideoFetch:
         self._connection.sendall(to_line(Fetched(done_bytes=done, total_bytes=total)))
 
     def _refuse(self, code: FailureCode | None, detail: str = "") -> Refused:
-        return Refused(code=code, title=self._video.title, detail=detail[:DETAIL_CHARACTERS])
+        return Refused(code=code, title=self._about.title or "", detail=detail[:DETAIL_CHARACTERS])
 
 
 class LentSocket(socket.socket):

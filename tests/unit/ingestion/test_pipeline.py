@@ -1,7 +1,6 @@
 """The stages in a row, with everything outside scripted."""
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,10 +13,10 @@ from domain.ids import DocumentId
 from ingestion.about import hash_note, hash_words
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, ServiceError, SourceError
-from ingestion.fetch.fetchers import Fetchers, SourceFetcher
+from ingestion.fetch.fetchers import Fetchers
 from ingestion.pipeline import IngestionPipeline
 from ingestion.progress import Progress
-from ingestion.records import About, Block, BlockKind, Document, FetchedFile, Source
+from ingestion.records import About, Block, BlockKind, ClaimedDocument, Document, FetchedFile, Source
 from ingestion.worker import Worker
 from tests.fakes.ingestion import (
     CutHere,
@@ -35,14 +34,24 @@ PARAGRAPH = "Арендатор вносит плату не позднее пя
 LONG_TEXT = "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(300))
 
 
-class FileFetcher:
-    """A text file whose words are its handle."""
+class FakeFetchers(Fetchers):
+    """A text file whose words are its handle; a page whose words are the source's text."""
 
     def __init__(self, about: About | None = None) -> None:
         self._about = about
 
-    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        path = folder / "file"
+    async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
+        path, source = folder / "file", document.source
+        if source.type is SourceType.LINK:
+            path.write_text(source.text or "", encoding="utf-8")
+            return FetchedFile(
+                path=path,
+                name="page.html",
+                media_type="text/html",
+                size_bytes=1,
+                sha256="f" * 64,
+                url="https://site.example/a",
+            )
         path.write_text(source.file_id or "", encoding="utf-8")
         return FetchedFile(
             path=path,
@@ -54,27 +63,7 @@ class FileFetcher:
         )
 
 
-class PageFetcher:
-    """A page whose words are the source's text."""
-
-    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        path = folder / "page"
-        path.write_text(source.text or "", encoding="utf-8")
-        return FetchedFile(
-            path=path,
-            name="page.html",
-            media_type="text/html",
-            size_bytes=1,
-            sha256="f" * 64,
-            url="https://site.example/a",
-        )
-
-
 SIZES = PassageSizes(chunk_tokens=60, overlap_tokens=0, window_tokens=1000)
-FETCHERS: Mapping[SourceType, SourceFetcher] = {
-    SourceType.LINK: PageFetcher(),
-    SourceType.FILE: FileFetcher(),
-}
 
 
 def make_pipeline(
@@ -83,13 +72,10 @@ def make_pipeline(
     *,
     embedder: FakeEmbedder | None = None,
     reader: PlainReader | None = None,
-    fetcher: FileFetcher | None = None,
-    links: PageFetcher | None = None,
+    about: About | None = None,
 ) -> IngestionPipeline:
-    files, pages = fetcher or FETCHERS[SourceType.FILE], links or FETCHERS[SourceType.LINK]
-    fetchers = {SourceType.FILE: files, SourceType.LINK: pages}
     return IngestionPipeline(
-        fetchers=Fetchers(fetchers),
+        fetchers=FakeFetchers(about),
         reader=reader or PlainReader(),
         cutter=CutHere(),
         embedder=embedder or FakeEmbedder(),
@@ -226,7 +212,7 @@ async def test_the_queue_learns_what_a_file_turned_out_to_be(tmp_path: Path) -> 
 async def test_the_place_of_a_file_says_what_the_file_leaves_open(tmp_path: Path, title: str, found: str) -> None:
     queue = FakeQueue()
     about = About(title="С сайта", author="Редакция", published_at=datetime(2026, 3, 1, tzinfo=UTC))
-    pipeline = make_pipeline(queue, tmp_path, reader=PlainReader(title=title), fetcher=FileFetcher(about))
+    pipeline = make_pipeline(queue, tmp_path, reader=PlainReader(title=title), about=about)
     await pipeline.run(claimed(_file()))
     assert queue.parsed is not None
     assert (queue.parsed.title, queue.parsed.author) == (found, "Редакция")
@@ -331,7 +317,7 @@ async def test_no_file_is_left_behind(tmp_path: Path, error: Exception | None) -
 
 def pipeline_of(queue: FakeQueue, meter: HeardMeter, scratch: Path) -> IngestionPipeline:
     return IngestionPipeline(
-        fetchers=Fetchers(FETCHERS),
+        fetchers=FakeFetchers(),
         reader=PlainReader(),
         cutter=CutHere(),
         embedder=FakeEmbedder(),

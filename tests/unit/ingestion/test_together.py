@@ -13,7 +13,7 @@ from ingestion.about import hash_note, hash_words
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import ClaimedDocument, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, claimed, note
-from tests.unit.ingestion.test_pipeline import LONG_TEXT, FileFetcher, make_pipeline
+from tests.unit.ingestion.test_pipeline import LONG_TEXT, make_pipeline
 
 WORDS = "Арендатор вносит плату не позднее пятого числа. "
 
@@ -23,7 +23,7 @@ def file(text: str, *, document: str) -> ClaimedDocument:
 
 
 async def run(queue: FakeQueue, scratch: Path, documents: Sequence[ClaimedDocument]) -> set[DocumentId]:
-    outcomes = await make_pipeline(queue, scratch, fetcher=FileFetcher()).run_together(documents)
+    outcomes = await make_pipeline(queue, scratch).run_together(documents)
     return {document for document, failure in outcomes.items() if failure is None}
 
 
@@ -63,13 +63,13 @@ async def test_one_with_many_passages_that_meets_trouble_is_left_and_takes_no_ot
     embedder = FakeEmbedder()
     embedder.trouble.append(ServiceError(FailureCode.SERVICE_AWAY, service="jina"))
     pair = [file(LONG_TEXT, document="long"), file(WORDS, document="plain")]
-    outcomes = await make_pipeline(FakeQueue(), tmp_path, embedder=embedder, fetcher=FileFetcher()).run_together(pair)
+    outcomes = await make_pipeline(FakeQueue(), tmp_path, embedder=embedder).run_together(pair)
     assert outcomes == {"plain": None}
 
 
 async def test_what_cannot_be_read_is_told_with_the_reason_and_read_no_second_time(tmp_path: Path) -> None:
     sent = [file(WORDS, document="plain"), file("ШИФР", document="locked"), claimed(note(" "), document="blank")]
-    outcomes = await make_pipeline(FakeQueue(), tmp_path, fetcher=FileFetcher()).run_together(sent)
+    outcomes = await make_pipeline(FakeQueue(), tmp_path).run_together(sent)
     codes = {document: failure and failure.code for document, failure in outcomes.items()}
     assert codes == {"plain": None, "locked": FailureCode.FILE_ENCRYPTED, "blank": FailureCode.FILE_EMPTY}
 
@@ -77,7 +77,7 @@ async def test_what_cannot_be_read_is_told_with_the_reason_and_read_no_second_ti
 async def test_a_file_that_may_be_kept_for_its_caption_is_left(tmp_path: Path) -> None:
     captioned = replace(file("БИНАР", document="a").source, text="Подпись.")
     pair = [claimed(captioned, document="a"), file(WORDS, document="b")]
-    assert set(await make_pipeline(FakeQueue(), tmp_path, fetcher=FileFetcher()).run_together(pair)) == {"b"}
+    assert set(await make_pipeline(FakeQueue(), tmp_path).run_together(pair)) == {"b"}
 
 
 async def test_what_the_base_holds_has_ended_unread(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import pytest
 from domain.documents import SourceType
 from ingestion.errors import IngestionError
 from ingestion.fetch.download import Downloader, DownloadLimits
-from ingestion.fetch.fetchers import WebFetcher
+from ingestion.fetch.fetchers import fetch_page
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from ingestion.records import FetchedFile, Source
-from tests.fakes.ingestion import FakeQueue, FakeResolver, LoopbackConnector, progress_of
+from tests.fakes.ingestion import FakeResolver, LoopbackConnector
 from tests.servers.web import WebServer, serve_web
 
 SITE_IP = "93.184.216.34"
@@ -34,8 +34,7 @@ class Crawler:
         """Fetch as the worker does."""
         guard = AddressGuard(resolve=self.resolver)
         async with GuardedTransport(guard, connector=self.connector, ssl_context=self.no_roots) as transport:
-            fetcher = WebFetcher(Downloader(guard, transport, limits=self.limits))
-            return await fetcher.fetch(_link(address), self.folder, progress_of(FakeQueue()))
+            return await fetch_page(_link(address), self.folder, Downloader(guard, transport, limits=self.limits))
 
     async def failure(self, address: str) -> IngestionError:
         """The error that fetching ends with."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.documents import SourceType, UnreadPart
-from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
+from ingestion.fetch.crawl import CrawlLimits, fetch_section
 from ingestion.fetch.download import Downloader, DownloadLimits
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from ingestion.files import SitePage, read_site
@@ -45,6 +45,6 @@ async def crawl_site(crawler: Crawler, address: str = f"{SITE}/docs/", limits: C
     queue = FakeQueue()
     async with GuardedTransport(guard, connector=crawler.connector, ssl_context=crawler.no_roots) as transport:
         downloader = Downloader(guard, transport, limits=PAGE_LIMITS)
-        fetcher = SiteFetcher(downloader, page=PAGE_LIMITS, limits=limits or CrawlLimits())
         source = Source(type=SourceType.SITE, identifier=address)
-        return Walk(file=await fetcher.fetch(source, crawler.folder, progress_of(queue)), queue=queue)
+        file = await fetch_section(source, crawler.folder, progress_of(queue), downloader, limits or CrawlLimits())
+        return Walk(file=file, queue=queue)

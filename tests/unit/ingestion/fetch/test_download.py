@@ -6,15 +6,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ingestion.fetch.download import Content, Download, as_fetched, is_wanted, recognise
+from ingestion.fetch.download import Content, Download, as_fetched, recognise
 from ingestion.records import FetchedFile
 
 PAGE = b"<!DOCTYPE html><html>"
 
 
-def _fetched(
-    path: str, content: Content, *, declared: str = "", disposition: str = "", head: bytes = b""
-) -> FetchedFile:
+def _fetched(path: str, content: Content, *, declared: str = "", disposition: str = "") -> FetchedFile:
     download = Download(
         path=Path("page"),
         url=httpx.URL(f"https://site.example{path}"),
@@ -22,8 +20,7 @@ def _fetched(
         charset=None,
         disposition=disposition,
         content=content,
-        head=head,
-        size_bytes=len(head),
+        size_bytes=0,
         sha256="",
     )
     return as_fetched(download)
@@ -56,16 +53,6 @@ def test_the_first_bytes_decide_and_then_the_type(media_type: str, head: bytes, 
     assert recognise(media_type, head) is content
 
 
-@pytest.mark.parametrize("media_type", ["font/woff2", "text/css", "application/javascript", "model/gltf-binary"])
-def test_what_has_no_words_is_not_wanted(media_type: str) -> None:
-    assert not is_wanted(media_type)
-
-
-@pytest.mark.parametrize("media_type", ["", "image/png", "video/mp4", "application/zip", "text/html"])
-def test_what_may_have_words_is_wanted(media_type: str) -> None:
-    assert is_wanted(media_type)
-
-
 @pytest.mark.parametrize(
     ("disposition", "path", "name"),
     [
@@ -83,7 +70,7 @@ def test_what_may_have_words_is_wanted(media_type: str) -> None:
     ],
 )
 def test_a_file_is_called_what_the_server_or_the_address_says(disposition: str, path: str, name: str) -> None:
-    assert _fetched(path, Content.FILE, disposition=disposition, head=b"%PDF-1.7").name == name
+    assert _fetched(path, Content.FILE, disposition=disposition, declared="application/pdf").name == name
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 
 from domain.documents import SourceType
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
-from ingestion.fetch.fetchers import Fetchers, FetchLimits, LocalFetcher, TelegramFetcher, open_fetchers, saved_link
+from ingestion.fetch.fetchers import FetchLimits, open_fetchers, saved_link
+from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, claimed, progress_of
@@ -41,10 +42,23 @@ def _path(path: Path) -> Source:
     return Source(type=SourceType.PATH, identifier=str(path))
 
 
+async def _fetch(
+    source: Source,
+    folder: Path,
+    *,
+    limit_bytes: int = 5,
+    files: ScriptedFiles | None = None,
+    video: VideoFetcher | None = None,
+) -> FetchedFile:
+    limits = FetchLimits(file_bytes=limit_bytes, page_bytes=1_000, page_s=1.0)
+    async with open_fetchers(limits, files=files, video=video) as fetchers:
+        return await fetchers.fetch(claimed(source), folder, QUIET)
+
+
 async def test_a_local_file_is_copied_with_its_hash(tmp_path: Path) -> None:
     original = tmp_path / "Отчёт.txt"
     original.write_bytes(b"words")
-    file = await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path, QUIET)
+    file = await _fetch(_path(original), tmp_path)
     assert (file.name, file.size_bytes, file.sha256) == ("Отчёт.txt", 5, hashlib.sha256(b"words").hexdigest())
     assert file.path != original
     assert file.path.read_bytes() == b"words"
@@ -54,39 +68,39 @@ async def test_a_local_file_over_the_limit_is_refused(tmp_path: Path) -> None:
     original = tmp_path / "big"
     original.write_bytes(b"123456")
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path, QUIET)
+        await _fetch(_path(original), tmp_path)
     assert caught.value.code is FailureCode.FILE_TOO_LARGE
 
 
 @pytest.mark.parametrize("name", ["absent.txt", "zero\0byte", "x" * 300])
 async def test_a_path_to_nothing_is_a_file_that_is_gone(tmp_path: Path, name: str) -> None:
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / name), tmp_path, QUIET)
+        await _fetch(_path(tmp_path / name), tmp_path)
     assert caught.value.code is FailureCode.FILE_GONE
 
 
 async def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "pipe"), tmp_path, QUIET)
+        await _fetch(_path(tmp_path / "pipe"), tmp_path)
     assert caught.value.code is FailureCode.FILE_UNSUPPORTED
 
 
 async def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path), tmp_path, QUIET)
+        await _fetch(_path(tmp_path), tmp_path)
     assert caught.value.code is FailureCode.FILE_UNSUPPORTED
 
 
 async def test_a_disk_that_cannot_take_the_copy_is_no_fault_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"abc")
     with pytest.raises(FileNotFoundError):
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "a.txt"), tmp_path / "no folder", QUIET)
+        await _fetch(_path(tmp_path / "a.txt"), tmp_path / "no folder")
 
 
 async def test_a_sent_file_is_downloaded_by_its_handle(tmp_path: Path) -> None:
     files = ScriptedFiles(b"abc")
-    file = await TelegramFetcher(files, limit_bytes=5).fetch(UPLOAD, tmp_path, QUIET)
+    file = await _fetch(UPLOAD, tmp_path, files=files)
     assert (files.asked, file.name, file.media_type) == (["F1"], "a.pdf", "application/pdf")
     assert file.sha256 == hashlib.sha256(b"abc").hexdigest()
 
@@ -94,40 +108,36 @@ async def test_a_sent_file_is_downloaded_by_its_handle(tmp_path: Path) -> None:
 async def test_an_announced_size_over_the_limit_is_refused_before_the_download(tmp_path: Path) -> None:
     files = ScriptedFiles(b"abc")
     with pytest.raises(SourceError) as caught:
-        await TelegramFetcher(files, limit_bytes=2).fetch(UPLOAD, tmp_path, QUIET)
+        await _fetch(UPLOAD, tmp_path, limit_bytes=2, files=files)
     assert (caught.value.code, files.asked) == (FailureCode.FILE_TOO_LARGE, [])
 
 
 async def test_a_worker_without_telegram_leaves_files_to_others(tmp_path: Path) -> None:
     with pytest.raises(ServiceError) as caught:
-        await TelegramFetcher(None, limit_bytes=5).fetch(UPLOAD, tmp_path, QUIET)
+        await _fetch(UPLOAD, tmp_path)
     assert caught.value.code is FailureCode.SERVICE_AWAY
 
 
-class NamedFetcher:
-    """Says its name in place of a file's."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
+class Watched(VideoFetcher):
+    """Says that it was asked."""
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        return FetchedFile(path=folder, name=self._name, media_type=None, size_bytes=0, sha256="")
+        return FetchedFile(path=folder, name="video", media_type=None, size_bytes=0, sha256="")
 
 
-@pytest.mark.parametrize(
-    ("address", "name"),
-    [("https://www.youtube.com/watch?v=abcdefghijk", "video"), ("https://e.org/watch?v=abcdefghijk", "page")],
-)
-async def test_a_link_to_a_video_goes_to_who_can_watch_it(tmp_path: Path, address: str, name: str) -> None:
-    fetchers = Fetchers({SourceType.LINK: NamedFetcher("page")}, video=NamedFetcher("video"))
-    source = Source(type=SourceType.LINK, identifier=address)
-    assert (await fetchers.fetch(claimed(source), tmp_path, QUIET)).name == name
+async def test_a_link_to_a_video_goes_to_who_can_watch_it(tmp_path: Path) -> None:
+    video = Watched(VideoLimits(total_s=1, size_bytes=1, sound_s=1), may_listen=False)
+    source = Source(type=SourceType.LINK, identifier="https://www.youtube.com/watch?v=abcdefghijk")
+    assert (await _fetch(source, tmp_path, video=video)).name == "video"
+    with pytest.raises(SourceError) as caught:
+        await _fetch(Source(type=SourceType.LINK, identifier="https://127.0.0.1/watch?v=a"), tmp_path, video=video)
+    assert caught.value.code is FailureCode.PAGE_ADDRESS_FORBIDDEN
 
 
-async def test_the_type_of_the_source_chooses_the_fetcher(tmp_path: Path) -> None:
-    local, telegram = LocalFetcher(limit_bytes=5), TelegramFetcher(ScriptedFiles(b"abc"), limit_bytes=5)
-    fetchers = Fetchers({SourceType.PATH: local, SourceType.FILE: telegram})
-    assert (await fetchers.fetch(claimed(UPLOAD), tmp_path, QUIET)).size_bytes == 3
+async def test_a_download_over_the_limit_is_refused_whatever_was_announced(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        await _fetch(UPLOAD, tmp_path, files=ScriptedFiles(b"123456"))
+    assert caught.value.code is FailureCode.FILE_TOO_LARGE
 
 
 def _file(folder: Path, content: bytes, name: str) -> FetchedFile:
@@ -155,6 +165,8 @@ def test_the_address_is_found(tmp_path: Path, name: str, content: bytes) -> None
         ("настройки.ini", b"[server]\nURL=https://site.example/\n"),
         ("a.url", b"[InternetShortcut]\nURL=file:///etc/passwd\n"),
         ("a.url", b"[InternetShortcut]\n[other]\nURL=https://site.example/\n"),
+        ("a.txt", b"How to:\n[InternetShortcut]\nURL=https://site.example/\n"),
+        ("a.url", b"[InternetShortcut]\n" * 3_000),
         ("Info.plist", plistlib.dumps({"URL": ADDRESS})),
         ("a.url", b"\n" * 60_000),
         ("a.url", WINDOWS.encode() + b" " * 70_000),
@@ -166,10 +178,8 @@ def test_other_files_hold_none(tmp_path: Path, name: str, content: bytes) -> Non
 
 @pytest.mark.parametrize("host", ["site.example", "127.0.0.1", "[::1]", "169.254.169.254"])
 async def test_a_file_that_holds_a_link_is_not_followed_as_a_file(tmp_path: Path, host: str) -> None:
-    limits = FetchLimits(file_bytes=1_000, page_bytes=1_000, page_s=1.0)
     files = ScriptedFiles(f"[InternetShortcut]\nURL=http://{host}/a\n".encode())
-    sent = claimed(Source(type=SourceType.FILE, identifier="a.url", file_id="F1"))
-    async with open_fetchers(limits, files=files) as fetchers:
-        with pytest.raises(HoldsLink) as raised:
-            await fetchers.fetch(sent, tmp_path, progress_of(FakeQueue()))
+    sent = Source(type=SourceType.FILE, identifier="a.url", file_id="F1")
+    with pytest.raises(HoldsLink) as raised:
+        await _fetch(sent, tmp_path, limit_bytes=1_000, files=files)
     assert raised.value.address == f"http://{host}/a"
