@@ -12,7 +12,7 @@ from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from glob import glob, has_magic
 from itertools import groupby
-from math import inf
+from math import ceil, inf
 from pathlib import Path
 
 from bot.app import Parts, open_parts
@@ -45,7 +45,7 @@ from rag.words import normalise
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
 SMALL_BYTES = 256 * 1024  # of files that are read together (`Worker.run_only`)
-TOGETHER = 24  # of them: more share a process, fewer leave places without work at the end
+TOGETHER = 32  # of them at most; groups of one size, as a small one that begins last would run on alone at the end
 ADDING_CONNECTIONS = 2  # to a database on this machine: each beyond costs it 40 ms and spares no waiting
 HOLD_S = 3600  # for so long only this command may take its documents; then any worker may
 
@@ -115,7 +115,9 @@ def _grouped(found: Sequence[tuple[str, Source]]) -> Iterator[Sequence[tuple[str
     ordered = sorted(found, key=size, reverse=True)
     first_small = sum(size(each) > SMALL_BYTES for each in ordered)
     yield from ([each] for each in ordered[:first_small])
-    yield from (ordered[at : at + TOGETHER] for at in range(first_small, len(ordered), TOGETHER))
+    small = ordered[first_small:]
+    members = ceil(len(small) / max(ceil(len(small) / TOGETHER), 1))
+    yield from (small[at : at + members] for at in range(0, len(small), max(members, 1)))
 
 
 def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]] | SourceMissing:
