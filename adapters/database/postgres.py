@@ -7,8 +7,6 @@ database turns rows into JSON, and arguments travel as text that the function ca
 import asyncio
 import select
 import struct
-import sys
-from array import array
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache
@@ -17,12 +15,12 @@ from time import monotonic
 import orjson
 import psycopg
 from psycopg import AsyncConnection, postgres, sql
-from psycopg.abc import Buffer
+from psycopg.abc import AdaptContext, Buffer
 from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from adapters.database.transport import BAD_TEXT, Argument, DatabaseAway, Reals, Row, refused, retried, whole
+from adapters.database.transport import BAD_TEXT, Argument, DatabaseAway, Row, Vectors, refused, retried, whole
 
 _RECONNECT_S = 10
 """The pool's backoff between tries to connect ends after this long; the next call begins anew."""
@@ -30,24 +28,26 @@ _RECONNECT_S = 10
 _SURE_S = 20.0
 """A connection that answered within this time is lent without a check query, unless its server has hung up."""
 
-_REAL_OIDS = (700, 1021)  # of `real` and `real[]` in every PostgreSQL (pg_type.dat)
 
-
-class _RealsDumper(Dumper):
-    """Binary: a thousand numbers take microseconds, and as text most of a millisecond on both sides."""
+class _VectorsDumper(Dumper):
+    """Binary: a thousand numbers take microseconds, and as text most of a millisecond on both sides. The function's
+    declaration gives the type."""
 
     format = Format.BINARY
-    oid = _REAL_OIDS[1]
 
-    def dump(self, obj: Reals) -> bytes:
-        """One dimension from 1, no nulls; each number after its size (`array_recv` of PostgreSQL), big end first."""
-        numbers = array("I", obj.numbers.tobytes())
-        sized = array("I", [numbers.itemsize]) * (2 * len(numbers))
-        sized[1::2] = numbers
-        if sys.byteorder == "little":
-            sized.byteswap()
-        dimensions = struct.pack(">ii", len(numbers), 1) if numbers else b""
-        return struct.pack(">iiI", bool(numbers), 0, _REAL_OIDS[0]) + dimensions + sized.tobytes()
+    def __init__(self, cls: type, context: AdaptContext | None = None) -> None:
+        super().__init__(cls, context)
+        connection = context.connection if context else None
+        self._element = connection.halfvec if isinstance(connection, _Connection) else 0
+
+    def dump(self, obj: Vectors) -> bytes:
+        """One dimension from 1, no nulls (`array_recv` of PostgreSQL); each vector after its size, its number of
+        dimensions and two unused bytes (`halfvec_recv` of pgvector), big end first."""
+        count, dimensions = obj.rows.shape
+        head = struct.pack(">iHH", 4 + 2 * dimensions, dimensions, 0)
+        vectors = [head + row.tobytes() for row in obj.rows.astype(">f2")]
+        bounds = struct.pack(">ii", count, 1) if count else b""
+        return b"".join([struct.pack(">iiI", bool(count), 0, self._element), bounds, *vectors])
 
 
 class _RowLoader(Loader):
@@ -59,7 +59,7 @@ class _RowLoader(Loader):
 
 def _adapters() -> AdaptersMap:
     adapters = AdaptersMap(postgres.adapters)
-    adapters.register_dumper(Reals, _RealsDumper)
+    adapters.register_dumper(Vectors, _VectorsDumper)
     adapters.register_loader("json", _RowLoader)
     return adapters
 
@@ -71,6 +71,7 @@ _PREPARED_AFTER = 2  # calls of a statement over one connection
 
 class _Connection(AsyncConnection):
     answered_at = 0.0
+    halfvec = 0  # the number of pgvector's type, which each database gives anew
 
 
 class PostgresTransport:
@@ -120,11 +121,18 @@ async def open_postgres(
         max_size=pool_size,
         timeout=timeout_s,
         reconnect_timeout=_RECONNECT_S,
+        configure=_learn_types,
         check=_check,
         open=False,
     )
     async with pool:
         yield PostgresTransport(pool, timeout_s=timeout_s)
+
+
+async def _learn_types(connection: _Connection) -> None:
+    cursor = await connection.execute("select oid from pg_type where typname = 'halfvec'")
+    if row := await cursor.fetchone():
+        (connection.halfvec,) = row
 
 
 async def _check(connection: _Connection) -> None:
@@ -159,9 +167,9 @@ def _statement(function: str, arguments: tuple[str, ...]) -> bytes:
     return sql.SQL("select row_to_json(r) from (select * from {}({})) as r").format(name, given).as_bytes(None)
 
 
-def _literal(value: Argument) -> str | Reals | None:
+def _literal(value: Argument) -> str | Vectors | None:
     """An untyped literal: the function's declaration gives it its type (psycopg would pass 1.5 as double precision)."""
-    if isinstance(value, Reals):
+    if isinstance(value, Vectors):
         return value
     if isinstance(value, list):
         quoted = (str(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 import httpx
 
-from adapters.database.payloads import reals_text
-from adapters.database.transport import BAD_TEXT, Argument, DatabaseAway, Reals, Row, refused, retried, whole
+from adapters.database.payloads import vectors_text
+from adapters.database.transport import BAD_TEXT, Argument, DatabaseAway, Row, Vectors, refused, retried, whole
 
 if TYPE_CHECKING:
     from supabase import AsyncClient
@@ -33,7 +33,7 @@ class SupabaseTransport:
     async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
         from supabase import PostgrestAPIError
 
-        given = {name: reals_text(value) if isinstance(value, Reals) else value for name, value in arguments.items()}
+        given = {name: vectors_text(each) if isinstance(each, Vectors) else each for name, each in arguments.items()}
         try:
             async with asyncio.timeout(patience_s):
                 response = await self._client.rpc(function, given).execute()

@@ -9,15 +9,18 @@ workers and the command line use the transport without it. It knows no function 
 
 import asyncio
 import random
-from array import array
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from domain.errors import BaseClosed, BaseReadOnly, DatabaseAway, DatabaseTrouble, NoRoom
 from domain.locator import JsonValue
 from domain.people import acting_person
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["DatabaseAway", "DatabaseError", "RolledBack"]
 PAUSES_S: Sequence[float] = (0.01, 0.1)  # at most, before the second and the third try: the rival can finish meanwhile
@@ -60,13 +63,14 @@ class DatabaseError(DatabaseTrouble):
 
 
 @dataclass(frozen=True)
-class Reals:
-    """Many numbers in single precision, an argument of type `real[]`; each transport sends them in its quickest way."""
+class Vectors:
+    """Vectors in half precision, as they are stored, an argument of type `halfvec[]`; each transport sends them in its
+    quickest way."""
 
-    numbers: "array[float]"
+    rows: "npt.NDArray[np.float16]"  # vectors x DIMENSIONS
 
 
-Argument = str | int | float | bool | None | list[str] | list[int] | list[float] | Reals
+Argument = str | int | float | bool | None | list[str] | list[int] | list[float] | Vectors
 """JSON and single vectors travel as text and are cast inside the function (PostgREST casts neither from lists)."""
 Row = Mapping[str, JsonValue]
 LEASE_LOST = "BZ001"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, vector_text, vectors_in_line
+from adapters.database.payloads import iso, json_text, stored_vectors, vector_text
 from adapters.database.segments import Copy, Near, SegmentMirror
 from adapters.database.transport import Row, Transport
 from domain.documents import opening_line
@@ -61,7 +61,7 @@ class SearchStore(rows.Store):
         found = await self._call(
             "search",
             base=query.base_id,
-            embedding=None if query.vector is None else vectors_in_line([query.vector]),
+            embedding=None if query.vector is None else stored_vectors([query.vector]),
             model=query.model,
             terms=query.terms,
             spellings=_spellings_text(query),

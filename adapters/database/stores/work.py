@@ -11,9 +11,9 @@ from itertools import count
 from math import inf
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, postings_json, storable, vectors_in_line
+from adapters.database.payloads import iso, json_text, postings_json, storable, stored_vectors
 from adapters.database.stores.intake import source_key
-from adapters.database.transport import PAGE_ROWS, Argument, Reals, Row, Transport
+from adapters.database.transport import PAGE_ROWS, Argument, Row, Transport, Vectors
 from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.errors import NoRoom
 from domain.ids import BaseId, DocumentId
@@ -242,12 +242,12 @@ def _block_json(block: Block) -> dict[str, JsonValue]:
     return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
 
 
-def _write(chunks: Sequence[IndexedChunk]) -> tuple[str, Reals]:
+def _write(chunks: Sequence[IndexedChunk]) -> tuple[str, Vectors]:
     """Passages as the functions take them: JSON with their postings, and the vectors of those that have one."""
     return json_text(_chunks_json(chunks, count(1))), _vectors(chunks)
 
 
-def _write_whole(whole: Sequence[WholeDocument]) -> tuple[str, Reals]:
+def _write_whole(whole: Sequence[WholeDocument]) -> tuple[str, Vectors]:
     """All documents as JSON, and their vectors."""
     places = count(1)
     written: list[Mapping[str, JsonValue]] = [
@@ -263,8 +263,8 @@ def _write_whole(whole: Sequence[WholeDocument]) -> tuple[str, Reals]:
     return json_text(written), _vectors([chunk for each in whole for chunk in each.chunks])
 
 
-def _vectors(chunks: Sequence[IndexedChunk]) -> Reals:
-    return vectors_in_line(chunk.vector for chunk in chunks if chunk.vector)
+def _vectors(chunks: Sequence[IndexedChunk]) -> Vectors:
+    return stored_vectors([chunk.vector for chunk in chunks if chunk.vector])
 
 
 def _chunks_json(chunks: Sequence[IndexedChunk], places: Iterator[int]) -> dict[str, JsonValue]:

@@ -23,7 +23,7 @@ comment on function keep_chunks is
   'Keeps the chunks of an earlier attempt that have this model and these digests (md5 of the text, by ordinal), so '
   'that none is embedded twice; removes the rest. Returns the ordinals that were kept.';
 
-create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings real[])
+create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings halfvec[])
 returns documents
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -49,14 +49,12 @@ begin
     select c.* from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
       span_end int, locator jsonb, length int, model text, vector int)) with ordinality
       as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
-  ), flat as materialized ( -- of the variable, each slice would copy all of it
-    select p_embeddings as numbers
   ), stored as (
     insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
       model, embedding)
     select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
-      flat.numbers[(c.vector - 1) * 1024 + 1 : c.vector * 1024]::halfvec(1024)
-    from flat cross join chunk c
+      e.embedding
+    from chunk c left join unnest(p_embeddings) with ordinality e (embedding, place) on e.place = c.vector
     returning s.id, s.ordinal
   )
   select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
@@ -77,7 +75,7 @@ begin
 end $$;
 comment on function baza_internal.put_chunks is
   'Stores chunks with their vectors and postings, replacing those of the same ordinal; returns the document '
-  'with its new counts, which the caller stores. Vectors stand one after the other, 1,024 numbers each. Postings come '
+  'with its new counts, which the caller stores. Postings come '
   'in the order of the index, so that neighbours land on one page, and six numbers are packed into one (from the '
   'lowest bit: 16 for the place of the chunk, 7 each for `frequency`, `around`, `titled` and `around_titled`, 15 for '
   '`spread` in this batch, see `chunk_terms`): six arrays take longer to read.';
@@ -99,7 +97,7 @@ end $$;
 comment on function baza_internal.count_spread is
   'Counts `spread` in the postings of the first chunk: of a document that was stored in batches, or renamed.';
 
-create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
+create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings halfvec[])
 returns table (id uuid, searchable int)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan

@@ -223,7 +223,7 @@ $$;
 comment on function baza_internal.hide_rivals is
   'Hides documents being read that have the content, the name or the lineage of the one that is ready now.';
 
-create or replace function baza_internal.put_whole(p_held documents, p_last jsonb, p_embeddings real[], p_parsed jsonb,
+create or replace function baza_internal.put_whole(p_held documents, p_last jsonb, p_embeddings halfvec[], p_parsed jsonb,
   p_content_hash text)
 returns documents
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -294,7 +294,7 @@ comment on function baza_internal.publish is
   'asynchronously: see `held_document`.';
 
 create or replace function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
-  p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null,
+  p_embeddings halfvec[] default '{}', p_parsed text default null, p_base_passages bigint default null,
   p_content_hash text default null)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -311,7 +311,7 @@ begin
 end $$;
 comment on function publish_document is 'Stores what is left of a document (`put_whole`) and makes it ready (`publish`).';
 
-create or replace function publish_documents(p_lease text, p_documents text, p_embeddings real[],
+create or replace function publish_documents(p_lease text, p_documents text, p_embeddings halfvec[],
   p_base_passages bigint default null)
 returns table (id uuid, is_ready boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp

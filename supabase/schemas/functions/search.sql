@@ -51,7 +51,7 @@ comment on function baza_internal.matching_documents is
   'date or the date when it was sent has to be within since and before: «приказы 2024 года», «что присылали в мае». A '
   'document without an author, such as a note, counts as written by its sender.';
 
-create or replace function search(p_base text, p_embedding real[], p_model text, p_terms text[], p_spellings text,
+create or replace function search(p_base text, p_embedding halfvec[], p_model text, p_terms text[], p_spellings text,
   p_filter text,
   p_limit int, p_near bigint[] default null, p_near_segment text default null, p_near_row bigint default null,
   p_by_vector boolean default true, p_person bigint default null)
@@ -66,7 +66,7 @@ as $$
 declare
   as_of constant text := (select b.xmin::text from bases b where b.id = p_base::uuid);
   within constant uuid[] := case when p_filter is not null then matching_documents(p_base::uuid, p_filter::jsonb) end;
-  query_vector constant halfvec := p_embedding::halfvec(1024);
+  query_vector constant halfvec := p_embedding[1];
 begin
   perform require(p_base, p_person, 'read');
   if within = '{}' then -- no document fits

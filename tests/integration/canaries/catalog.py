@@ -168,9 +168,7 @@ OF_FUNCTION: Mapping[tuple[str, str], Callable[[Canary], Argument]] = {
     ("keep_file", "p_hash"): lambda canary: canary.content_hash,
     ("documents_saying_first", "p_terms"): lambda canary: [canary.word],  # all of them have to be there
     ("rename_document", "p_terms"): lambda canary: json.dumps({canary.word: 1}),
-    ("search", "p_embedding"): lambda _: (
-        "{" + NORTHWARDS.strip("[]") + "}"
-    ),  # others read a vector, this one its numbers
+    ("search", "p_embedding"): lambda _: f'{{"{NORTHWARDS}"}}',  # others read one vector
 }
 """Where a parameter of the same name is something else."""
 
