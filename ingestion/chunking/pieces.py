@@ -126,62 +126,63 @@ class Piece(NamedTuple):
     lead: Lead | None = None
 
 
-class _Cut(NamedTuple):
-    """A piece with offsets in its block."""
-
-    start: int
-    end: int
-    weight: int
-    whole: bool
-    announces: bool
-    locator: Locator
-    lead: Lead | None = None
-
-
 class Knife:
     """Cuts the blocks of one document, given in order."""
 
     def __init__(self, *, piece_tokens: int) -> None:
         """`piece_tokens` is the size of the largest piece."""
         self._limit = piece_tokens * HUNDREDTHS
-        self._offset = 0  # of the next block
-        self._previous_end = 0  # of the last piece
-        self._number = 0  # of the next block
+        self._offset = 0  # of the block
+        self._number = 0  # of the block
+        self._end = 0  # of the last piece
         self._after_line = False  # whether the block before was a line like a heading
 
     def cut(self, block: Block) -> list[Piece]:
         """The pieces of the next block, separated only by whitespace; their offsets are in the document's text."""
-        offset, end = self._offset, self._previous_end
-        kind, number = block.kind, self._number
-        is_line = _is_like_heading(block)
-        opens, self._after_line = is_line and not self._after_line, is_line  # of several the others are a list
-        pieces = []
-        for start, stop, weight, whole, announces, locator, lead in _cut_block(block, self._limit):
-            gap = (offset + start - end) * SPACE_WEIGHT
-            end = offset + stop
-            # Positional, in field order: keyword arguments would take twice as long.
-            useless = announces or opens
-            pieces.append(Piece(offset + start, end, weight, gap, kind, locator, whole, number, useless, lead))
-        self._previous_end = end
-        self._offset = offset + len(block.text) + len(BLOCK_SEPARATOR)
+        pieces = list(self._cut_table(block) if block.kind is BlockKind.TABLE else self._cut_text(block))
+        self._offset += len(block.text) + len(BLOCK_SEPARATOR)
         self._number += 1
+        self._after_line = _is_like_heading(block)
         return pieces
 
+    def _cut_text(self, block: Block) -> Iterator[Piece]:
+        first, *finer = SPLITTERS[block.kind]
+        locator = block.locator
+        last = len(block.text.rstrip())
+        opens = block.kind is BlockKind.HEADING or (
+            _is_like_heading(block) and not self._after_line  # of several lines the others are a list
+        )
+        if block.kind is BlockKind.HEADING and locator.headings[-1:] != (block.text,):
+            # The passage that it opens is found by its name.
+            locator = replace(locator, headings=(*locator.headings, block.text))
+        for span in first(block.text):
+            for part in cut_to_fit(block.text, span, finer, self._limit):
+                announces = opens or (part[1] == last and block.text[last - 1] == ":")
+                yield self._piece(block, part, locator, whole=part[:2] == span, announces=announces)
 
-def _cut_block(block: Block, limit: int) -> Iterator[_Cut]:
-    if block.kind is BlockKind.TABLE:
-        yield from _cut_table(block, limit)
-        return
-    first, *finer = SPLITTERS[block.kind]
-    locator = block.locator
-    last = len(block.text.rstrip())
-    is_heading = block.kind is BlockKind.HEADING
-    if is_heading and locator.headings[-1:] != (block.text,):  # the passage that it opens is found by its name
-        locator = replace(locator, headings=(*locator.headings, block.text))
-    for span in first(block.text):
-        for start, end, weight in cut_to_fit(block.text, span, finer, limit):
-            announces = is_heading or (end == last and block.text[end - 1] == ":")
-            yield _Cut(start, end, weight, (start, end) == span, announces, locator)
+    def _cut_table(self, block: Block) -> Iterator[Piece]:
+        """The header in one piece, then row by row; header and row together fit a passage."""
+        header = find_header(block)
+        lead = _lead(block, header, self._limit)
+        rows = [span for span in split_lines(block.text) if header is None or span[0] >= header[1]]
+        if header is not None:
+            rows.insert(0, header)
+        room = self._limit - (lead.weight if lead else 0)
+        for number, span in enumerate(rows):
+            locator = row_locator(block, number, rows=len(rows), has_header=header is not None)
+            is_header = span == header
+            limit, own_lead = (self._limit, None) if is_header else (room, lead)
+            for part in cut_to_fit(block.text, span, SPLITTERS[BlockKind.TABLE], limit):
+                announces = is_header and lead is not None
+                yield self._piece(block, part, locator, whole=part[:2] == span, announces=announces, lead=own_lead)
+
+    def _piece(
+        self, block: Block, part: Weighed, locator: Locator, *, whole: bool, announces: bool, lead: Lead | None = None
+    ) -> Piece:
+        start, end, weight = self._offset + part[0], self._offset + part[1], part[2]
+        gap, self._end = (start - self._end) * SPACE_WEIGHT, end
+        # Positional, in field order: keyword arguments would take twice as long.
+        return Piece(start, end, weight, gap, block.kind, locator, whole, self._number, announces, lead)
 
 
 def _is_like_heading(block: Block) -> bool:
@@ -189,30 +190,6 @@ def _is_like_heading(block: Block) -> bool:
     line = block.text.strip()
     is_short = block.kind is BlockKind.PARAGRAPH and len(line) <= LONGEST_LINE_CHARS and "\n" not in line
     return is_short and line[-1:].isalnum()
-
-
-def _cut_table(block: Block, limit: int) -> Iterator[_Cut]:
-    """The header in one piece, then row by row; header and row together fit a passage."""
-    header = find_header(block)
-    lead = _lead(block, header, limit)
-    rows = [span for span in split_lines(block.text) if header is None or span[0] >= header[1]]
-    if header is not None:
-        rows.insert(0, header)
-    room = limit - (lead.weight if lead else 0)
-    finer = SPLITTERS[BlockKind.TABLE]
-    for number, span in enumerate(rows):
-        locator = row_locator(block, number, rows=len(rows), has_header=header is not None)
-        is_header = span == header
-        for start, end, weight in cut_to_fit(block.text, span, finer, limit if is_header else room):
-            yield _Cut(
-                start=start,
-                end=end,
-                weight=weight,
-                whole=(start, end) == span,
-                announces=is_header and lead is not None,
-                locator=locator,
-                lead=None if is_header else lead,
-            )
 
 
 def _lead(block: Block, header: Offsets | None, limit: int) -> Lead | None:

@@ -5,11 +5,8 @@ import time
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from razdel.segmenters.sentenize import DELIMITER, SentSegmenter, SentSplitter
 
-from ingestion.chunking import sentences
-from ingestion.chunking.sentences import BEFORE_SPACE, STRETCH_CHARS, split_sentences
+from ingestion.chunking.sentences import STRETCH_CHARS, split_sentences
 from tests.unit.ingestion.chunking.documents import TEXTS
 
 MARK = "| |"
@@ -71,61 +68,3 @@ def test_shortened_words_without_end_take_linear_time() -> None:
     started = time.process_time()
     split_sentences("т. е. и т. д. " * 7_000)  # 100,000 characters; quadratic cost takes half a minute
     assert time.process_time() - started < 10
-
-
-WORDS = [
-    "слово",
-    "Слово",
-    "г",
-    "2024",
-    "руб",
-    "тыс",
-    "Т",
-    "т",
-    "е",
-    "Пушкин",
-    "III",
-    "iv",
-    "глава",
-    "Глава",
-    "рис",
-    "им",
-]
-WORDS += ["word", "Word", "Mr", "Jr", "U.S", "p", "см", "проф", "др", "Др", "xi", "янв", "п", "3.2", "1", "«Да", "нет»"]
-SIGNS = [
-    ".",
-    "!",
-    "?",
-    "…",
-    ";",
-    ")",
-    "»",
-    '"',
-    ",",
-    "",
-    " —",
-    ":",
-    ".)",
-    "..",
-    " (",
-    ".»",
-    " )",
-    ' "',
-    " :-)",
-    ";(",
-    "=)))",
-]
-SPACES = [" ", "  ", "\n", "\n\n", "\t"]
-PARTS = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SIGNS), st.sampled_from(SPACES)), max_size=12)
-
-
-@given(PARTS)
-def test_plain_ends_are_told_as_all_rules_tell_them(parts: list[tuple[str, str, str]]) -> None:
-    text = "".join(map("".join, parts))
-    by_rules = SentSegmenter(split=SentSplitter(pattern=DELIMITER + BEFORE_SPACE))
-    soon = split_sentences(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentences, "sentenize", lambda stretch: [(one.start, one.stop) for one in by_rules(stretch)])
-        patch.setattr(sentences, "PLAIN_END", re.compile(r"(?!)"))
-        patch.setattr(sentences, "YEAR_SIGN", "")
-        assert soon == split_sentences(text)
