@@ -24,8 +24,8 @@ from benchmarks.minilm import export
 from benchmarks.offline import Legs, fuse_scores
 from domain.locator import Locator
 from ingestion.chunking.chunker import cut_chunks
+from ingestion.chunking.passages import in_windows
 from ingestion.chunking.sentences import split_sentences
-from ingestion.chunking.windows import split_into_windows
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Document, Span, Window
 
@@ -69,7 +69,8 @@ def alone(chunks: Sequence[Chunk], window_tokens: int) -> Sequence[Window]:
 
 def together(chunks: Sequence[Chunk], window_tokens: int) -> Sequence[Window]:
     """Late chunking, as the product does it."""
-    return split_into_windows(chunks, window_tokens=window_tokens)
+    passages = in_windows(chunks, window_tokens=window_tokens)
+    return tuple(map(passages.window, passages.windows))
 
 
 WAYS = (

@@ -19,7 +19,7 @@ from adapters.local.models import open_encoder
 from benchmarks.minilm import export, load_torch
 from domain.locator import Locator
 from ingestion.chunking.chunker import cut_chunks
-from ingestion.chunking.windows import split_into_windows
+from ingestion.chunking.passages import in_windows
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.records import BLOCK_SEPARATOR, Chunk, Document, Vector, Window
 
@@ -122,7 +122,8 @@ def _windows(data: Path, *, window_tokens: int) -> list[Window]:
                 _plain(chunk, BLOCK_SEPARATOR.join(block.text for block in document.blocks))
                 for chunk in _chunk(document)[:CHUNKS_A_FILE]
             ]
-            windows.extend(split_into_windows(chunks, window_tokens=window_tokens)[:WINDOWS_A_FILE])
+            passages = in_windows(chunks, window_tokens=window_tokens)
+            windows.extend(map(passages.window, passages.windows[:WINDOWS_A_FILE]))
     return windows
 
 

@@ -22,8 +22,8 @@ from domain.documents import DocumentStatus, SourceType, known_as
 from domain.ending import end
 from domain.ids import BaseId, ChunkId, DocumentId
 from ingestion.about import hash_note
-from ingestion.chunking.passages import Passages
-from ingestion.chunking.windows import split_into_windows, split_window
+from ingestion.chunking.passages import Passages, in_windows
+from ingestion.chunking.windows import split_window
 from ingestion.errors import WindowTooLarge
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
@@ -283,7 +283,8 @@ class Reindexer:
         model = self.embedder.model
         stored = await self.store.chunks(base, document, model)
         waiting = {each.chunk.ordinal: each.id for each in stored if not each.embedded}
-        windows = split_into_windows([each.chunk for each in stored], window_tokens=self.embedder.window_tokens)
+        passages = in_windows([each.chunk for each in stored], window_tokens=self.embedder.window_tokens)
+        windows = map(passages.window, passages.windows)
         for group in in_groups([window for window in windows if any(chunk.ordinal in waiting for chunk in window.own)]):
             vectors = [vector for own in await embed(self.embedder, group) for vector in own]
             chunks = [chunk for window in group for chunk in window.own]

@@ -5,14 +5,14 @@ table's header may be repeated. Tokens are estimated (see `windows`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from domain.locator import Locator
 from ingestion.chunking.pieces import Knife, Piece
 from ingestion.chunking.windows import HUNDREDTHS
-from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Span
+from ingestion.records import Block, BlockKind, Chunk, Span
 
-STRETCH_CHARS = 100_000  # read at once: some thousand pieces
+STRETCH_PIECES = 1_000  # read at once
 SECTION_FILL = 1 / 3
 """A heading starts a new passage when the current one is at least this full; shorter sections share a passage."""
 BORDER_FILL = 2 / 3
@@ -59,42 +59,6 @@ def _range(places: Iterable[tuple[int | None, int | None]]) -> tuple[int | None,
     return low, high if high != low else None
 
 
-class Stretch:
-    """Empty at first; `move_on` reads the blocks."""
-
-    def __init__(self, blocks: Iterable[Block], *, piece_tokens: int) -> None:
-        """`piece_tokens` is the size of the largest piece."""
-        self.pieces: list[Piece] = []
-        self.is_last = False  # no piece comes after these
-        self._blocks = iter(blocks)
-        self._knife = Knife(piece_tokens=piece_tokens)
-        self._text = ""
-        self._start = 0  # offset of `_text` in the document's text
-        self._end = 0
-
-    def text(self, start: int, end: int) -> str:
-        """The document's text from `start` to `end`, which must lie in the blocks of `pieces`."""
-        return self._text[start - self._start : end - self._start]
-
-    def move_on(self, behind: int) -> None:
-        """Drop the first `behind` pieces and read on."""
-        del self.pieces[:behind]
-        first = self.pieces[0].start if self.pieces else self._end
-        texts = [self._text[first - self._start :]]
-        self._start = first
-        read = 0
-        while read < STRETCH_CHARS:
-            block = next(self._blocks, None)
-            if block is None:
-                self.is_last = True
-                break
-            self.pieces += self._knife.cut(block)
-            texts += (block.text, BLOCK_SEPARATOR)
-            self._end += len(block.text) + len(BLOCK_SEPARATOR)
-            read += len(block.text) + len(BLOCK_SEPARATOR)
-        self._text = "".join(texts)
-
-
 def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: int) -> Iterator[Chunk]:
     """Passages of at most `chunk_tokens`; each repeats up to `overlap_tokens` of whole sentences from the one before.
 
@@ -105,33 +69,37 @@ def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: in
         raise ValueError(
             f"chunk_tokens must be at least {SMALLEST_CHUNK_TOKENS}, and overlap_tokens from 0 to below them"
         )
-    stretch = Stretch(blocks, piece_tokens=chunk_tokens)
-    return _pack(stretch, budget=chunk_tokens * HUNDREDTHS, overlap=overlap_tokens * HUNDREDTHS)
+    knife = Knife(piece_tokens=chunk_tokens)
+    cut = (piece for block in blocks for piece in knife.cut(block))
+    return _pack(cut, budget=chunk_tokens * HUNDREDTHS, overlap=overlap_tokens * HUNDREDTHS)
 
 
-def _pack(stretch: Stretch, *, budget: int, overlap: int) -> Iterator[Chunk]:
+def _pack(cut: Iterator[Piece], *, budget: int, overlap: int) -> Iterator[Chunk]:
     """`own` indexes the first piece that is not overlap; the overlap reaches back to `earliest` at most."""
-    pieces = stretch.pieces
+    pieces = list(islice(cut, STRETCH_PIECES))
+    is_last = len(pieces) < STRETCH_PIECES  # no piece comes after these
     own = earliest = ordinal = 0
-    while own < len(pieces) or not stretch.is_last:
+    while own < len(pieces) or not is_last:
         start = own
         end = len(pieces)
         if own < len(pieces):
             start = _overlap_start(pieces, own, earliest=earliest, overlap=overlap, budget=budget)
             end = _fill(pieces, start, own, budget)
-        if end == len(pieces) and not stretch.is_last:  # the next pieces decide where the passage ends
-            stretch.move_on(earliest)
+        if end == len(pieces) and not is_last:  # the next pieces decide where the passage ends
+            more = list(islice(cut, STRETCH_PIECES))
+            pieces, is_last = pieces[earliest:] + more, len(more) < STRETCH_PIECES
             own, earliest = own - earliest, 0
             continue
         end = _end_before_block(pieces, start, own, end, budget)
         end = _leave_announcements(pieces, own, end, budget)
-        lead = pieces[start].lead
-        span = Span(start=pieces[start].start, end=pieces[end - 1].end)
+        first, last, lead = pieces[start], pieces[end - 1], pieces[start].lead
+        texts = [lead.text if lead else "", first.text]
+        texts += [text for piece in pieces[start + 1 : end] for text in (piece.before, piece.text)]
         locators = [piece.locator for piece in pieces[start:end]]
         yield Chunk(
             ordinal=ordinal,
-            text=(lead.text if lead else "") + stretch.text(span.start, span.end),
-            span=span,
+            text="".join(texts),
+            span=Span(start=first.start, end=last.start + len(last.text)),
             locator=join_locators(locators, own=locators[own - start :]),
         )
         own, earliest, ordinal = end, start + 1, ordinal + 1

@@ -31,7 +31,12 @@ class Passages:
 
     def window(self, place: WindowPlace) -> Window:
         """The window at a place of `windows`."""
-        return place.window(self.chunks, line=self._line)
+        return Window(
+            chunks=tuple(self.chunks[place.start : place.reach]),
+            own_start=place.own - place.start,
+            own_end=place.end - place.start,
+            line=self._line,
+        )
 
     @cached_property
     def _line(self) -> str:
@@ -61,8 +66,13 @@ class CutBlocks(Joined[Block]):
 def cut_passages(blocks: Iterable[Block], sizes: PassageSizes) -> Passages:
     """All passages of a short text, in memory."""
     chunks = tuple(cut_chunks(blocks, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens))
-    windows = plan_windows([cost_of(chunk) for chunk in chunks], window_tokens=sizes.window_tokens)
-    return Passages(chunks=chunks, windows=tuple(windows))
+    return in_windows(chunks, window_tokens=sizes.window_tokens)
+
+
+def in_windows(chunks: Sequence[Chunk], *, window_tokens: int) -> Passages:
+    """All chunks of a document with their windows."""
+    places = plan_windows([cost_of(chunk) for chunk in chunks], window_tokens=window_tokens)
+    return Passages(chunks=chunks, windows=tuple(places))
 
 
 @dataclass(frozen=True, kw_only=True)

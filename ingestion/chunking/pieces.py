@@ -112,18 +112,23 @@ class Lead(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A unit of packing with its weight. A tuple is created twice as fast; a book has tens of thousands."""
+    """A unit of packing. A tuple is created twice as fast; a book has tens of thousands."""
 
-    start: int
-    end: int
-    weight: int  # hundredths of a token
-    gap: int  # hundredths of a token: the whitespace between this piece and the one before
+    start: int  # in the document's text
+    before: str  # the whitespace between the piece before and this one
+    text: str
+    weight: int  # hundredths of a token, of the text alone
     kind: BlockKind
     locator: Locator
     whole: bool  # False: part of a sentence, row or item that is larger than a passage
     block: int  # number of its block
     announces: bool  # a heading, a line like one, a table's header, «... следующее:»: useless without what follows
     lead: Lead | None = None
+
+    @property
+    def gap(self) -> int:
+        """Hundredths of a token, of the whitespace before it."""
+        return len(self.before) * SPACE_WEIGHT
 
 
 class Knife:
@@ -134,13 +139,16 @@ class Knife:
         self._limit = piece_tokens * HUNDREDTHS
         self._offset = 0  # of the block
         self._number = 0  # of the block
-        self._end = 0  # of the last piece
+        self._end = 0  # of the last piece, in the block
+        self._between = ""  # the end of the blocks before, behind their last piece
         self._after_line = False  # whether the block before was a line like a heading
 
     def cut(self, block: Block) -> list[Piece]:
         """The pieces of the next block, separated only by whitespace; their offsets are in the document's text."""
         pieces = list(self._cut_table(block) if block.kind is BlockKind.TABLE else self._cut_text(block))
         self._offset += len(block.text) + len(BLOCK_SEPARATOR)
+        self._between += block.text[self._end :] + BLOCK_SEPARATOR
+        self._end = 0
         self._number += 1
         self._after_line = _is_like_heading(block)
         return pieces
@@ -179,10 +187,13 @@ class Knife:
     def _piece(
         self, block: Block, part: Weighed, locator: Locator, *, whole: bool, announces: bool, lead: Lead | None = None
     ) -> Piece:
-        start, end, weight = self._offset + part[0], self._offset + part[1], part[2]
-        gap, self._end = (start - self._end) * SPACE_WEIGHT, end
+        start, end, weight = part
+        before, text = self._between + block.text[self._end : start], block.text[start:end]
+        self._between, self._end = "", end
         # Positional, in field order: keyword arguments would take twice as long.
-        return Piece(start, end, weight, gap, block.kind, locator, whole, self._number, announces, lead)
+        return Piece(
+            self._offset + start, before, text, weight, block.kind, locator, whole, self._number, announces, lead
+        )
 
 
 def _is_like_heading(block: Block) -> bool:

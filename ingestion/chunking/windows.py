@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from encodings import cp1251
 from functools import cache
 
-from domain.documents import opening_line
 from ingestion.errors import WindowTooLarge
 from ingestion.records import Chunk, Window
 
@@ -81,42 +80,29 @@ class WindowPlace:
     end: int
     reach: int
 
-    def window(self, chunks: Sequence[Chunk], *, line: str) -> Window:
-        """The window over `chunks`, which are all chunks of the document; `line` is its `opening_line`."""
-        return Window(
-            chunks=tuple(chunks[self.start : self.reach]),
-            own_start=self.own - self.start,
-            own_end=self.end - self.start,
-            line=line,
-        )
-
-
-def split_into_windows(
-    chunks: Sequence[Chunk], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
-) -> tuple[Window, ...]:
-    """Windows in order; see `plan_windows`."""
-    costs = [cost_of(chunk) for chunk in chunks]
-    line = opening_line(chunks[0].text) if chunks else ""
-    return tuple(
-        place.window(chunks, line=line)
-        for place in plan_windows(costs, window_tokens=window_tokens, context_chunks=context_chunks)
-    )
-
 
 def cost_of(chunk: Chunk) -> int:
     """Estimated tokens that the chunk takes in a window."""
     return estimate_tokens(chunk.text_under_headings)
 
 
-def plan_windows(
-    costs: Sequence[int], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
-) -> Iterator[WindowPlace]:
-    """Windows for chunks of these costs, in order, of at most `window_tokens`; a larger chunk is alone."""
+def plan_windows(costs: Sequence[int], *, window_tokens: int) -> Iterator[WindowPlace]:
+    """Windows for chunks of these costs, in order, of at most `window_tokens`; a larger chunk is alone. Each has as
+    many own chunks as leave room for the context after them, at least one."""
     own = 0
     while own < len(costs):
-        start = _reach_back(costs, own, own + 1, budget=window_tokens, context=context_chunks)
-        end = _fill(costs, start, own, budget=window_tokens, context=context_chunks)
-        reach = _reach_forward(costs, start, end, budget=window_tokens, context=context_chunks)
+        start, used = own, costs[own]
+        while start > max(0, own - CONTEXT_CHUNKS) and used + costs[start - 1] <= window_tokens:
+            start -= 1
+            used += costs[start]
+        end = own + 1
+        while end < len(costs) and used + sum(costs[end : end + 1 + CONTEXT_CHUNKS]) <= window_tokens:
+            used += costs[end]
+            end += 1
+        reach = end
+        while reach < min(len(costs), end + CONTEXT_CHUNKS) and used + costs[reach] <= window_tokens:
+            used += costs[reach]
+            reach += 1
         yield WindowPlace(start=start, own=own, end=end, reach=reach)
         own = end
 
@@ -133,31 +119,3 @@ def split_window(window: Window) -> tuple[Window, ...]:
     if len(chunks) > 1:
         return (replace(window, chunks=window.own, own_start=0, own_end=1),)
     raise WindowTooLarge(f"chunk {chunks[0].ordinal} is refused even alone")
-
-
-def _fill(costs: Sequence[int], start: int, own: int, *, budget: int, context: int) -> int:
-    """The end of the own chunks: at least one, then as many as leave room for the context after them."""
-    end = own + 1
-    used = sum(costs[start:end])
-    while end < len(costs) and used + sum(costs[end : end + 1 + context]) <= budget:
-        used += costs[end]
-        end += 1
-    return end
-
-
-def _reach_back(costs: Sequence[int], own: int, end: int, *, budget: int, context: int) -> int:
-    """The start of the context before, given that the chunks up to `end` must fit."""
-    start, used = own, sum(costs[own:end])
-    while start > max(0, own - context) and used + costs[start - 1] <= budget:
-        start -= 1
-        used += costs[start]
-    return start
-
-
-def _reach_forward(costs: Sequence[int], start: int, end: int, *, budget: int, context: int) -> int:
-    """The end of the context after the own chunks."""
-    reach, used = end, sum(costs[start:end])
-    while reach < min(len(costs), end + context) and used + costs[reach] <= budget:
-        used += costs[reach]
-        reach += 1
-    return reach

@@ -15,10 +15,11 @@ from ingestion.chunking.passages import (
     Windows,
     checked_passages,
     cut_passages,
+    in_windows,
     passage_lines,
     read_chunks,
 )
-from ingestion.chunking.windows import WindowPlace, split_into_windows
+from ingestion.chunking.windows import WindowPlace
 from ingestion.records import Chunk, Document
 from ingestion.spool import Spool, Spooled
 from sandbox.records import from_line
@@ -43,9 +44,8 @@ def through_lines(document: Document, sizes: PassageSizes, folder: Path) -> Pass
 @given(DOCUMENTS)
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_windows_are_those_of_the_chunks(document: Document) -> None:
-    passages = cut_passages(document.blocks, SIZES)
-    windows = tuple(map(passages.window, passages.windows))
-    assert windows == split_into_windows(chunks_of(document, SIZES), window_tokens=SIZES.window_tokens)
+    chunks = chunks_of(document, SIZES)
+    assert cut_passages(document.blocks, SIZES) == in_windows(chunks, window_tokens=SIZES.window_tokens)
 
 
 @pytest.fixture
@@ -66,7 +66,8 @@ def test_a_book_comes_back_from_its_file_as_it_was(tmp_path: Path, held_bytes: i
     assert sum(len(chunk.text) for chunk in chunks) > held_bytes
     assert isinstance(passages.chunks, Spooled)
     assert tuple(passages.chunks) == chunks
-    assert windows == split_into_windows(chunks, window_tokens=OF_A_BOOK.window_tokens)
+    of_chunks = in_windows(chunks, window_tokens=OF_A_BOOK.window_tokens)
+    assert windows == tuple(map(of_chunks.window, of_chunks.windows))
 
 
 @pytest.mark.usefixtures("held_bytes")

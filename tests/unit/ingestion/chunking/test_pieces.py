@@ -19,8 +19,7 @@ LIMIT_TOKENS = 16
 
 
 def _texts(document: Document, tokens: int = LIMIT_TOKENS) -> list[str]:
-    text = document_text(document)
-    return [text[piece.start : piece.end] for piece in cut_document(document, piece_tokens=tokens)]
+    return [piece.text for piece in cut_document(document, piece_tokens=tokens)]
 
 
 def test_a_paragraph_is_cut_into_sentences() -> None:
@@ -60,10 +59,12 @@ def test_pieces_fit_and_leave_out_only_whitespace(document: Document) -> None:
     text = document_text(document)
     position = 0
     for piece in cut_document(document, piece_tokens=LIMIT_TOKENS):
-        assert not text[position : piece.start].strip()
-        assert piece.weight == weigh_text(text[piece.start : piece.end]) <= LIMIT_TOKENS * HUNDREDTHS
-        assert piece.gap == weigh_text(text[position : piece.start])
-        position = piece.end
+        assert piece.before == text[position : piece.start]
+        assert not piece.before.strip()
+        assert text.startswith(piece.text, piece.start)
+        assert piece.weight == weigh_text(piece.text) <= LIMIT_TOKENS * HUNDREDTHS
+        assert piece.gap == weigh_text(piece.before)
+        position = piece.start + len(piece.text)
     assert not text[position:].strip()
 
 

@@ -1,5 +1,6 @@
 """Windows: every chunk is one window's own, context lies around it, the budget holds."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.locator import Locator
-from ingestion.chunking.passages import Passages
-from ingestion.chunking.windows import WindowPlace, estimate_tokens, split_into_windows, split_window
+from ingestion.chunking.passages import Passages, in_windows
+from ingestion.chunking.windows import CONTEXT_CHUNKS, WindowPlace, estimate_tokens, split_window
 from ingestion.errors import WindowTooLarge
 from ingestion.records import Chunk, Span, Window
 
@@ -33,44 +34,48 @@ def _chunks(sizes: list[int]) -> tuple[Chunk, ...]:
     )
 
 
+def _windows(chunks: Sequence[Chunk], window_tokens: int) -> list[Window]:
+    passages = in_windows(chunks, window_tokens=window_tokens)
+    return [passages.window(place) for place in passages.windows]
+
+
 SIZES = st.lists(st.integers(1, 30), max_size=40)
 BUDGETS = st.integers(1, 100)
-CONTEXTS = st.integers(0, 3)
 
 
-@given(SIZES, BUDGETS, CONTEXTS)
-def test_every_chunk_is_own_once_and_in_order(sizes: list[int], budget: int, context: int) -> None:
+@given(SIZES, BUDGETS)
+def test_every_chunk_is_own_once_and_in_order(sizes: list[int], budget: int) -> None:
     chunks = _chunks(sizes)
-    windows = split_into_windows(chunks, window_tokens=budget, context_chunks=context)
+    windows = _windows(chunks, budget)
     assert tuple(chunk for window in windows for chunk in window.own) == chunks
 
 
-@given(SIZES, BUDGETS, CONTEXTS)
-def test_a_window_holds_its_budget_or_a_single_chunk(sizes: list[int], budget: int, context: int) -> None:
-    for window in split_into_windows(_chunks(sizes), window_tokens=budget, context_chunks=context):
+@given(SIZES, BUDGETS)
+def test_a_window_holds_its_budget_or_a_single_chunk(sizes: list[int], budget: int) -> None:
+    for window in _windows(_chunks(sizes), budget):
         cost = sum(estimate_tokens(chunk.text) for chunk in window.chunks)
         assert cost <= budget or len(window.chunks) == 1
 
 
-@given(SIZES, BUDGETS, CONTEXTS)
-def test_context_is_what_stands_next_to_the_own_chunks(sizes: list[int], budget: int, context: int) -> None:
-    for window in split_into_windows(_chunks(sizes), window_tokens=budget, context_chunks=context):
+@given(SIZES, BUDGETS)
+def test_context_is_what_stands_next_to_the_own_chunks(sizes: list[int], budget: int) -> None:
+    for window in _windows(_chunks(sizes), budget):
         ordinals = [chunk.ordinal for chunk in window.chunks]
         assert ordinals == list(range(ordinals[0], ordinals[-1] + 1))
-        assert window.own_start <= context
-        assert len(window.chunks) - window.own_end <= context
+        assert window.own_start <= CONTEXT_CHUNKS
+        assert len(window.chunks) - window.own_end <= CONTEXT_CHUNKS
 
 
 def test_windows_overlap_on_both_sides_where_there_is_room() -> None:
-    windows = split_into_windows(_chunks([10] * 9), window_tokens=50, context_chunks=1)
+    windows = _windows(_chunks([10] * 12), 70)
     middle = windows[1]
-    assert (middle.own_start, len(middle.chunks) - middle.own_end) == (1, 1)
+    assert (middle.own_start, len(middle.chunks) - middle.own_end) == (2, 2)
 
 
 def test_headings_before_a_chunk_count() -> None:
     under = [replace(chunk, locator=Locator(headings=("题" * 10,))) for chunk in _chunks([10] * 4)]
-    assert len(split_into_windows(under, window_tokens=50, context_chunks=0)) == 2
-    assert len(split_into_windows(_chunks([10] * 4), window_tokens=50, context_chunks=0)) == 1
+    assert len(_windows(under, 50)) == 4
+    assert len(_windows(_chunks([10] * 4), 50)) == 1
 
 
 def test_passages_that_stand_without_the_beginning_are_told_whose_they_are() -> None:
@@ -89,12 +94,12 @@ def test_passages_that_stand_without_the_beginning_are_told_whose_they_are() -> 
 
 
 def test_a_document_that_fits_is_one_window() -> None:
-    assert len(split_into_windows(_chunks([10] * 5), window_tokens=50)) == 1
+    assert len(_windows(_chunks([10] * 5), 50)) == 1
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=20), BUDGETS)
 def test_halves_are_smaller_and_share_out_the_own_chunks(sizes: list[int], budget: int) -> None:
-    for window in split_into_windows(_chunks(sizes), window_tokens=budget):
+    for window in _windows(_chunks(sizes), budget):
         if len(window.chunks) > 1:
             parts = split_window(window)
             assert tuple(chunk for part in parts for chunk in part.own) == window.own
