@@ -98,12 +98,12 @@ class Latest(Generic[State]):
     """Holds the latest state only."""
 
     def __init__(self) -> None:
-        self._states: list[State] = []
+        self._state: State | None = None
         self._changed = asyncio.Event()
 
     def put(self, state: State) -> None:
         """Replace the previous state."""
-        self._states = [state]
+        self._state = state
         self._changed.set()
 
     async def until(self, task: "asyncio.Task[Any]") -> AsyncGenerator[State, None]:
@@ -113,6 +113,6 @@ class Latest(Generic[State]):
         while not is_over:
             await self._changed.wait()
             self._changed.clear()
-            is_over, states, self._states = task.done(), self._states, []
-            for state in states:
+            is_over, state, self._state = task.done(), self._state, None
+            if state is not None:
                 yield state

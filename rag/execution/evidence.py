@@ -150,8 +150,12 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
         texts = [passage_words(each) for each in told]
         supported = tuple(cell if _is_supported(cell, texts) else "" for cell in cells)
         if supported[0]:
-            line = (supported, source.chunk_id, plain(read.quote))
-            nth = min(lines[line], _lines_saying(read.quote, supported, source) - 1)
+            # two equal payments are two rows: how often the passage has the quotation, if that is the whole row
+            is_line = all(_is_supported(cell, (read.quote,)) for cell in supported if cell)
+            quote = plain(read.quote)
+            line = (supported, source.chunk_id, quote)
+            alike = re.findall(rf"(?<!\S){re.escape(quote)}(?!\S)", plain(source.text)) if is_line else [quote]
+            nth = min(lines[line], len(alike) - 1)
             lines[line] += 1
             given.append((source.chunk_id, supported[0]))
             # the first passage whose own text says a cell, or where only several together or the name do, the source
@@ -165,13 +169,6 @@ def source_of(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
     """The passage that holds the quotation, if there is one; the one that the row names is tried first."""
     named_first = sorted(part, key=lambda passage: chunk_name(passage) != read.chunk_id)
     return next((passage for passage in named_first if stands_in(read.quote, passage.text)), None)
-
-
-def _lines_saying(quote: str, cells: Sequence[str], passage: Passage) -> int:
-    """How often the passage has the quotation, if that is the whole row: two equal payments are two rows. Else 1."""
-    if not all(_is_supported(cell, (quote,)) for cell in cells if cell):
-        return 1
-    return len(re.findall(rf"(?<!\S){re.escape(plain(quote))}(?!\S)", plain(passage.text)))
 
 
 def _is_supported(cell: str, texts: Sequence[str]) -> bool:

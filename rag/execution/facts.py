@@ -200,26 +200,24 @@ def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
     if len(payloads) == 1:
         return payloads[0]
     found: list[tuple[Fact, list[float]]] = []  # each with its score in every search that found it
-    for payload in payloads:
-        for fact, score in zip(payload.facts, _relative(payload.facts), strict=True):
-            known = next((scores for other, scores in found if _is_same(other, fact)), None)
-            if known is None:
-                found.append((fact, known := []))
-            known.append(score)
+
+    def is_same(one: Fact, other: Fact) -> bool:
+        """Neighbouring passages are merged in each search by itself: one may be a part of the other."""
+        alike = one.document == other.document and one.kind is other.kind is FactKind.PASSAGE
+        is_part = alike and (other.text in one.text or one.text in other.text)
+        return is_part or not fact_keys(one).isdisjoint(fact_keys(other))
+
+    for fact, score in (scored for each in payloads for scored in zip(each.facts, _relative(each.facts), strict=True)):
+        known = next((scores for other, scores in found if is_same(other, fact)), None)
+        if known is None:
+            found.append((fact, known := []))
+        known.append(score)
     ordered = sorted(found, key=lambda each: (max(each[1]) < 1, -sum(each[1])))
     facts = (
         replace(fact, passage=replace(fact.passage, score=max(scores))) if fact.passage else fact
         for fact, scores in ordered
     )
     return replace(merge(payloads), facts=tuple(facts), coverage=max(payload.coverage for payload in payloads))
-
-
-def _is_same(one: Fact, other: Fact) -> bool:
-    """Neighbouring passages are merged in each search by itself: one may be a part of the other."""
-    if not fact_keys(one).isdisjoint(fact_keys(other)):
-        return True
-    alike = one.document == other.document and one.kind is other.kind is FactKind.PASSAGE
-    return alike and (other.text in one.text or one.text in other.text)
 
 
 def _relative(facts: Sequence[Fact]) -> list[float]:

@@ -165,10 +165,12 @@ class _Reading(WholeReading):
         known = {card.id: card for card in self.cards}
         begun = [[known[each] for each in one] for one in self.cache.read_together(tuple(known), most=GROUPS)]
         cached = {card.id for group in begun for card in group}
-        rest = _dealt([card for card in self.cards if card.id not in cached], fewest=len(begun))
+        left = [card for card in self.cards if card.id not in cached]
+        groups = max(min(GROUPS, len(left) // PER_GROUP), len(begun), 1)
+        rest = [left[first::groups] for first in range(groups)]  # so that the best come first in each group
         self.ledgers, self.orders = [Ledger() for _ in rest], [[] for _ in rest]
-        for groups in (begun, rest):
-            await together(*(self._read_group(number, group) for number, group in enumerate(groups)))
+        for dealt in (begun, rest):
+            await together(*(self._read_group(number, group) for number, group in enumerate(dealt)))
         self.end("reading.done", dropped=sum(each.dropped for each in self.ledgers))
 
     async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
@@ -284,7 +286,12 @@ class _Reading(WholeReading):
         words = self.tool.wordings[language_of(self.context.question)]
         came = {card.id: card.created_at for card in self.cards}
         conflicts, disagreements = worded(dated(known.conflicts, came), words)
-        statements = [statement for fact in known.facts for statement in _statements(fact)]
+        statements: list[Fact] = []
+        for fact in known.facts:  # one for each of the first sources, so that each of them can be cited
+            sources, item = fact.sources[:MAX_SOURCES], f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else ""
+            behind = tuple(said_by(each, FactKind.PASSAGE, each.text) for each in sources)
+            kind = FactKind.STATEMENT
+            statements += [said_by(each, kind, fact.text, item=item, drawn_from=behind) for each in sources]
         told, drawn_from = list[Fact](), (*disagreements, *statements)[:DRAWN_FROM]
         if known.answer and drawn_from:
             text = f"{words.summary}: {known.answer}"
@@ -295,16 +302,3 @@ class _Reading(WholeReading):
         coverage = 0.0 if not (known.facts or conflicts) else 1.0 if known.can_answer else HALF_COVERED
         read = replace(self.documents, uncompared=known.uncompared)
         return FactsPayload(facts=(*told, *statements), coverage=coverage, documents=read, conflicts=conflicts)
-
-
-def _dealt(cards: Sequence[DocumentCard], *, fewest: int) -> list[Sequence[DocumentCard]]:
-    """Groups of documents, dealt out round-robin, so that the best documents come first in each group."""
-    groups = max(min(GROUPS, len(cards) // PER_GROUP), fewest, 1)
-    return [cards[first::groups] for first in range(groups)]
-
-
-def _statements(fact: KnownFact) -> list[Fact]:
-    """One for each of the first MAX_SOURCES sources, so that each of them can be cited."""
-    sources, item = fact.sources[:MAX_SOURCES], f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else ""
-    behind = tuple(said_by(each, FactKind.PASSAGE, each.text) for each in sources)
-    return [said_by(each, FactKind.STATEMENT, fact.text, item=item, drawn_from=behind) for each in sources]

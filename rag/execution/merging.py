@@ -186,13 +186,8 @@ class _Merger:
 def _add_to_group(groups: list[list[Row]], row: Row) -> None:
     """Add the row to the group that it agrees with in all cells (an empty cell agrees with any), or make a new one."""
     for group in groups:
-        if all(_agree(other, row) for other in group):
+        cells = (pair for other in group for pair in zip(row.cells, other.cells, strict=True))
+        if all(other.nth == row.nth for other in group) and all(not all(pair) or same(*pair) for pair in cells):
             group.append(row)
             return
     groups.append([row])
-
-
-def _agree(one: Row, other: Row) -> bool:
-    return one.nth == other.nth and all(
-        not mine or not theirs or same(mine, theirs) for mine, theirs in zip(one.cells, other.cells, strict=True)
-    )

@@ -426,16 +426,16 @@ def aggregate_column(rows: Rows, place: int, aggregate: Aggregate, *, language: 
     by_unit: dict[str, list[tuple[Amount, TableRow]]] = {}
     for each in read:  # amounts without a unit join the others if these have only one
         by_unit.setdefault(each[0].unit or (units[0] if len(units) == 1 else ""), []).append(each)
-    frequent = sorted(by_unit.items(), key=lambda each: -len(each[1]))
-    return [_total(own, aggregate, unit, language) for unit, own in frequent], len(rows) - len(read)
-
-
-def _total(read: Sequence[tuple[Amount, TableRow]], aggregate: Aggregate, unit: str, language: str) -> Total:
-    if aggregate in ("min", "max"):
-        found, row = (min if aggregate == "min" else max)(read, key=lambda each: each[0].value)
-        return shown(found.value, unit, language=language), row
-    whole = sum((found.value for found, _ in read), Decimal(0))
-    return shown(whole if aggregate == "sum" else whole / len(read), unit, language=language), None
+    totals: list[Total] = []
+    for unit, own in sorted(by_unit.items(), key=lambda each: -len(each[1])):
+        if aggregate in ("min", "max"):
+            extreme, row = (min if aggregate == "min" else max)(own, key=lambda each: each[0].value)
+            totals.append((shown(extreme.value, unit, language=language), row))
+        else:
+            whole = sum((found.value for found, _ in own), Decimal(0))
+            value = whole if aggregate == "sum" else whole / len(own)
+            totals.append((shown(value, unit, language=language), None))
+    return totals, len(rows) - len(read)
 
 
 def shown(value: Decimal, unit: str, *, language: str) -> str:
