@@ -52,8 +52,7 @@ from rag.execution.iterative_tool import ReadDocuments
 from rag.execution.rows_tool import CollectRows
 from rag.execution.search_tool import SearchBase, SurveyBase
 from rag.execution.tools import AnyTool, RunLimits
-from rag.planning.plain_planner import Breadth
-from rag.planning.plain_requests import PlainRequests
+from rag.planning.plain_requests import Breadth
 from rag.planning.planner import Planner, PlannerPrompt
 from rag.ports import ChatModel, QuestionAnalyzer, Reranker
 from rag.retrieval.search import DocumentSearch, Retrieval
@@ -108,9 +107,9 @@ class Parts:
     def conversation(self) -> Conversation:
         """Runs turns. Without a model each question is one plain search. The planner's also sums up the dialogue; the
         checker's judges answers; the reading one analyses facts and reads documents."""
-        asked, prompts, breadth = self.settings.answer, load_prompts(), Breadth(load_breadth())
+        asked, prompts = self.settings.answer, load_prompts()
         stores, retrieval, model, planner_model = self.stores, self.retrieval(), self.model, self.planner_model
-        requests = PlainRequests(load_breadth(), load_wordings())
+        breadth = Breadth(load_breadth(), load_wordings())
         documents = DocumentSearch(stores.search, self.analyzer)
         tools = _tools(self, retrieval, documents, prompts, breadth)
         entities = RegistryResolver(stores.entities, self.names)
@@ -143,7 +142,6 @@ class Parts:
                 intents=load_intents(),
                 threshold=asked.plan_threshold,
                 breadth=breadth,
-                requests=requests,
                 small_talk=SmallTalkRule(load_small_talk()),
                 entities=entities,
                 needs_sign=asked.search_policy == "explicit",
@@ -156,7 +154,7 @@ class Parts:
                 is_shortened=model is not None,
             ),
             writer=AnswerWriter(model, prompts, writing, check=check) if model else None,
-            plain=PlainAnswers(prompts, "auto", requests),  # facts are in the language of the question
+            plain=PlainAnswers(prompts, "auto", breadth),  # facts are in the language of the question
             documents=documents,
             catalogue=stores.library,
             compares_meaning=retrieval.compares_meaning,

@@ -14,7 +14,7 @@ from rag.answering.citations import cite
 from rag.answering.prompt import Assignment
 from rag.answering.quotes import MAX_QUOTES, choose, compare, quote_passages, read_for_sum
 from rag.execution.facts import Fact, FactKind
-from rag.planning.plain_requests import PlainRequests, RequestKind, outline
+from rag.planning.plain_requests import Breadth, RequestKind, outline
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.records import AnswerKind, AnswerText, Citation, Passage, RankedPassage, SmallTalk
 from rag.words import escaped
@@ -73,7 +73,7 @@ class PlainAnswers:
 
     prompts: Prompts
     language: str  # ANSWER_LANGUAGE; it affects only the line about left-out items, not the facts
-    requests: PlainRequests | None = None
+    requests: Breadth | None = None
 
     def write(self, assignment: Assignment, *, marked: Sequence[Fact] = ()) -> Draft:
         """The facts; else what the question requests of code; else quotes of the passages that were `marked` as a
@@ -149,8 +149,8 @@ def listed_items(text: str) -> int:
     return max(len(_ITEM.findall(text)), len(_ROW.findall(text)) - 1, 0)
 
 
-def _requested(requests: PlainRequests, assignment: Assignment, found: Sequence[RankedPassage]) -> Draft | None:
-    question, request = assignment.question, requests.of(assignment.question)
+def _requested(requests: Breadth, assignment: Assignment, found: Sequence[RankedPassage]) -> Draft | None:
+    question, request = assignment.question, requests.request(assignment.question)
     if request is None:
         return None
     if request.kind is RequestKind.COMPARISON:

@@ -34,7 +34,7 @@ from rag.execution.documents import (
 )
 from rag.execution.facts import MOST, Fact, FactKind, FactsPayload, passage_fact, said_by
 from rag.execution.tools import Tool, ToolContext
-from rag.planning.plain_planner import Breadth
+from rag.planning.plain_requests import Breadth
 from rag.planning.plan import SEARCH, SURVEY
 from rag.planning.tool import ToolArguments
 from rag.ports import DocumentCatalogue

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from prompts.wordings import GENERAL, BreadthWords, language_of
+from prompts.wordings import GENERAL, language_of
 from rag.planning.mending import PlanningRequest
-from rag.planning.plain_requests import PlainRequests, RequestKind
+from rag.planning.plain_requests import Breadth, RequestKind
 from rag.planning.plan import (
     LIST,
     MAX_ITEMS,
@@ -28,59 +28,9 @@ from rag.planning.plan import (
 )
 from rag.records import Exchange, SmallTalk
 from rag.small_talk import SmallTalkRule
-from rag.words import folded
 
 PRICE = {"ru": "цена", "en": "price"}  # the word of the column that «дешевле» means
 LONGEST_QUESTION = 1000  # characters, as in `QueryPlan`
-
-_QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: its words are not part of the request
-_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
-
-
-class Breadth:
-    """The rule, with its words compiled once."""
-
-    def __init__(self, words: BreadthWords) -> None:
-        self._everywhere = _pattern(words.everywhere)
-        self._unsought = _pattern((*words.everywhere, *words.quantities, *words.holders))
-        self._counting = _pattern(words.counting)
-        self._having = _pattern(words.having)
-        self._openings = _pattern(words.openings)
-        self._rest = _pattern(words.rest)
-        self._rest_beside = _pattern(words.rest_beside)
-        self._pronouns = frozenset(words.pronouns)
-
-    def names_all_documents(self, question: str) -> bool:
-        """Whether it says in so many words that every document is meant. A number («сколько») does not."""
-        return bool(self._everywhere.search(_words(_QUOTED.sub(" - ", question))))
-
-    def names_nothing_else(self, question: str) -> bool:
-        """Whether it names all documents and no subject: the one of the question before is meant."""
-        return self.names_all_documents(question) and self.subject(question) == question
-
-    def counted(self, question: str) -> str:
-        """What documents a question counts («сколько у меня договоров поставки?»); empty where it counts none."""
-        said = _words(question)
-        begun = self._counting.match(said)
-        if begun is None or not self._having.search(said):
-            return ""
-        return " ".join(self._having.sub(" ", said[begun.end() :]).split())
-
-    def subject(self, question: str) -> str:
-        """The question without words of quantity and for the documents themselves, unless nothing is left."""
-        return " ".join(self._unsought.sub(" ", _words(question)).replace("-", " ").split()) or question
-
-    def leans(self, question: str) -> bool:
-        """Whether the question seems to need the dialogue to be understood."""
-        said = _words(question)
-        return bool(self._openings.match(said)) or (
-            len(said.split()) <= 5 and not self._pronouns.isdisjoint(said.split())
-        )
-
-    def takes_up(self, question: str) -> bool:
-        """Whether the question asks for the rest of a list, and for nothing else."""
-        said = _words(question)
-        return bool(self._rest.search(said)) and not self._rest_beside.sub(" ", self._rest.sub(" ", said)).strip()
 
 
 def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> tuple[str, int] | None:
@@ -97,17 +47,6 @@ def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> tupl
     return (first, total - left) if first else None
 
 
-def _words(text: str) -> str:
-    """The words in lower case, separated by single blanks; «-» stays as a placeholder."""
-    return " ".join(re.findall(rf"{_WORD.pattern}|-", folded(text).replace("’", "'")))
-
-
-def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
-    """Matches whole words only, the longest entry first."""
-    written = (re.escape(entry).replace(r"\*", r"\S*") for entry in sorted(entries, key=len, reverse=True))
-    return re.compile(rf"(?<!\S)(?:{'|'.join(written)})(?!\S)")
-
-
 @dataclass(frozen=True)
 class PlainPlanner:
     """Plans without a model."""
@@ -115,7 +54,6 @@ class PlainPlanner:
     tools: Container[str]  # names of those that there are
     breadth: Breadth
     small_talk: SmallTalkRule
-    requests: PlainRequests | None = None
 
     def plan(self, request: PlanningRequest) -> QueryPlan:
         """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
@@ -155,7 +93,7 @@ class PlainPlanner:
 
     def _with_request(self, plan: QueryPlan, sought: str) -> QueryPlan:
         """A request for an outline reads the document that it names; one for prices also looks for «цена»."""
-        asked = self.requests.of(plan.question) if self.requests else None
+        asked = self.breadth.request(plan.question)
         if asked and asked.kind is RequestKind.OUTLINE and asked.about and READ_ONE in self.tools:
             reading = ToolCall(tool=READ_ONE, args={"document": asked.about})
             return plan.model_copy(update={"tool_calls": (reading, *plan.tool_calls)})

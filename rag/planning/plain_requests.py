@@ -16,6 +16,9 @@ from rag.table_rows import Row, in_words, rows_of
 from rag.values import amount, exact_amount
 from rag.words import escaped, folded, sentences, stems
 
+_QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: its words are not part of the request
+_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+
 OUTLINE_CHARS, OUTLINE_LINE_CHARS, OUTLINE_LINES = 1800, 200, 16
 FILTERED_ROWS = 20  # that are shown; all are counted
 NUMERIC_SHARE = 0.6  # of a column's cells: the others may be «по запросу»
@@ -58,15 +61,23 @@ Done = tuple[str, Sequence[Passage]]
 """What came of it: Markdown, and the passages behind it."""
 
 
-class PlainRequests:
-    """The rules, their words compiled once."""
+class Breadth:
+    """How far a question without a model goes, and what code is asked to do: the rules, their words compiled once."""
 
     def __init__(self, words: BreadthWords, wordings: Mapping[str, Wordings]) -> None:
         self._wordings = wordings
-        self._outline = _pattern(words.retell)
-        self._compare = _pattern(words.compare)
-        self._prices = _pattern(words.prices)
-        self._priced_words = _pattern(words.asking_price)
+        self._everywhere = _whole_words(words.everywhere)
+        self._unsought = _whole_words((*words.everywhere, *words.quantities, *words.holders))
+        self._counting = _whole_words(words.counting)
+        self._having = _whole_words(words.having)
+        self._openings = _whole_words(words.openings)
+        self._rest = _whole_words(words.rest)
+        self._rest_beside = _whole_words(words.rest_beside)
+        self._pronouns = frozenset(words.pronouns)
+        self._outline = _beginning(words.retell)
+        self._compare = _beginning(words.compare)
+        self._prices = _beginning(words.prices)
+        self._priced_words = _beginning(words.asking_price)
         self._priced = frozenset(words.priced)
         self._below = frozenset(words.below)
         sides = _alternatives((*words.below, *words.above))
@@ -74,8 +85,40 @@ class PlainRequests:
             rf"(?<!\w)(?P<no>не |no |not )?(?P<side>{sides})(?: чем)? (?P<number>\d[\d  .,]*(?:тыс|млн|k\b|к\b)?)"
         )
 
-    def of(self, question: str) -> Request | None:
-        """The request; None for a question that is answered by quotes."""
+    def names_all_documents(self, question: str) -> bool:
+        """Whether it says in so many words that every document is meant. A number («сколько») does not."""
+        return bool(self._everywhere.search(_words(_QUOTED.sub(" - ", question))))
+
+    def names_nothing_else(self, question: str) -> bool:
+        """Whether it names all documents and no subject: the one of the question before is meant."""
+        return self.names_all_documents(question) and self.subject(question) == question
+
+    def counted(self, question: str) -> str:
+        """What documents a question counts («сколько у меня договоров поставки?»); empty where it counts none."""
+        said = _words(question)
+        begun = self._counting.match(said)
+        if begun is None or not self._having.search(said):
+            return ""
+        return " ".join(self._having.sub(" ", said[begun.end() :]).split())
+
+    def subject(self, question: str) -> str:
+        """The question without words of quantity and for the documents themselves, unless nothing is left."""
+        return " ".join(self._unsought.sub(" ", _words(question)).replace("-", " ").split()) or question
+
+    def leans(self, question: str) -> bool:
+        """Whether the question seems to need the dialogue to be understood."""
+        said = _words(question)
+        return bool(self._openings.match(said)) or (
+            len(said.split()) <= 5 and not self._pronouns.isdisjoint(said.split())
+        )
+
+    def takes_up(self, question: str) -> bool:
+        """Whether the question asks for the rest of a list, and for nothing else."""
+        said = _words(question)
+        return bool(self._rest.search(said)) and not self._rest_beside.sub(" ", self._rest.sub(" ", said)).strip()
+
+    def request(self, question: str) -> Request | None:
+        """What code is asked to do; None for a question that is answered by quotes."""
         said = " ".join(folded(question).split())
         if found := self._outline.match(said):
             return Request(kind=RequestKind.OUTLINE, about=said[found.end() :].strip(" ?!.:"))
@@ -172,5 +215,16 @@ def _alternatives(entries: Sequence[str]) -> str:
     return "|".join(re.escape(entry).replace(r"\*", r"\w*") for entry in sorted(entries, key=len, reverse=True))
 
 
-def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
+def _beginning(entries: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?:{_alternatives(entries)})(?!\w)")
+
+
+def _words(text: str) -> str:
+    """The words in lower case, separated by single blanks; «-» stays as a placeholder."""
+    return " ".join(re.findall(rf"{_WORD.pattern}|-", folded(text).replace("’", "'")))
+
+
+def _whole_words(entries: Sequence[str]) -> re.Pattern[str]:
+    """Matches whole words only, the longest entry first."""
+    written = (re.escape(entry).replace(r"\*", r"\S*") for entry in sorted(entries, key=len, reverse=True))
+    return re.compile(rf"(?<!\S)(?:{'|'.join(written)})(?!\S)")

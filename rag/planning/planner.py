@@ -17,8 +17,8 @@ from prompts.wordings import GENERAL, Intent
 from rag.dialogue import likest
 from rag.entities import RegistryResolver
 from rag.planning.mending import CONVERSATION, Known, PlanMender, PlanningRequest, alias_of
-from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of
-from rag.planning.plain_requests import PlainRequests
+from rag.planning.plain_planner import PlainPlanner, asked_before, default_plan, rest_of
+from rag.planning.plain_requests import Breadth
 from rag.planning.plan import SEARCH, QueryKind, QueryPlan, RenderStyle, Step, plan_schema, template
 from rag.planning.tool import AnyTool
 from rag.ports import ChatModel, Dialogue, ModelError, ModelMisfit, ModelNonsense
@@ -84,7 +84,6 @@ class Planner:
         small_talk: SmallTalkRule,
         entities: RegistryResolver | None = None,
         needs_sign: bool = False,
-        requests: PlainRequests | None = None,
     ) -> None:
         """`threshold`: a plan of lower confidence is asked for again (PLAN_CONFIDENCE_THRESHOLD). `entities` looks up
         ids that the model did not take from its list. `needs_sign`: SEARCH_POLICY=explicit."""
@@ -93,7 +92,7 @@ class Planner:
         self._mender = PlanMender(
             tools=self._tools, intents=intents, threshold=threshold, resolver=entities, needs_sign=needs_sign
         )
-        self._plain = PlainPlanner(self._tools, breadth, small_talk, requests)
+        self._plain = PlainPlanner(self._tools, breadth, small_talk)
         self._breadth = breadth
         self._small_talk = small_talk
         self._schema = plan_schema([tool.name for tool in tools if tool.is_offered], intents, with_sign=needs_sign)

@@ -7,18 +7,18 @@ from datetime import date
 from pydantic import JsonValue
 
 from domain.ids import DocumentId
-from prompts.wordings import load_breadth, load_small_talk
+from prompts.wordings import load_breadth, load_small_talk, load_wordings
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments
 from rag.execution.search_tool import SearchArguments
 from rag.execution.tools import Run, Tool, ToolContext
-from rag.planning.plain_planner import Breadth
+from rag.planning.plain_requests import Breadth
 from rag.planning.plan import QueryPlan, ToolCall
 from rag.small_talk import SmallTalkRule
 from tests.fakes.rag import BASE, USER
 
 QUESTION = "Где применял RAG?"
-BREADTH = Breadth(load_breadth())
+BREADTH = Breadth(load_breadth(), load_wordings())
 SMALL_TALK = SmallTalkRule(load_small_talk())
 
 

@@ -7,11 +7,10 @@ import pytest
 
 from adapters.lexical import RussianEnglishAnalyzer
 from bot.replies.markdown import render_markdown
-from prompts.wordings import load_breadth, load_wordings
 from rag.answering.quotes import FOLDED_CHARS, choose, compare, quote_passages, read_for_sum
-from rag.planning.plain_requests import PlainRequests
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
+from tests.fakes.planning import BREADTH as REQUESTS
 from tests.fakes.rag import make_passage, rank
 
 FAQ = "Как войти?\n\nПо ссылке из письма, она действует сутки.\n\nКак выйти?\n\nНет. Попросите владельца."
@@ -99,7 +98,6 @@ def test_words_that_choose_the_document_choose_no_sentence_of_it(question: str) 
     assert "Меридиан" not in shown
 
 
-REQUESTS = PlainRequests(load_breadth(), load_wordings())
 CLAUSES = """Договор аренды
 
 1. Предмет

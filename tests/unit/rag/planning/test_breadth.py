@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompts.wordings import load_breadth
-from rag.planning.plain_planner import Breadth
-
-RULE = Breadth(load_breadth())
+from tests.fakes.planning import BREADTH as RULE
 
 
 @pytest.mark.parametrize(

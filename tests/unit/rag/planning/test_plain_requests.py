@@ -7,16 +7,15 @@ import pytest
 
 from adapters.lexical import RussianEnglishAnalyzer
 from prompts.loader import load_prompts
-from prompts.wordings import load_breadth, load_wordings
 from rag.answering.plain import Draft, PlainAnswers
 from rag.answering.prompt import Assignment
 from rag.execution.search_tool import passages_payload
-from rag.planning.plain_requests import PlainRequests, RequestKind, outline
+from rag.planning.plain_requests import RequestKind, outline
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords
+from tests.fakes.planning import BREADTH as REQUESTS
 from tests.fakes.rag import make_passage, rank
 
-REQUESTS = PlainRequests(load_breadth(), load_wordings())
 PRICES = """Цены
 
 | Сорт | Вес, г | Цена, ₽ | Остаток |
@@ -43,7 +42,7 @@ MINUTES = "Протокол\n\nРешили\n\nКупить погрузчик. 
 def test_a_request_is_known_by_how_it_begins_or_by_a_comparison_with_a_number(
     question: str, kind: RequestKind | None, about: str
 ) -> None:
-    request = REQUESTS.of(question)
+    request = REQUESTS.request(question)
     assert (request.kind if request else None, request.about if request else "") == (kind, about)
 
 
