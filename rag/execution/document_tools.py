@@ -29,7 +29,7 @@ from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ModelError
 from rag.records import Passage, asking
 from rag.retrieval.search import DocumentSearch
-from rag.words import estimate_tokens, person_name, share, stems
+from rag.words import person_name, share, stems
 
 log = structlog.get_logger()
 
@@ -37,7 +37,6 @@ _KINDS = {"text", "image", "audio", "video"}
 PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
 MOST_PASSAGES = 6_000  # of a document whose contents are made
 MOST_CHOSEN = 5  # sections
-CONTENTS_TOKENS = 5_000
 CONTENTS_CHARS = 12_000  # of all titles: they leave room for numbers and pages
 REPLY_TOKENS = 200
 PART = 12  # passages of a part of a long section: some four pages
@@ -203,7 +202,11 @@ class ReadDocument(Tool[ReadArguments]):
     async def _numbers(self, sections: Sequence[Section], about: str, context: ToolContext) -> tuple[int, ...]:
         if self.model is None or self.prompts is None:
             return ()
-        asked = f"# Contents\n\n{_contents_text(sections)}\n\n# Question\n\n{about}"
+        lines = (
+            f"{number}. {section.title}" + (f", p. {section.pages}" if section.pages else "")
+            for number, section in enumerate(sections, start=1)  # «3. Ответственность сторон, p. 12-15»
+        )
+        asked = "# Contents\n\n{}\n\n# Question\n\n{}".format("\n".join(lines), about)
         messages = asking(self.prompts.contents, asked)
         try:
             reply = await ask(self.model, messages, ChosenSections, context.run, reply_tokens=REPLY_TOKENS)
@@ -276,16 +279,3 @@ def _names(passages: Sequence[Passage]) -> list[str]:
         if is_begun and line[-1] not in ".,;:" and sum(map(str.isalpha, line)) * 2 > len(line):
             names.append(line)
     return list(dict.fromkeys(names))
-
-
-def _contents_text(sections: Sequence[Section]) -> str:
-    """A line for each section, «3. Ответственность сторон, p. 12-15», as far as they fit into CONTENTS_TOKENS."""
-    lines: list[str] = []
-    left = CONTENTS_TOKENS
-    for number, section in enumerate(sections, start=1):
-        line = f"{number}. {section.title}" + (f", p. {section.pages}" if section.pages else "")
-        left -= estimate_tokens(line) + 1
-        if left < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines)

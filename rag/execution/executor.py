@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from domain.ending import together
-from rag.execution.course import Course, Finished, gaps_of
+from rag.execution.course import Course, gaps_of
 from rag.execution.engine import StepEngine, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
@@ -166,7 +166,20 @@ class Executor:
             payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip, counted=ROWS),
             calls=tuple(results),
             steps=course.shown(),
-            each_step=tuple(_measured(each, course) for each in course.finished),
+            each_step=tuple(
+                StepMetrics(
+                    action=each.step.action,
+                    state=course.states[each.step.id].value,
+                    seconds=each.seconds,
+                    facts=len(each.payload.facts),
+                    calls=each.usage.calls,
+                    tokens=each.usage.tokens,
+                    cost=each.usage.cost,
+                    searching_s=each.usage.searching.seconds,
+                    models_s=each.usage.models.seconds,
+                )
+                for each in course.finished
+            ),
             adapted=course.adapted,
             spent=engine.spent,
             gaps="\n".join(filter(None, (gaps_of(course.shown(), engine.spent, missing), *payload.remarks))),
@@ -302,20 +315,6 @@ def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
 
 def _fallback_call(plan: QueryPlan) -> ToolCall:
     return ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
-
-
-def _measured(ended: Finished, course: Course) -> StepMetrics:
-    return StepMetrics(
-        action=ended.step.action,
-        state=course.states[ended.step.id].value,
-        seconds=ended.seconds,
-        facts=len(ended.payload.facts),
-        calls=ended.usage.calls,
-        tokens=ended.usage.tokens,
-        cost=ended.usage.cost,
-        searching_s=ended.usage.searching.seconds,
-        models_s=ended.usage.models.seconds,
-    )
 
 
 def _is_search_for(call: ToolCall, question: str) -> bool:

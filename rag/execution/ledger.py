@@ -16,7 +16,7 @@ from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.evidence import tie
 from rag.execution.facts import Fact, FactKind, said_by
-from rag.execution.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
+from rag.execution.wire import CONTRADICTS, Certainty, IterationReply, NumberedFact, UpdatedFact
 from rag.records import Claim, Conflict, Passage
 from rag.values import day_of_name, whole_day
 from rag.words import escaped, plain
@@ -134,7 +134,17 @@ def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, aske
     for update in reply.updated_facts:
         ledger = _update(ledger, update, part, asked=asked)
     for new in reply.new_facts:
-        ledger = _add(ledger, new, part, asked=asked)
+        source = tie(new.fact, new.reasoning, part, asked=asked)
+        same = next((fact for fact in ledger.facts if plain(fact.text) == plain(new.fact)), None)
+        if source is None:
+            ledger = replace(ledger, dropped=ledger.dropped + 1)
+        elif same is not None:  # the passage becomes another source of the known fact
+            ledger = _with(ledger, same.also(source))
+        else:
+            id_, sure = f"f{ledger.numbered + 1}", new.certainty
+            fact = KnownFact(id=id_, text=new.fact, certainty=sure, reasoning=new.reasoning, sources=(source,))
+            facts, numbered = (*ledger.facts, fact), ledger.numbered + 1
+            ledger = replace(ledger, facts=facts, numbered=numbered, used=ledger.used + 1)
     answer = reply.answer.strip() or ledger.answer
     return replace(ledger, answer=answer, can_answer=reply.can_answer and bool(ledger.facts))
 
@@ -158,21 +168,6 @@ def settle(ledger: Ledger, updates: Sequence[UpdatedFact], *, asked: str) -> Led
         else:
             ledger = _without(ledger, known, update, source)
     return ledger
-
-
-def _add(ledger: Ledger, new: NewFact, part: Sequence[Passage], *, asked: str) -> Ledger:
-    """Add a fact; if its words are known already, the passage becomes another source of the known fact."""
-    source = tie(new.fact, new.reasoning, part, asked=asked)
-    if source is None:
-        return replace(ledger, dropped=ledger.dropped + 1)
-    same = next((fact for fact in ledger.facts if plain(fact.text) == plain(new.fact)), None)
-    if same is not None:
-        return _with(ledger, same.also(source))
-    number = ledger.numbered + 1
-    fact = KnownFact(
-        id=f"f{number}", text=new.fact, certainty=new.certainty, reasoning=new.reasoning, sources=(source,)
-    )
-    return replace(ledger, facts=(*ledger.facts, fact), numbered=number, used=ledger.used + 1)
 
 
 def _update(ledger: Ledger, update: UpdatedFact, part: Sequence[Passage], *, asked: str) -> Ledger:

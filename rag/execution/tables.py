@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -374,20 +374,16 @@ def _sides(cell: str, wanted: str) -> tuple[Decimal, Decimal, Decimal] | None:
 
 def sort(rows: Rows, place: int, order: Order) -> Rows:
     """By dates, numbers or words, whichever the column mostly holds; rows with no such value come last."""
-    keys = _keys([row.cells[place] for row in rows])
+    cells = [row.cells[place] for row in rows]
+    days, amounts = [day(cell) for cell in cells], [amount(cell) for cell in cells]
+    keys: list[Any] = [plain(cell) if cell else None for cell in cells]
+    if len(cells) < 2 * sum(each is not None for each in days):
+        keys = list(days)
+    elif len(cells) < 2 * sum(each is not None for each in amounts):
+        keys = [each and (each.unit, each.value) for each in amounts]
     known = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
     known.sort(key=lambda each: each[0], reverse=order == "desc")
     return [*(row for _, row in known), *(row for key, row in zip(keys, rows, strict=True) if key is None)]
-
-
-def _keys(cells: Sequence[str]) -> list[tuple[str, Decimal] | tuple[str, date] | tuple[str, str] | None]:
-    """Sort keys of one kind, the kind of most cells; None for a cell of another kind."""
-    days, amounts = [day(cell) for cell in cells], [amount(cell) for cell in cells]
-    if sum(each is not None for each in days) * 2 > len(cells):
-        return [None if each is None else ("", each) for each in days]
-    if sum(each is not None for each in amounts) * 2 > len(cells):
-        return [None if each is None else (each.unit, each.value) for each in amounts]
-    return [("", plain(cell)) if cell else None for cell in cells]
 
 
 def group(rows: Rows, place: int, period: Period | None = None) -> dict[str, Rows]:
@@ -395,21 +391,14 @@ def group(rows: Rows, place: int, period: Period | None = None) -> dict[str, Row
     appearance. With a period by dates, the earliest first; cells without a date have no name and come last."""
     groups: dict[tuple[str, ...], list[TableRow]] = {}
     for row in rows:
-        cell = row.cells[place]
-        groups.setdefault((_period_of(cell, period),) if period else name_words(cell), []).append(row)
+        cell, name = row.cells[place], ""
+        if period and (found := day(cell)):
+            quarter = f"{found.year} Q{(found.month + 2) // 3}"
+            name = {"year": f"{found.year}", "quarter": quarter, "month": f"{found:%Y-%m}"}[period]
+        groups.setdefault((name,) if period else name_words(cell), []).append(row)
     if period:
         return {key[0]: groups[key] for key in sorted(groups, key=lambda key: key[0] or "~")}
     return {each[0].cells[place]: each for each in sorted(groups.values(), key=len, reverse=True)}
-
-
-def _period_of(cell: str, period: Period) -> str:
-    """«2025», «2025-03», «2025 Q1»; empty without a date."""
-    found = day(cell)
-    if found is None:
-        return ""
-    if period == "quarter":
-        return f"{found.year} Q{(found.month + 2) // 3}"
-    return f"{found.year}" if period == "year" else f"{found:%Y-%m}"
 
 
 def aggregate_column(rows: Rows, place: int, aggregate: Aggregate, *, language: str) -> tuple[list[Total], int]:
