@@ -54,13 +54,8 @@ WESTERN_LANGUAGES = frozenset({"en", "de", "fr", "es", "it", "pt"})  # the langu
 _PAIR = re.compile(r"(?=([а-яё]{2}))")
 _ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
 _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
-_STRANGE = re.compile(
-    r"[^\x00-\x7fА-Яа-яЁёІіЇїЄєЎў\u00a0«»„“”‘’–—…№§°•€₽]"  # characters unusual in Russian texts
-    r"|[а-яё][А-ЯЁЄЇІЎ]"  # a capital inside a word
-    r"|[а-яё][€№§°•„“”«»…—][а-яё]"  # a mark inside a word
-    r"|(?:^|\s)[”’»…—–‘•‚](?=[а-яё])"  # a closing mark before a word
-    r"|[а-яё]\s[СРЧЎ](?=\s[а-яё])"  # a lone capital in the place of a dash
-)
+_STRANGE = re.compile(r"[^\x00-\x7fА-Яа-яЁёІіЇїЄєЎў]|[а-яё][А-ЯЁЄЇІЎ]|[а-яё]\s[СРЧЎ](?=\s[а-яё])")
+"""Signs and letters that Russian texts have few of; a capital inside a word, or alone in the place of a dash."""
 STRANGE_WEIGHT = 2.0  # in pairs
 
 
@@ -96,8 +91,10 @@ def tidy_text(text: str) -> str:
     return text.replace("\0", "").replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def guess_wide_encoding(data: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a byte order mark, if the text is plausible when read so; else None."""
+def unicode_encoding(data: bytes) -> str | None:
+    """By the byte order mark; UTF-16 or UTF-32 without one, if the text is plausible when read so."""
+    if marked := next((encoding for mark, encoding in BOMS if data.startswith(mark)), None):
+        return marked
     sample = data[:4_096]
     if b"\0" not in sample and sample.count(CYRILLIC_HIGH_BYTE) < len(sample) * FEWEST_CYRILLIC / 2:
         return None
@@ -111,9 +108,8 @@ def guess_wide_encoding(data: bytes) -> str | None:
 
 def _guess_encoding(sample: bytes, pieces: Iterable[bytes]) -> str:
     """Guess from the beginning, but test UTF-8 on all `pieces`: a few Russian words may be at the end."""
-    marked = next((encoding for mark, encoding in BOMS if sample.startswith(mark)), None)
-    if stated := marked or guess_wide_encoding(sample) or ("utf-8" if _is_utf8(pieces) else _guess_cyrillic(sample)):
-        return stated
+    if found := unicode_encoding(sample) or ("utf-8" if _is_utf8(pieces) else _guess_cyrillic(sample)):
+        return found
     if detect_language(sample.decode(LAST_RESORT, errors="replace")) in WESTERN_LANGUAGES:
         return LAST_RESORT  # its frequent words are ASCII; the statistics below mistake French for Baltic languages
     # Imported here: the import takes 50 ms, and most files are UTF-8.

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path, PurePath
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.encodings import BOMS, guess_wide_encoding
+from ingestion.parsers.encodings import unicode_encoding
 
 ZIP_END_WITHIN_BYTES = 65_557  # the record with the longest comment
 LARGEST_DIRECTORY_BYTES = 4 * 1024 * 1024  # 40,000 files
@@ -33,7 +33,6 @@ _FIRST_TAG = re.compile(
 )
 _HEADER = re.compile(r"^([A-Za-z][\w-]{1,60}):[ \t]?.*(?:\r?\n[ \t].*)*\r?\n", re.MULTILINE)
 _MBOX_LINE = re.compile(r"From \S+.*\r?\n")
-WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 BINARY_MAGICS = (b"%!PS", b"7z\xbc\xaf", b"Rar!", b"{\\pwi")  # binary formats that look like text, or may
 HEAD_BYTES = 64 * 1024
 PDF_MARK_WITHIN_BYTES = 1024  # Acrobat accepts junk of this length before the mark
@@ -186,8 +185,7 @@ def _ole2_kind(path: Path) -> FileKind:
 
 def _text_kind(head: bytes, *, ending: str) -> FileKind:
     """FB2, XML, HTML, EMAIL or TEXT. Tags and headers are ASCII, so the text is decoded roughly."""
-    marked = next((encoding for mark, encoding in BOMS if head.startswith(mark)), None)
-    text = head.decode(marked or guess_wide_encoding(head) or "latin-1", errors="replace").lstrip("\ufeff \t\r\n")
+    text = head.decode(unicode_encoding(head) or "latin-1", errors="replace").lstrip("\ufeff \t\r\n")
     if not text.startswith("<"):
         return FileKind.EMAIL if _is_letter(text[: 16 * 1024]) else FileKind.TEXT  # each mail server adds headers
     if text.startswith("<?xml") or ending in XML_ENDINGS:
@@ -257,7 +255,7 @@ def _is_pdf(head: bytes) -> bool:
 def _is_binary(head: bytes) -> bool:
     if head.startswith(BINARY_MAGICS):
         return True
-    if head.startswith(WIDE_BOMS) or guess_wide_encoding(head) is not None:
+    if unicode_encoding(head) is not None:
         return False
     controls = len(head) - len(head.translate(None, OTHER_CONTROLS))
     return controls > len(head) * CONTROL_SHARE_OF_BINARY

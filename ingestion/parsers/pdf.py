@@ -1,22 +1,19 @@
 """Reads PDF: the text of each page as paragraphs, headings and tables of numbers that know their page.
 
-In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed. PDFium
-reads; pypdf, in twelve times as long, retries what PDFium cannot open or decode, and gives lines without looks and
-positions. Headings are told from paragraphs by their fonts; where that is doubtful there are none: a wrong heading is
-attached to every passage below it.
+In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed.
+Headings are told from paragraphs by their fonts; where that is doubtful there are none: a wrong heading is attached to
+every passage below it.
 """
 
 import marshal
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 
-from pypdf import PdfReader
-from pypdf.errors import FileNotDecryptedError
 from pypdfium2 import PdfiumError
 from pypdfium2.raw import FPDF_ERR_PASSWORD
 
@@ -26,7 +23,7 @@ from ingestion.parsers.codec import tell_pages
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.pdf_layout import BULLET, Paragraph, build_paragraphs
-from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding, plain_lines
+from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding
 from ingestion.parsers.pdf_pages import PdfPages
 from ingestion.records import BlockKind, Document
 from ingestion.spool import Spool, Writing
@@ -37,14 +34,10 @@ MOST_HEADINGS_SHARE = 0.45  # of all characters; a short list of questions and a
 ENDS = frozenset(".,;")  # ends of a sentence, or of a line that PDFium has cut
 NAME_OF_TABLE = re.compile(r"[^\W\d_].*[^.;,]\Z", re.DOTALL)  # a line with letters that is no sentence
 MOST_PAGES = 50_000  # a damaged file may claim any number
-MOST_RETRIED_PAGES = 50  # at some 40 ms each; a file with more bad pages is bad itself
 STAMP_CHARS = 60  # "Scanned by …", a page number, a fax header: not the page's text if a picture covers the page
 
 Looks = tuple[float, bool]
 """Font size in points, and whether it is bold."""
-
-Page = tuple[Sequence[PageLine], bool]
-"""Its lines, and whether they are more than a stamp."""
 
 SPOOLED = Writing[Paragraph](  # marshal is fast, and safe here: only this process writes what it reads
     write=lambda paragraphs: marshal.dumps(list(map(tuple, paragraphs))),
@@ -100,131 +93,49 @@ def _may_be_heading(paragraph: Paragraph) -> bool:
     )
 
 
-class SecondReader:
-    """Reads pages with pypdf."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._left = MOST_RETRIED_PAGES
-
-    def __len__(self) -> int:
-        """Raises anything where the file is damaged."""
-        return len(self._reader.pages)
-
-    def page(self, index: int) -> Page:
-        """Page `index`, from 0; empty on failure, or when too many were asked for."""
-        self._left -= 1
-        if self._left < 0:
-            return (), False
-        try:
-            said = self._reader.pages[index].extract_text()
-        except MemoryError:
-            raise
-        except Exception:  # it assumes that objects have the right type, which those of damaged files have not
-            return (), False
-        lines, text = _mended(plain_lines(said.split("\n")))
-        has_text = bool(text.strip()) and is_readable(text) and not is_shifted(text)
-        return lines if has_text else (), has_text
-
-    @cached_property
-    def _reader(self) -> PdfReader:
-        return PdfReader(self._path)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Text:
-    """Of all pages."""
-
-    pages: int
-    without: tuple[int, ...]  # numbers of those without text, from 1
-    paragraphs: Sequence[Paragraph]
-
-
-def _gather(pages: Iterable[Page]) -> _Text:
-    """Page by page, so that only some are held."""
-    have_text: list[bool] = []
-
-    def lines() -> Iterator[Sequence[PageLine]]:
-        for page, has_text in pages:
-            have_text.append(has_text)
-            yield page
-
-    spool = Spool(None, SPOOLED)
-    for paragraph in build_paragraphs(lines()):
-        spool.append(paragraph, size=len(paragraph.text))
-    without = tuple(number for number, has_text in enumerate(have_text, start=1) if not has_text)
-    return _Text(pages=len(have_text), without=without, paragraphs=spool.finish())
-
-
 def parse(path: Path, info: FileInfo) -> Document:
     """Damaged pages yield no text. Reports pages. Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED, FILE_TOO_HEAVY."""
-    second = SecondReader(path)
+    spool, without = Spool(None, SPOOLED), list[int]()
     try:
-        with PdfPages(path) as first:
-            count = _checked(len(first), info)
-            text, (title, author) = _gather(_read(first, second, count)), first.stated()
-    except PdfiumError as trouble:
-        return _to_document(_otherwise(second, info, trouble), info, title=None, author=None)
-    return _to_document(text, info, title=title, author=author)  # after PDFium's memory is freed
+        with PdfPages(path) as pages:
+            count, (title, author) = len(pages), pages.stated()
+            if not count:
+                raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="no pages")
+            if count > MOST_PAGES:
+                raise SourceError(FailureCode.FILE_TOO_HEAVY, name=info.name, detail=f"{count} pages")
+            for paragraph in build_paragraphs(_read(pages, without)):
+                spool.append(paragraph, size=len(paragraph.text))
+    except PdfiumError as error:
+        code = FailureCode.FILE_ENCRYPTED if error.err_code == FPDF_ERR_PASSWORD else FailureCode.FILE_DAMAGED
+        raise SourceError(code, name=info.name, detail=str(error)) from error
+    outline = Outline()  # after PDFium's memory is freed
+    _add(spool.finish() if len(without) < count else (), outline)
+    document = outline.document(info.name, title, author=author, pages=count)
+    return replace(document, pages_without_text=tuple(without))
 
 
-def _otherwise(second: SecondReader, info: FileInfo, trouble: PdfiumError) -> _Text:
-    """By the second reader alone, when PDFium cannot open the file."""
-    try:
-        count = len(second)
-    except MemoryError:
-        raise
-    except Exception as error:
-        needs_password = trouble.err_code == FPDF_ERR_PASSWORD or isinstance(error, FileNotDecryptedError)
-        code = FailureCode.FILE_ENCRYPTED if needs_password else FailureCode.FILE_DAMAGED
-        raise SourceError(code, name=info.name, detail=f"{trouble} {type(error).__name__}: {error}") from error
-    text = _gather(second.page(index) for index in range(_checked(count, info)))
-    if len(text.without) == text.pages:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(trouble))
-    return text
+def _read(pages: PdfPages, without: list[int]) -> Iterator[Sequence[PageLine]]:
+    """The lines of each page. Pages without text, counted from 1, are added to `without`: their lines are a stamp, or
+    none."""
+    for index in range(len(pages)):
+        lines, has_text = list[PageLine](), False
+        with suppress(PdfiumError):
+            lines = mend_encoding(pages.lines(index))
+            text = "\n".join(line.text for line in lines)
+            if is_readable(text) and not is_shifted(text):
+                is_brief = len("".join(text.split())) < STAMP_CHARS
+                has_text = bool(text.strip()) and not (is_brief and pages.is_covered(index))
+            else:
+                lines = []
+        if not has_text:
+            without.append(index + 1)
+        tell_pages.get()(index + 1, len(pages))
+        yield lines
 
 
-def _checked(count: int, info: FileInfo) -> int:
-    if not count:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="no pages")
-    if count > MOST_PAGES:
-        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=info.name, detail=f"{count} pages")
-    return count
-
-
-def _read(first: PdfPages, second: SecondReader, count: int) -> Iterator[Page]:
-    for index in range(count):
-        try:
-            lines, text = _mended(first.lines(index))
-            is_stamp = len("".join(text.split())) < STAMP_CHARS and first.is_covered(index)
-            is_usable = is_readable(text) and not is_shifted(text)
-            page = (lines, bool(text.strip()) and not is_stamp) if is_usable else second.page(index)
-        except PdfiumError:
-            page = second.page(index)
-        tell_pages.get()(index + 1, count)
-        yield page
-
-
-def _mended(lines: list[PageLine]) -> tuple[list[PageLine], str]:
-    """The lines and their text, in their real encoding, which the whole page tells: a line may be a foreign name."""
-    text = "\n".join(line.text for line in lines)
-    mended = mend_encoding(text)
-    if mended is text:
-        return lines, text
-    changed = [
-        replace(
-            line, text=words, segments=tuple(each._replace(text=mend_encoding(each.text)) for each in line.segments)
-        )
-        for line, words in zip(lines, mended.split("\n"), strict=True)
-    ]
-    return changed, mended
-
-
-def _to_document(text: _Text, info: FileInfo, *, title: str | None, author: str | None) -> Document:
-    outline = Outline()
-    levels = heading_levels(text.paragraphs)
-    has_text = len(text.without) < text.pages
-    for paragraph, following in pairwise(chain(text.paragraphs if has_text else (), (None,))):
+def _add(paragraphs: Sequence[Paragraph], outline: Outline) -> None:
+    levels = heading_levels(paragraphs)
+    for paragraph, following in pairwise(chain(paragraphs, (None,))):
         if paragraph is None:
             break
         last = paragraph.last_page if paragraph.last_page != paragraph.page else None
@@ -237,5 +148,3 @@ def _to_document(text: _Text, info: FileInfo, *, title: str | None, author: str 
             outline.name_table(paragraph.text)
         else:
             outline.add(BlockKind.PARAGRAPH, paragraph.text)
-    document = outline.document(info.name, title, author=author, pages=text.pages)
-    return replace(document, pages_without_text=text.without)

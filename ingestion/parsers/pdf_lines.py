@@ -6,7 +6,7 @@ same words in their real letters: broken fonts yield characters that nobody sees
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from string import punctuation
 from typing import NamedTuple
@@ -107,10 +107,11 @@ def plain_lines(texts: Sequence[str]) -> list[PageLine]:
 
 def clean_line(line: PageLine) -> PageLine:
     """The line as people would read it; it may become empty."""
-    text = _clean(line.text)
-    if text == line.text:
-        return line
-    segments = (each._replace(text=_clean(each.text)) for each in line.segments)
+    return line if (text := _clean(line.text)) == line.text else _changed(line, text, _clean)
+
+
+def _changed(line: PageLine, text: str, change: Callable[[str], str]) -> PageLine:
+    segments = (each._replace(text=change(each.text)) for each in line.segments)
     return replace(line, text=text, segments=tuple(each for each in segments if each.text))
 
 
@@ -163,10 +164,12 @@ def is_shifted(text: str) -> bool:
     return False
 
 
-def mend_encoding(text: str) -> str:
-    """Turns «Ïðèâåò» into «Привет» (Windows-1251 that a font declares as Latin-1); returns other text unchanged."""
+def mend_encoding(lines: list[PageLine]) -> list[PageLine]:
+    """Turns «Ïðèâåò» into «Привет» (Windows-1251 that a font declares as Latin-1), if a whole page looks like it; a
+    line may be a foreign name."""
+    text = "\n".join(line.text for line in lines)
     suspects = len(LATIN1_LETTERS.findall(text))
     if not suspects or suspects < len(LETTERS.findall(text)) * LATIN1_SHARE:
-        return text
+        return lines
     high = {code: bytes((code,)).decode("cp1251", errors="replace") for code in range(0x80, 0x100)}
-    return text.translate(high)
+    return [_changed(line, line.text.translate(high), lambda part: part.translate(high)) for line in lines]
