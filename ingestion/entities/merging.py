@@ -17,7 +17,6 @@ from ingestion.entities.records import (
     EntityName,
     EntityType,
     Extract,
-    Mention,
     NameReader,
     NewAlias,
     NewEntities,
@@ -96,7 +95,10 @@ def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, G
     found: dict[EntityName, Gathered] = {}
     for mention in mentions:
         keys = _whole_keys(mention.of.name, names)
-        if not keys or not names.slug(mention.of.name) or _is_doubtful(mention, names):
+        words = names.words(mention.of.name)
+        # Finders take the first words of lines («Город», «Довёл») for names.
+        is_doubtful = mention.confidence < GUESSED and len(words) == 1 and words[0].is_ordinary
+        if not keys or not names.slug(mention.of.name) or is_doubtful:
             continue
         types = [mention.of.type] if mention.confidence >= SURE else [mention.of.type, *EntityType]
         same = (by_key[kind, key] for kind in types for key in keys if (kind, key) in by_key)
@@ -112,12 +114,6 @@ def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, G
         for key in keys:
             by_key.setdefault((entity.type, key), entity)
     return found
-
-
-def _is_doubtful(mention: Mention, names: NameReader) -> bool:
-    """Whether the mention is probably no name: finders take the first words of lines («Город», «Довёл») for names."""
-    words = names.words(mention.of.name)
-    return mention.confidence < GUESSED and len(words) == 1 and words[0].is_ordinary
 
 
 def merge(

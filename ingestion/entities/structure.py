@@ -129,16 +129,6 @@ _LABELLED = re.compile(rf"(?:^|(?<=\s))(?P<label>{_ALL_LABELS})\s?:(?:\s+|(?=\S)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelledValue:
-    """A value such as «Роль: разработчик», `at` characters into the text."""
-
-    label: str  # as it is written
-    value: str
-    at: int
-    rule: LabelRule
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Part:
     """A block under the heading of a subject."""
 
@@ -148,18 +138,14 @@ class _Part:
     subject: EntityName
 
 
-def labelled_values(text: str) -> list[LabelledValue]:
-    """Values with a known label, each up to the next label. A label inside a sentence begins with a small letter and is
-    ignored, except at the beginning of the text."""
+def labelled_values(text: str) -> list[tuple[str, str, int]]:
+    """Known labels as they are written, their values («Роль», «разработчик»), each up to the next label, and where the
+    label begins. A label inside a sentence begins with a small letter and is ignored, except at the beginning of the
+    text."""
     found = [match for match in _LABELLED.finditer(text) if match.start() == 0 or match["label"][0].isupper()]
     ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
     return [
-        LabelledValue(
-            label=match["label"],
-            value=text[match.end() : end].strip().rstrip(";"),
-            at=match.start(),
-            rule=BY_LABEL[match["label"].lower()],
-        )
+        (match["label"], text[match.end() : end].strip().rstrip(";"), match.start())
         for match, end in zip(found, ends, strict=True)
     ]
 
@@ -208,7 +194,7 @@ def _find_subjects(blocks: Sequence[Block], title: str, names_person: Callable[[
         rules = [section_rule(block.text)]
         if block.kind is not BlockKind.HEADING:
             lines = (line.strip().lstrip(_SKIPPED) for line in block.text.splitlines())
-            rules = [found.rule for line in lines for found in labelled_values(line)]
+            rules = [section_rule(label) for line in lines for label, _, _ in labelled_values(line)]
         kinds = [rule.evidence for rule in rules if rule and rule.evidence]
         evidence.setdefault(path, Counter()).update(kinds)
     found: dict[Path, EntityName] = {}
@@ -243,7 +229,7 @@ def _employments(parts: Iterable[_Part], subjects: Subjects) -> Iterator[Stateme
     for part in parts:
         if part.subject.type is ORGANIZATION:
             places.setdefault(part.path, part.at)
-            details = (f"{each.label}: {each.value}" for each in labelled_values(part.block.text))
+            details = (f"{label}: {value}" for label, value, _ in labelled_values(part.block.text))
             said.setdefault(part.path, [part.subject.name]).extend(details)
     for path, values in said.items():
         above = _subject_of(path[:-1], subjects)
@@ -267,22 +253,18 @@ def _technology_usage(parts: Iterable[_Part], stated: Sequence[Statement]) -> It
         if each.object
     }
     counts: Counter[EntityName] = Counter()
-    for project, sentence, at in _sentences(parts):
+    projects = (each for each in parts if each.subject.type is PROJECT)
+    found = ((each, match) for each in projects for match in _SENTENCE.finditer(each.block.text))
+    for part, match in found:
+        sentence = match[0].strip().lstrip(_SKIPPED)[:LONGEST_FACT]
+        at = part.at + match.start() + match[0].find(sentence)
         for (subject, technology), pattern in patterns.items():
-            is_usage = subject == project and at not in listed and pattern.search(sentence)
+            is_usage = subject == part.subject and at not in listed and pattern.search(sentence)
             if is_usage and counts[technology] < MOST_SENTENCES:
                 counts[technology] += 1
                 yield Statement(
-                    subject=project, relation=Relation.TECHNOLOGY_USAGE, text=sentence, at=at, object=technology
+                    subject=subject, relation=Relation.TECHNOLOGY_USAGE, text=sentence, at=at, object=technology
                 )
-
-
-def _sentences(parts: Iterable[_Part]) -> Iterator[tuple[EntityName, str, int]]:
-    """The sentences under the headings of projects: the project, the sentence, its offset."""
-    for part in parts:
-        for match in _SENTENCE.finditer(part.block.text) if part.subject.type is PROJECT else ():
-            if sentence := match.group().strip().lstrip(_SKIPPED):
-                yield part.subject, sentence[:LONGEST_FACT], part.at + match.start() + match.group().find(sentence)
 
 
 def _read_block(part: _Part) -> Iterator[Statement]:
@@ -292,9 +274,10 @@ def _read_block(part: _Part) -> Iterator[Statement]:
     for line, offset in _lines_at(part.block):
         at = part.at + offset
         labelled = labelled_values(line)
-        for value in labelled:
-            text = f"{value.label}: {value.value}" if value.rule.written else value.value
-            yield from _states(value.rule, text, value.value, part.subject, at + value.at)
+        for label, value, start in labelled:
+            stated = BY_LABEL[label.lower()]
+            text = f"{label}: {value}" if stated.written else value
+            yield from _states(stated, text, value, part.subject, at + start)
         if labelled:
             continue
         if rule is not None:

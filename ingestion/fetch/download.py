@@ -124,7 +124,8 @@ async def decode_body(response: httpx.Response) -> AsyncIterator[bytes]:
     """
     coding = response.headers.get("content-encoding", "").strip().lower()
     if coding not in _PLAIN | _ZIPPED:
-        raise _undecodable(response, f"content-encoding {coding[:40]}")
+        detail = f"content-encoding {coding[:40]}"
+        raise SourceError(FailureCode.PAGE_UNREACHABLE, host=response.url.host, detail=detail)
     unzipper = zlib.decompressobj(_GZIP_OR_ZLIB)
     async for piece in response.aiter_raw():
         if coding in _PLAIN:
@@ -136,13 +137,9 @@ async def decode_body(response: httpx.Response) -> AsyncIterator[bytes]:
             try:
                 decoded = unzipper.decompress(piece, STEP_BYTES)
             except zlib.error as error:
-                raise _undecodable(response, str(error)) from error
+                raise SourceError(FailureCode.PAGE_UNREACHABLE, host=response.url.host, detail=str(error)) from error
             yield decoded
             piece = unzipper.unused_data if unzipper.eof else unzipper.unconsumed_tail
-
-
-def _undecodable(response: httpx.Response, detail: str) -> SourceError:
-    return SourceError(FailureCode.PAGE_UNREACHABLE, host=response.url.host, detail=detail)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,8 +86,7 @@ class AddressGuard:
         url = _parse(text)
         port = url.port or DEFAULT_PORTS[url.scheme]
         if not self._is_allowed(url.host, port):
-            _refuse_forbidden_port(url.host, port)
-            _refuse_inside_name(url.raw_host.decode("ascii"))
+            _refuse_as_written(url.raw_host.decode("ascii"), port)
         return url
 
     async def addresses(self, host: str, port: int) -> list[str]:
@@ -95,22 +94,11 @@ class AddressGuard:
 
         Raises SourceError PAGE_ADDRESS_FORBIDDEN or PAGE_NOT_FOUND_HOST, ServiceError when DNS does not answer.
         """
-        if self._is_allowed(host, port):
-            return await self._answers(host, port)
-        _refuse_forbidden_port(host, port)
-        _refuse_inside_name(host)
-        if _is_literal(host):
-            return [host]
-        answers = await self._answers(host, port)
-        inside = [answer for answer in answers if not is_public(answer)]
-        if inside:
-            raise _forbidden(host, f"resolves to {', '.join(inside)}")
-        return answers
-
-    def _is_allowed(self, host: str, port: int) -> bool:
-        return f"{host}:{port}" in self._allow_hosts
-
-    async def _answers(self, host: str, port: int) -> list[str]:
+        is_allowed = self._is_allowed(host, port)
+        if not is_allowed:
+            _refuse_as_written(host, port)
+            if _is_literal(host):
+                return [host]
         try:
             answers = list(dict.fromkeys(await self._resolve(host, port)))
         except socket.gaierror as error:
@@ -120,7 +108,13 @@ class AddressGuard:
             raise SourceError(FailureCode.PAGE_ADDRESS_INVALID, url=host, detail=str(error)) from error
         if not answers:
             raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=readable_host(host), detail="no addresses")
+        inside = [answer for answer in answers if not is_public(answer)]
+        if inside and not is_allowed:
+            raise _forbidden(host, f"resolves to {', '.join(inside)}")
         return answers
+
+    def _is_allowed(self, host: str, port: int) -> bool:
+        return f"{host}:{port}" in self._allow_hosts
 
 
 async def resolve_by_system(host: str, port: int) -> list[str]:
@@ -145,13 +139,10 @@ def _parse(text: str) -> httpx.URL:
     return url.copy_with(host=host.removesuffix("."), fragment=None)
 
 
-def _refuse_forbidden_port(host: str, port: int) -> None:
+def _refuse_as_written(host: str, port: int) -> None:
+    """Refuse what can be refused without DNS: ports, inside literals, disguised numbers, names of inside networks."""
     if port not in PORTS:
         raise _forbidden(host, f"port {port}")
-
-
-def _refuse_inside_name(host: str) -> None:
-    """Refuse what can be refused without DNS: inside literals, disguised numbers, names of inside networks."""
     host = host.removesuffix(".").lower()
     if _is_literal(host):
         if not is_public(host):

@@ -23,7 +23,7 @@ from domain.documents import DocumentStatus
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.guard import ADDRESSES_TRIED, AddressGuard
-from ingestion.fetch.video_child import Connect, Connected, Fetched, Got, Message, Refused, Wanted, read_message
+from ingestion.fetch.video_child import Connect, Connected, Fetched, Got, Refused, Wanted, read_message
 from ingestion.files import hash_file, megabytes
 from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
@@ -104,16 +104,20 @@ class VideoFetcher:
                     return await self._converse(line, progress)
             except PoolDied as error:
                 return Refused(code=None, title="", detail=str(error))
+            except (ValueError, ConnectionError) as error:
+                return Refused(code=FailureCode.VIDEO_REFUSED, title="", detail=f"unreadable: {error}")
 
     async def _converse(self, line: Line, progress: Progress) -> Got | Refused:
-        while True:
-            match await _read(line):
+        """The last message. If the process ended without one, it could not do what the host demanded: VIDEO_REFUSED."""
+        while read := (await line.read()).strip():
+            match read_message(read):
                 case Connect(host=host, port=port):
                     await self._connect(line, host, port)
                 case Fetched(done_bytes=done, total_bytes=total):
                     await progress.report(DocumentStatus.FETCHING, done=done, total=total)
                 case message:
                     return message
+        raise ValueError("the process ended without an answer")
 
     async def _connect(self, line: Line, host: str, port: int) -> None:
         """Hand over a connection, or say why there is none, in words that `video_choice` knows."""
@@ -159,18 +163,6 @@ async def _open_first(addresses: Sequence[str], port: int) -> socket.socket:
         else:
             return connection
     raise failure
-
-
-async def _read(line: Line) -> Message:
-    """The process's next message. If it ended without one, it could not do what the host demanded: VIDEO_REFUSED."""
-    try:
-        read = await line.read()
-        if read.strip():
-            return read_message(read)
-        detail = "the process ended without an answer"
-    except (ValueError, ConnectionError) as error:
-        detail = f"unreadable: {error}"
-    return Refused(code=FailureCode.VIDEO_REFUSED, title="", detail=detail)
 
 
 async def _fetched_file(got: Got, folder: Path, url: str, host: str) -> FetchedFile:
