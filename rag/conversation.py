@@ -24,8 +24,7 @@ from rag.answering.plain import NOTHING, Draft, PlainAnswers
 from rag.answering.prompt import Assignment, today_utc
 from rag.dialogue import DialogueMemory
 from rag.entities import RegistryResolver
-from rag.execution.engine import Watch
-from rag.execution.executor import EarlySearch, Execution, Executor
+from rag.execution.executor import Execution, Executor
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import Run, RunLimits, ToolContext
 from rag.metering import Pace, Usage, begin_metering
@@ -77,9 +76,9 @@ class Conversation:
         raised after `Answered`."""
         started, usage = time.monotonic(), begin_metering(usage)
         asked = replace(question, text=normalise(question.text))
-        run = Run(limits=self.limits, usage=usage, stop=stop or asyncio.Event())
         steps = Latest[tuple[StepShown, ...]]()
-        finding = asyncio.create_task(self._find(asked, run, steps.put))
+        run = Run(limits=self.limits, usage=usage, stop=stop or asyncio.Event(), watch=steps.put)
+        finding = asyncio.create_task(self._find(asked, run))
         try:
             async for shown in steps.until(finding):
                 yield StepsChanged(steps=shown)
@@ -103,7 +102,7 @@ class Conversation:
         yield Answered(answer=replace(answer, addresses=addresses_of(asked, draft, found)))
         stored.result()
 
-    async def _find(self, asked: Question, run: Run, watch: Watch) -> Found:
+    async def _find(self, asked: Question, run: Run) -> Found:
         """Plan and facts. The search on the raw question runs while the model plans."""
         started = time.monotonic()
         context = ToolContext(
@@ -117,10 +116,8 @@ class Conversation:
         if self.writer and (courtesy := self.planner.courtesy(asked.text)):
             nothing = Execution(payload=FactsPayload(), calls=())
             return Found(planned=courtesy, execution=nothing, known=Known(), pace=Pace())
-        early = None
         if self.writer and self.searches_early:
-            begun = asyncio.create_task(self.executor.search(context))
-            early = EarlySearch(question=context.question, task=begun)
+            context = replace(context, early=asyncio.create_task(self.executor.search(context)))
         try:
             await asyncio.sleep(0)  # the search takes longest: let it send its statement first
             known = await self._recollect(asked)
@@ -131,7 +128,7 @@ class Conversation:
                 planned = replace(planned, plan=default_plan(asked.text))
             planned_s = time.monotonic() - started
             context = _for_tools(context, planned, known.dialogue)
-            execution = await self.executor.execute(planned.plan, context, early, watch)
+            execution = await self.executor.execute(planned.plan, context)
             pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
             by_words = await self._by_words(asked, planned, execution)
             choice = Choice() if asked.only else choice_between(planned, execution, known.documents)
@@ -145,8 +142,8 @@ class Conversation:
                 compares_meaning=self.compares_meaning,
             )
         finally:
-            if early:
-                self._break_off(early.task)
+            if context.early:
+                self._break_off(context.early)
 
     def _break_off(self, search: asyncio.Task[Any]) -> None:
         """Cancel the task without waiting for its end: the database is asked to stop over another connection."""

@@ -20,7 +20,6 @@ from rag.execution.tools import Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, metering_step
 from rag.planning.plan import ANALYZE, Step, ToolCall
 from rag.planning.tool import ToolMisused
-from rag.progress import StepShown
 from rag.words import estimate_tokens
 
 AT_ONCE = 4  # steps that run concurrently
@@ -28,7 +27,6 @@ GRACE_S = 1.0  # for steps that are nearly done when the work ends early
 RULES_TOKENS = 1_000  # of a step's own prompt, besides its context
 
 Call = Callable[[ToolCall, ToolContext], Coroutine[Any, Any, FactsPayload]]
-Watch = Callable[[tuple[StepShown, ...]], None]
 
 log = structlog.get_logger()
 
@@ -57,7 +55,6 @@ class StepEngine:
     budget: int
     course: Course
     context: ToolContext
-    watch: Watch = lambda shown: None
     spent: Spent | None = None  # the limit that ended the work, or kept a step from a call that it wanted
     _running: dict[asyncio.Task[Finished], _Begun] = field(default_factory=dict)
 
@@ -88,7 +85,7 @@ class StepEngine:
         self._show()
 
     def _show(self) -> None:
-        self.watch(self.course.shown())
+        self.context.run.watch(self.course.shown())
 
     def _hear(self, step_id: str, done: int, total: int) -> None:
         self.course.progress[step_id] = (done, total)

@@ -4,7 +4,6 @@ In: a `QueryPlan`, the turn's context, and perhaps an early search that began be
 `Execution`: the facts and the result of each call. It asks no model itself and writes nothing.
 """
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import structlog
 
 from domain.ending import together
 from rag.execution.course import Course, gaps_of
-from rag.execution.engine import StepEngine, Watch
+from rag.execution.engine import StepEngine
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
 from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
@@ -34,18 +33,6 @@ SEARCHES = 2  # of a simple question, which has one part or two (DESIGN, section
 INSIDE = 4  # passages that a second search inside a found document adds
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, kw_only=True)
-class EarlySearch:
-    """A search on the raw question that began before the plan was made."""
-
-    question: str
-    task: "asyncio.Task[FactsPayload]"
-
-    def serves(self, call: ToolCall) -> bool:
-        """The planner often only drops a word of politeness, which does not change the results."""
-        return _is_search_for(call, self.question)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +80,10 @@ class Executor:
         self._step_tokens = step_tokens
         self._is_shortened = is_shortened
 
-    async def execute(
-        self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None = None, watch: Watch = lambda steps: None
-    ) -> Execution:
+    async def execute(self, plan: QueryPlan, context: ToolContext) -> Execution:
         """Raises DatabaseAway. An early search that the plan cannot use is cancelled."""
         if plan.steps:
-            return await self._execute_steps(plan, context, early, watch)
+            return await self._execute_steps(plan, context)
         # Each call once; SEARCHES for a simple question, `max_calls` in all and for an analytical one.
         distinct = list({call.model_dump_json(): call for call in plan.tool_calls}.values())
         searches = [call for call in distinct if call.tool == SEARCH]
@@ -107,20 +92,16 @@ class Executor:
         dropped = [f"«{call.args.get('query') or call.tool}»" for call in distinct if call not in calls]
         added = _in_own_words(calls, context.own_words)
         searched = [*calls, *added, *([_fallback_call(plan)] if plan.fallback.enabled else [])]
-        if early and not any(map(early.serves, searched)) and any(call.tool == SEARCH for call in calls):
-            early.task.cancel()  # two searches at once would wait for each other
-        served = next((call for call in (*calls, *added) if early and early.serves(call)), None)
-        results = await together(
-            *(
-                self._run(call, context, early=early if call is served else None, is_added=place >= len(calls))
-                for place, call in enumerate((*calls, *added))
-            )
-        )
+        is_wanted = any(_is_early(call, context) for call in searched) or all(call.tool != SEARCH for call in calls)
+        if context.early and not is_wanted:
+            context.early.cancel()  # two searches at once would wait for each other
+        planned = [self._run(call, context) for call in calls]
+        results = await together(*planned, *(self._run(call, context, is_added=True) for call in added))
         results = [*await self._go_on(results, context), *results]
         payload = self._together(results, plan)
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
-            results = [*results, await self._fall_back(plan, context, early)]
+            results = [*results, await self._run(_fallback_call(plan), context, is_fallback=True)]
             telling = [each for each in results if each.payload.found or each.payload.remarks or each.payload.unread]
             payload = self._together(telling, plan)
             if payload.found:
@@ -134,17 +115,14 @@ class Executor:
             gaps="\n".join((*([said] if dropped else []), *payload.remarks)),
         )
 
-    async def _execute_steps(
-        self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None, watch: Watch
-    ) -> Execution:
+    async def _execute_steps(self, plan: QueryPlan, context: ToolContext) -> Execution:
         """Conclusions of steps come first, then the passages that they were drawn from."""
 
         async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
-            found = await (early.task if early and early.serves(wanted) else self._call(wanted, seen))
-            return self._short([wanted], found, is_short=False)
+            return self._short([wanted], await self._call(wanted, seen), is_short=False)
 
         course = Course.of(plan.steps, question=plan.question, limit=context.run.limits.steps)
-        engine = StepEngine(call=call, budget=self._step_tokens, course=course, context=context, watch=watch)
+        engine = StepEngine(call=call, budget=self._step_tokens, course=course, context=context)
         await engine.run()
         results = [
             CallResult(call=each.step.call, payload=each.payload, seconds=each.seconds, problem=each.problem)
@@ -154,7 +132,7 @@ class Executor:
         # Only the list of documents is nothing, where other steps were to find something else.
         found_nothing = not tools or (tools == {LIST} and any(each.call.tool != LIST for each in results))
         if found_nothing and not engine.spent:
-            results.append(await self._fall_back(plan, context, early))
+            results.append(await self._run(_fallback_call(plan), context, is_fallback=True))
         found = [each.payload for each in reversed(results) if each.payload.found]
         payload = merge(found)
         told = sorted(weighed(payload.facts, found), key=lambda fact: fact.kind is FactKind.PASSAGE)
@@ -189,17 +167,15 @@ class Executor:
         """The default plan's one search. Raises DatabaseAway, ToolMisused."""
         return await self._call(ToolCall(tool=SEARCH, args={"query": context.question}), context)
 
-    async def _run(
-        self, call: ToolCall, context: ToolContext, *, early: EarlySearch | None = None, **marks: bool
-    ) -> CallResult:
-        started = time.monotonic()
+    async def _run(self, call: ToolCall, context: ToolContext, **marks: bool) -> CallResult:
+        started, was_early = time.monotonic(), _is_early(call, context)
         problem, payload = "", FactsPayload()
         try:
-            payload = await (early.task if early else self._call(call, context))
+            payload = await self._call(call, context)
         except (ToolMisused, StepFailed) as error:
             problem = str(error)
             log.info("executor.tool_failed", tool=call.tool, reason=type(error).__name__)
-        seconds, was_early = time.monotonic() - started, early is not None
+        seconds = time.monotonic() - started
         return CallResult(call=call, payload=payload, seconds=seconds, problem=problem, was_early=was_early, **marks)
 
     async def _go_on(self, results: Sequence[CallResult], context: ToolContext) -> list[CallResult]:
@@ -239,6 +215,8 @@ class Executor:
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         """What is of the documents that the person has limited the question to, or of none (a sum)."""
+        if context.early and _is_early(call, context):
+            return await context.early
         tool, only = self._tools.get(call.tool), context.only
         if tool is None:
             raise ToolMisused(f"unknown tool {call.tool}")
@@ -256,12 +234,6 @@ class Executor:
         if not payload.found:
             return FallbackReason.NO_RESULTS in plan.fallback.when
         return payload.coverage < LOW_COVERAGE and FallbackReason.LOW_COVERAGE in plan.fallback.when
-
-    async def _fall_back(self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None) -> CallResult:
-        """Run the fallback, with the early search where it is the same."""
-        call = _fallback_call(plan)
-        begun = early if early and not early.task.cancelling() and early.serves(call) else None
-        return await self._run(call, context, early=begun, is_fallback=True)
 
 
 def _in_own_words(calls: Sequence[ToolCall], own_words: str) -> list[ToolCall]:
@@ -322,3 +294,9 @@ def _is_search_for(call: ToolCall, question: str) -> bool:
     query = call.args.get("query")
     is_plain = call.tool == SEARCH and not any(value for name, value in call.args.items() if name != "query")
     return is_plain and isinstance(query, str) and stems(query) == stems(question)
+
+
+def _is_early(call: ToolCall, context: ToolContext) -> bool:
+    """Whether the early search serves it: the planner often only drops a word of politeness, which does not change the
+    results."""
+    return context.early is not None and not context.early.cancelling() and _is_search_for(call, context.question)

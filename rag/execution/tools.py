@@ -25,6 +25,7 @@ from rag.execution.facts import Fact, FactsPayload
 from rag.metering import Usage
 from rag.planning.tool import Arguments, PlannedTool
 from rag.ports import ChatModel, ModelMisfit, ReadingMemory, Schema
+from rag.progress import StepShown
 from rag.records import ChatMessage, KeptReading
 from rag.words import digest, estimate_tokens, folded
 
@@ -58,6 +59,7 @@ class Run:
     limits: RunLimits = field(default_factory=RunLimits)
     usage: Usage = field(default_factory=Usage)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
+    watch: Callable[[tuple[StepShown, ...]], None] = lambda steps: None  # whenever one of a plan's steps has changed
     report: Callable[[str, int, int], None] = lambda step, done, total: None  # documents read of a step
     started: float = field(default_factory=time.monotonic)
     kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> partial result, if it is cut short
@@ -135,6 +137,7 @@ class ToolContext:
     background: str = ""  # a summary of the other steps
     dialogue: str = ""  # a summary of the dialogue; empty where the question does not hang on it
     own_words: str = ""  # the question as the person words it, or in full where it hangs on the dialogue
+    early: asyncio.Task[FactsPayload] | None = None  # a search for `question` that began before the plan was made
     run: Run = field(default_factory=Run)
 
 

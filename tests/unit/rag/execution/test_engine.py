@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from domain.errors import DatabaseAway
 from rag.execution.course import Course
-from rag.execution.engine import AT_ONCE, Call, StepEngine, Watch
+from rag.execution.engine import AT_ONCE, Call, StepEngine
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
@@ -26,12 +26,10 @@ def context(**changes: object) -> ToolContext:
     return begin(Run(**changes))  # type: ignore[arg-type]  # fields of Run by name
 
 
-async def run(
-    tools: Call, *steps: Step, watch: Watch = lambda shown: None, turn: ToolContext | None = None
-) -> StepEngine:
+async def run(tools: Call, *steps: Step, turn: ToolContext | None = None) -> StepEngine:
     turn = turn or context()
     course = Course.of(steps, question="Вопрос?", limit=turn.run.limits.steps)
-    engine = StepEngine(call=tools, budget=4_000, course=course, context=turn, watch=watch)
+    engine = StepEngine(call=tools, budget=4_000, course=course, context=turn)
     await engine.run()
     return engine
 
@@ -72,20 +70,20 @@ async def test_a_database_that_is_away_ends_the_turn() -> None:
 
 async def test_the_person_sees_the_steps_as_they_run() -> None:
     seen: list[tuple[StepShown, ...]] = []
-    await run(ScriptedTools(), step("a"), step("b", "a", action="analyze"), watch=seen.append)
+    await run(ScriptedTools(), step("a"), step("b", "a", action="analyze"), turn=context(watch=seen.append))
     assert [each.state for each in seen[0]] == [StepState.RUNNING, StepState.WAITING]
     assert [each.state for each in seen[-1]] == [StepState.DONE, StepState.DONE]
 
 
 async def test_progress_inside_a_step_is_seen() -> None:
     seen: list[tuple[StepShown, ...]] = []
-    turn = context()
+    turn = context(watch=seen.append)
 
     async def read(call: object, given: ToolContext) -> FactsPayload:
         given.run.report(given.step_id, 3, 17)
         return found("x")
 
-    await run(read, step("a"), watch=seen.append, turn=turn)
+    await run(read, step("a"), turn=turn)
     assert any((each.done, each.total) == (3, 17) for shown in seen for each in shown)
 
 

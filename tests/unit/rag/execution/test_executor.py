@@ -8,7 +8,7 @@ import pytest
 from domain.errors import DatabaseAway
 from domain.ids import ChunkId, DocumentId
 from rag.execution.document_tools import ListDocuments, ReadDocument
-from rag.execution.executor import EarlySearch, Executor
+from rag.execution.executor import Executor
 from rag.execution.facts import ASIDE_CHARS, Advice, Fact, FactKind, FactsPayload, passage_fact
 from rag.execution.graph_tool import PARTIAL
 from rag.execution.search_tool import SearchArguments, SearchBase, passages_payload
@@ -243,54 +243,56 @@ async def test_the_search_on_the_raw_question_brings_what_the_default_plan_would
     assert search.asked == [QUESTION, QUESTION]
 
 
-async def early(payload: FactsPayload) -> EarlySearch:
+async def early(payload: FactsPayload) -> ToolContext:
     async def search() -> FactsPayload:
         await asyncio.sleep(0)
         return payload
 
-    return EarlySearch(question=QUESTION, task=asyncio.create_task(search()))
+    return replace(begin(), early=asyncio.create_task(search()))
 
 
 async def test_an_early_search_is_used_when_the_plan_asks_for_the_same_words() -> None:
     search, begun = ScriptedTool(), await early(FOUND)
-    done = await Executor([search], max_calls=4).execute(plan(call("RAG: где применял")), begin(), begun)
+    done = await Executor([search], max_calls=4).execute(plan(call("RAG: где применял")), begun)
     assert (search.asked, done.payload, done.calls[0].was_early) == ([], FOUND, True)
 
 
 async def test_an_early_search_that_nobody_wants_is_cancelled() -> None:
     search, begun = ScriptedTool(FOUND), await early(FOUND)
     unwanted = plan(call("совсем другое"), fallback={"enabled": False})
-    await Executor([search], max_calls=4).execute(unwanted, begin(), begun)
-    await asyncio.wait({begun.task})
-    assert begun.task.cancelled()
+    await Executor([search], max_calls=4).execute(unwanted, begun)
+    assert begun.early is not None
+    await asyncio.wait({begun.early})
+    assert begun.early.cancelled()
 
 
 async def test_an_early_search_serves_as_the_fallback_where_no_other_search_was_planned() -> None:
     search, begun = ScriptedTool(), await early(FOUND)
     made = plan(call("RAG", tool="graph_query_tool"))
-    done = await Executor([search, GraphTool()], max_calls=4).execute(made, begin(), begun)
+    done = await Executor([search, GraphTool()], max_calls=4).execute(made, begun)
     assert (search.asked, done.payload) == ([], FOUND)
     assert [(result.is_fallback, result.was_early) for result in done.calls] == [(False, False), (True, True)]
 
 
 async def test_an_early_search_serves_as_the_fallback_of_another_search() -> None:
     search, begun = ScriptedTool(FactsPayload()), await early(FOUND)
-    done = await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
+    done = await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begun)
     assert (search.asked, done.payload) == (["совсем другое"], FOUND)
     assert [(result.is_fallback, result.was_early) for result in done.calls] == [(False, False), (True, True)]
 
 
 async def test_an_early_search_without_a_tool_is_a_problem_of_the_call() -> None:
     executor = Executor([GraphTool()], max_calls=4)
-    begun = EarlySearch(question=QUESTION, task=asyncio.create_task(executor.search(begin())))
-    done = await executor.execute(default_plan(QUESTION), begin(), begun)
+    begun = replace(begin(), early=asyncio.create_task(executor.search(begin())))
+    done = await executor.execute(default_plan(QUESTION), begun)
     assert (done.payload.found, done.calls[0].problem != "") == (False, True)
 
 
 async def test_a_search_that_was_broken_off_is_made_anew_as_the_fallback() -> None:
     search, begun = ScriptedTool(FactsPayload(), FOUND), await early(FactsPayload())
-    begun.task.cancel()
-    done = await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
+    assert begun.early is not None
+    begun.early.cancel()
+    done = await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begun)
     assert (search.asked, done.payload) == (["совсем другое", QUESTION], FOUND)
 
 
