@@ -19,7 +19,8 @@ FILE_BYTES = 5 * 2**20
 FILES_KEPT = 3
 # Loggers limited to errors: they log URLs (which may contain a bot token) or warn of every odd byte of a document.
 QUIET = (
-    "httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "trafilatura", "hpack", "pymorphy3",
+    "httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "pypdf", "trafilatura", "hpack",
+    "pymorphy3",
 )  # fmt: skip
 OURS = ("adapters.", "bot.", "domain.", "ingestion.", "prompts.", "rag.")
 OF_PYTHON = (AttributeError, ImportError, NameError, NotImplementedError, RecursionError, TypeError)

@@ -1,6 +1,7 @@
 """Reads PDF: the text of each page as paragraphs, headings and tables of numbers that know their page.
 
-In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed.
+In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed. PDFium
+reads, pypdf retries what it cannot open or decode.
 Headings are told from paragraphs by their fonts; where that is doubtful there are none: a wrong heading is attached to
 every passage below it.
 """
@@ -11,9 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 
+from pypdf import PdfReader
+from pypdf.errors import FileNotDecryptedError
 from pypdfium2 import PdfiumError
 from pypdfium2.raw import FPDF_ERR_PASSWORD
 
@@ -23,7 +27,7 @@ from ingestion.parsers.codec import tell_pages
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.pdf_layout import BULLET, Paragraph, build_paragraphs
-from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding
+from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding, plain_lines
 from ingestion.parsers.pdf_pages import PdfPages
 from ingestion.records import BlockKind, Document
 from ingestion.spool import Spool, Writing
@@ -34,6 +38,7 @@ MOST_HEADINGS_SHARE = 0.45  # of all characters; a short list of questions and a
 ENDS = frozenset(".,;")  # ends of a sentence, or of a line that PDFium has cut
 NAME_OF_TABLE = re.compile(r"[^\W\d_].*[^.;,]\Z", re.DOTALL)  # a line with letters that is no sentence
 MOST_PAGES = 50_000  # a damaged file may claim any number
+MOST_RETRIED_PAGES = 50  # at some 40 ms each; a file with more bad pages is bad itself
 STAMP_CHARS = 60  # "Scanned by …", a page number, a fax header: not the page's text if a picture covers the page
 
 Looks = tuple[float, bool]
@@ -93,44 +98,96 @@ def _may_be_heading(paragraph: Paragraph) -> bool:
     )
 
 
+class SecondReader:
+    """pypdf: it reads some of what PDFium cannot open or decode, in ten times as long and without looks and positions.
+    It assumes that objects have the right type, which those of damaged files have not: it may raise anything."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._left = MOST_RETRIED_PAGES
+
+    @cached_property
+    def _reader(self) -> PdfReader:
+        return PdfReader(self._path)
+
+    def __len__(self) -> int:
+        return len(self._reader.pages)
+
+    def lines(self, index: int) -> list[PageLine]:
+        """Of page `index`, from 0; none on failure, or when too many were asked for."""
+        self._left -= 1
+        try:
+            return plain_lines(self._reader.pages[index].extract_text().split("\n")) if self._left >= 0 else []
+        except MemoryError:
+            raise
+        except Exception:
+            return []
+
+
 def parse(path: Path, info: FileInfo) -> Document:
     """Damaged pages yield no text. Reports pages. Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED, FILE_TOO_HEAVY."""
-    spool, without = Spool(None, SPOOLED), list[int]()
+    spool, without, second = Spool(None, SPOOLED), list[int](), SecondReader(path)
+    title = author = None
     try:
-        with PdfPages(path) as pages:
-            count, (title, author) = len(pages), pages.stated()
-            if not count:
-                raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="no pages")
-            if count > MOST_PAGES:
-                raise SourceError(FailureCode.FILE_TOO_HEAVY, name=info.name, detail=f"{count} pages")
-            for paragraph in build_paragraphs(_read(pages, without)):
+        with PdfPages(path) as first:
+            count, (title, author) = _checked(len(first), info), first.stated()
+            for paragraph in build_paragraphs(_read(count, first, second, without)):
                 spool.append(paragraph, size=len(paragraph.text))
     except PdfiumError as error:
-        code = FailureCode.FILE_ENCRYPTED if error.err_code == FPDF_ERR_PASSWORD else FailureCode.FILE_DAMAGED
-        raise SourceError(code, name=info.name, detail=str(error)) from error
+        spool, without = Spool(None, SPOOLED), []
+        count = _checked(_pages_of(second, info, error), info)
+        for paragraph in build_paragraphs(_read(count, None, second, without)):
+            spool.append(paragraph, size=len(paragraph.text))
+        if len(without) == count:
+            raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
     outline = Outline()  # after PDFium's memory is freed
     _add(spool.finish() if len(without) < count else (), outline)
     document = outline.document(info.name, title, author=author, pages=count)
     return replace(document, pages_without_text=tuple(without))
 
 
-def _read(pages: PdfPages, without: list[int]) -> Iterator[Sequence[PageLine]]:
+def _pages_of(second: SecondReader, info: FileInfo, trouble: PdfiumError) -> int:
+    """How many it finds in a file that PDFium cannot open. Raises SourceError."""
+    try:
+        return len(second)
+    except MemoryError:
+        raise
+    except Exception as error:
+        needs_password = trouble.err_code == FPDF_ERR_PASSWORD or isinstance(error, FileNotDecryptedError)
+        code = FailureCode.FILE_ENCRYPTED if needs_password else FailureCode.FILE_DAMAGED
+        raise SourceError(code, name=info.name, detail=f"{trouble} {type(error).__name__}: {error}") from error
+
+
+def _checked(count: int, info: FileInfo) -> int:
+    if not count:
+        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="no pages")
+    if count > MOST_PAGES:
+        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=info.name, detail=f"{count} pages")
+    return count
+
+
+def _read(count: int, first: PdfPages | None, second: SecondReader, without: list[int]) -> Iterator[Sequence[PageLine]]:
     """The lines of each page. Pages without text, counted from 1, are added to `without`: their lines are a stamp, or
     none."""
-    for index in range(len(pages)):
-        lines, has_text = list[PageLine](), False
+    for index in range(count):
+        lines, is_stamp = None, False
         with suppress(PdfiumError):
-            lines = mend_encoding(pages.lines(index))
-            text = "\n".join(line.text for line in lines)
-            if is_readable(text) and not is_shifted(text):
-                is_brief = len("".join(text.split())) < STAMP_CHARS
-                has_text = bool(text.strip()) and not (is_brief and pages.is_covered(index))
-            else:
-                lines = []
-        if not has_text:
+            lines = _decoded(first.lines(index)) if first else None
+            is_brief = lines is not None and sum(len("".join(line.text.split())) for line in lines) < STAMP_CHARS
+            is_stamp = first is not None and is_brief and first.is_covered(index)
+        if lines is None:
+            lines = _decoded(second.lines(index)) or []
+        if is_stamp or not any(line.text.strip() for line in lines):
             without.append(index + 1)
-        tell_pages.get()(index + 1, len(pages))
+        tell_pages.get()(index + 1, count)
         yield lines
+
+
+def _decoded(lines: list[PageLine]) -> list[PageLine] | None:
+    """In their real encoding; None where fonts decode to nonsense."""
+    lines = mend_encoding(lines)
+    text = "\n".join(line.text for line in lines)
+    return lines if is_readable(text) and not is_shifted(text) else None
 
 
 def _add(paragraphs: Sequence[Paragraph], outline: Outline) -> None:

@@ -116,7 +116,7 @@ def _refusal(error: Exception, name: str) -> SourceError:
 
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
     """Answer requests until the other side closes the line (`sandbox.forkserver.Serve`)."""
-    logging.disable(logging.CRITICAL)  # libraries log oddities, quoting the document
+    logging.disable(logging.CRITICAL)  # pypdf logs every oddity, quoting the document
     while line := stream.readline(LINE_BYTES):
         _answer(from_line(line, Request), connection, stream)
 
