@@ -16,12 +16,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.problems import Problem, language_of
 from api.services import ApiServices
-from domain.bases import Role
+from domain.bases import ListedBase, Role
 from domain.ids import BaseId
 from domain.people import Caller, act_for, token_hash
-from rag.reservations import LEASE_S, Refused, Reservation
 
-BUSY_S = 5  # most answers are there by then
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _bearer = HTTPBearer(auto_error=False, description="A token of `baza token add`.")
 
@@ -62,8 +60,13 @@ async def reader_of(base: str, caller: AnyCaller, services: Services) -> Caller:
     shown = await services.stores.bases.show(BaseId(base))  # raises BaseClosed, which is answered in the same way
     if shown is None:
         raise Problem(HTTPStatus.NOT_FOUND)
-    only_reads = caller.is_read_only or shown.role is Role.READER
-    return replace(caller, base=shown.id, base_name=shown.name, is_read_only=only_reads)
+    return at_base(caller, shown)
+
+
+def at_base(caller: Caller, shown: ListedBase) -> Caller:
+    """The caller of that base, with the rights that its person has there."""
+    is_read_only = caller.is_read_only or shown.role is Role.READER
+    return replace(caller, base=shown.id, base_name=shown.name, is_read_only=is_read_only)
 
 
 Reader = Annotated[Caller, Depends(reader_of)]
@@ -77,22 +80,6 @@ async def writer_of(caller: Reader) -> Caller:
 
 
 Writer = Annotated[Caller, Depends(writer_of)]
-
-
-async def reservation_for(caller: Caller, services: ApiServices) -> Reservation:
-    """What a question of the caller may spend. Raises Problem 429 while the token has used up API_DAILY_COST, or
-    answers that are being written may take what is left of a bound."""
-    bounds = services.bounds_of(caller)
-    if not bounds:
-        return Reservation()
-    reservation = await services.stores.library.reserve_question(
-        caller.token, caller.payer, bounds=bounds, lease_s=LEASE_S
-    )
-    if reservation.refused is Refused.TOKEN_SPENT and reservation.until:
-        raise spent(reservation.until)
-    if reservation.refused is Refused.BUSY:
-        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="busy", retry_s=BUSY_S)
-    return reservation
 
 
 def spent(until: datetime) -> Problem:

@@ -13,18 +13,19 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from importlib.metadata import version
-from mimetypes import guess_type
 from pathlib import Path
+from typing import Any
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import bases, chat, documents, mcp, openai_chat
 from api.chat import Turns
-from api.problems import PROBLEMS, Problem, answer_problems
+from api.problems import PROBLEMS, answer_problems
 from api.services import ApiServices
 from api.uploads import FORM_BYTES, MULTIPART
 
@@ -39,11 +40,13 @@ def build_api(services: ApiServices) -> FastAPI:
     """The app; it opens and closes nothing."""
     app = FastAPI(title="Baza", description=ABOUT, version=version("baza"))
     app.state.services, app.state.turns = services, Turns(services=services)
-    routers = [bases.router, documents.router, bases.webhooks, chat.router, openai_chat.router, mcp.router, page]
+    routers = [bases.router, documents.router, bases.webhooks, chat.router, openai_chat.router, mcp.router]
     answer_problems(app, services, [route for router in routers for route in router.routes])
     app.add_middleware(BoundedBodies, file_bytes=services.file_bytes)
     for router in routers:
         app.include_router(router, responses=PROBLEMS)
+    app.add_api_route("/", show_page, include_in_schema=False)
+    app.mount("/page", Page(directory=FOLDER))
     return app
 
 
@@ -100,7 +103,6 @@ async def serving(app: FastAPI, *, host: str, port: int) -> AsyncIterator[str]:
 
 
 FOLDER = Path(__file__).parent / "page"
-FILES = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*")}
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -120,22 +122,17 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 
-page = APIRouter(include_in_schema=False)
 
-
-@page.get("/")
 async def show_page() -> FileResponse:
-    """The page."""
-    return _file("index.html")
+    """The web chat."""
+    return FileResponse(FOLDER / "index.html", headers=HEADERS)
 
 
-@page.get("/page/{name:path}")
-async def show_file(name: str) -> FileResponse:
-    """A script, a style or a picture of it. Raises Problem 404."""
-    return _file(name)
+class Page(StaticFiles):
+    """Its scripts, styles and pictures."""
 
-
-def _file(name: str) -> FileResponse:
-    if name not in FILES:
-        raise Problem(HTTPStatus.NOT_FOUND)
-    return FileResponse(FOLDER / name, media_type=guess_type(name)[0], headers=HEADERS)
+    def file_response(self, *given: Any, **options: Any) -> Response:
+        """With its headers."""
+        response = super().file_response(*given, **options)
+        response.headers.update(HEADERS)
+        return response

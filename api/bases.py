@@ -14,12 +14,12 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
-from api.access import AnyCaller, Owner, Reader, Services, Writer
+from api.access import AnyCaller, Owner, Reader, Services, Writer, at_base
 from api.problems import Problem
 from api.services import ApiServices
-from domain.bases import NAME_CHARACTERS, Role
+from domain.bases import NAME_CHARACTERS
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from domain.people import Caller
@@ -34,6 +34,11 @@ router = APIRouter(prefix="/rags", tags=["bases"])
 Text = Annotated[str, Field(min_length=1, max_length=QUERY_CHARACTERS, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
 """Words; PostgreSQL stores no zero character."""
 LARGEST = 2**31 - 1
+DocumentUuid = Annotated[
+    DocumentId,
+    BeforeValidator(lambda given: str(uuid.UUID(str(given)))),
+    WithJsonSchema({"type": "string", "format": "uuid"}),
+]
 
 
 class Strict(BaseModel):
@@ -61,21 +66,11 @@ class Base(BaseModel):
 class Filter(Strict):
     """Which documents are searched; what is left out restricts nothing."""
 
-    documents: list[uuid.UUID] = []
-    types: list[SourceType] = []
+    documents: tuple[DocumentUuid, ...] = ()
+    types: tuple[SourceType, ...] = ()
     author: Annotated[str | None, Field(pattern=r"^[^\x00]*$")] = None
     since: datetime | None = None
     before: datetime | None = None
-
-    def to_search(self) -> SearchFilter:
-        """The same for the search."""
-        return SearchFilter(
-            documents=tuple(DocumentId(str(each)) for each in self.documents),
-            types=tuple(self.types),
-            author=self.author,
-            since=self.since,
-            before=self.before,
-        )
 
 
 class Search(Strict):
@@ -144,7 +139,7 @@ async def search(asked: Search, caller: Reader, services: Services) -> list[Foun
 
 async def found_by(asked: Search, caller: Caller, services: ApiServices) -> Sequence[RankedPassage]:
     """The best first."""
-    only = asked.filter.to_search() if asked.filter else None
+    only = SearchFilter(**dict(asked.filter)) if asked.filter else None
     return (await services.passages.find(caller.base, asked.query, only=only))[: asked.limit]
 
 
@@ -152,16 +147,7 @@ async def callers(caller: Caller, services: ApiServices) -> list[Caller]:
     """The caller once for each base that the token opens."""
     if not caller.opens_all or caller.person is None:
         return [caller]
-    return [
-        replace(
-            caller,
-            base=each.id,
-            base_name=each.name,
-            is_read_only=caller.is_read_only or each.role is Role.READER,
-        )
-        for each in await services.stores.bases.all(caller.person)
-        if each.role
-    ]
+    return [at_base(caller, each) for each in await services.stores.bases.all(caller.person) if each.role]
 
 
 def names_of(found: Sequence[Caller]) -> list[str]:
@@ -191,15 +177,14 @@ async def _base(caller: Caller, services: ApiServices) -> Base:
 
 def _passage(ranked: RankedPassage) -> FoundPassage:
     passage = ranked.passage
-    return FoundPassage(
-        document_id=passage.document_id,
-        chunk_id=passage.chunk_id,
-        title=passage.title,
-        type=passage.source_type,
-        locator=passage.locator.to_json(),
-        text=passage.text,
-        url=passage.locator.url or passage.url,
-        score=ranked.score,
+    return FoundPassage.model_validate(
+        {
+            **vars(passage),
+            "type": passage.source_type,
+            "locator": passage.locator.to_json(),
+            "url": passage.locator.url or passage.url,
+            "score": ranked.score,
+        }
     )
 
 

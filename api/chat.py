@@ -15,17 +15,18 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from http import HTTPStatus
 from typing import Annotated, Any, cast
 from weakref import WeakValueDictionary
 
 import structlog
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
-from api.access import Language, Reader, Services, reservation_for
+from api.access import Language, Reader, Services, spent
 from api.bases import Strict, Text
-from api.problems import problem_json, problem_of
+from api.problems import Problem, problem_json, problem_of
 from api.services import ApiServices
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
@@ -33,10 +34,11 @@ from domain.people import Caller, acting_for
 from rag.addresses import defanged
 from rag.metering import Pace, TurnMetrics
 from rag.metering import Usage as ModelUsage
-from rag.records import Answer, Answered, AnswerKind, Question, StepsChanged, TextGrew, TurnEvent
-from rag.reservations import Reservation, holding
+from rag.records import Answer, Answered, AnswerKind, Exchange, Question, StepsChanged, TextGrew, TurnEvent
+from rag.reservations import LEASE_S, Refused, Reservation, holding
 
 MOST_MESSAGES = 200
+BUSY_S = 5  # most answers are there by then
 EVENT_STREAM = "text/event-stream"
 BROKEN_OFF = "broken off"  # instead of where a plan came from: such a turn counts as a question
 _LAST_WORD = re.compile(r"\s*\S*\Z")
@@ -51,75 +53,127 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Turns:
-    """Runs the turns of all callers."""
+    """Begins the turns of all callers."""
 
     services: ApiServices
-    _locks: WeakValueDictionary[tuple[UserId, SessionId], asyncio.Lock] = field(default_factory=WeakValueDictionary)
-    _noting: set[asyncio.Task[None]] = field(default_factory=set)  # the loop itself holds tasks only weakly
+    locks: WeakValueDictionary[tuple[UserId, SessionId], asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    noting: set[asyncio.Task[None]] = field(default_factory=set)  # the loop itself holds tasks only weakly
 
-    async def events(
-        self, caller: Caller, question: Question, reservation: Reservation
-    ) -> AsyncGenerator[TurnEvent, None]:
+    async def begin(
+        self,
+        caller: Caller,
+        text: str,
+        language: str,
+        *,
+        session: uuid.UUID | None = None,
+        dialogue: tuple[Exchange, ...] | None = None,
+    ) -> "Turn":
+        """A question, with what it may spend; without a `session` it begins a new dialogue, with a `dialogue` nothing
+        is stored. Raises Problem 429 while the token has used up API_DAILY_COST, or answers that are being written may
+        take what is left of a bound."""
+        services, reservation = self.services, Reservation()
+        if bounds := services.bounds_of(caller):
+            library, lease = services.stores.library, LEASE_S
+            reservation = await library.reserve_question(caller.token, caller.payer, bounds=bounds, lease_s=lease)
+        if reservation.refused is Refused.TOKEN_SPENT and reservation.until:
+            raise spent(reservation.until)
+        if reservation.refused is Refused.BUSY:
+            raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="busy", retry_s=BUSY_S)
+        question = Question(
+            text=text,
+            user_id=caller.token,
+            session_id=SessionId(str(session or uuid.uuid4())),
+            base_id=caller.base,
+            language=language,
+            dialogue=dialogue,
+        )
+        return Turn(turns=self, caller=caller, question=question, reservation=reservation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A question of a caller that is about to be answered."""
+
+    turns: Turns
+    caller: Caller
+    question: Question
+    reservation: Reservation
+
+    @property
+    def services(self) -> ApiServices:
+        return self.turns.services
+
+    async def events(self) -> AsyncGenerator[TurnEvent, None]:
         """Raises DatabaseTrouble. A turn that is broken off counts, too, with what it has cost by then."""
         services, usage, started, is_noted = self.services, ModelUsage(), time.monotonic(), False
-        conversation = services.frugal_conversation if reservation.is_spent else services.conversation
+        conversation = services.frugal_conversation if self.reservation.is_spent else services.conversation
+        dialogue = (self.caller.token, self.question.session_id)
         try:
             async with (
-                holding(services.stores.library, reservation),
-                self._locks.setdefault((caller.token, question.session_id), asyncio.Lock()),
-                aclosing(conversation.answer(question, usage=usage)) as events,
+                holding(services.stores.library, self.reservation),
+                self.turns.locks.setdefault(dialogue, asyncio.Lock()),
+                aclosing(conversation.answer(self.question, usage=usage)) as events,
             ):
                 async for event in events:
-                    is_noted = isinstance(event, Answered)
-                    yield await self._noted(caller, event, reservation)
+                    if is_noted := isinstance(event, Answered):
+                        services.turn_ended(event.answer.turn)
+                        await self._note(event.answer.turn)
+                    yield event
         except BaseException as broken:
-            if not is_noted:
+            if not is_noted:  # in a task of its own: whoever was cancelled cannot wait, and need not act for the caller
                 has_left = not isinstance(broken, Exception)
-                self._note_later(
-                    caller, _broken_off(usage, time.monotonic() - started, reservation, has_left), reservation
-                )
+                cut_off = _broken_off(usage, time.monotonic() - started, self.reservation, has_left)
+                with acting_for(self.caller.token):
+                    noting = asyncio.create_task(self._note(cut_off))
+                self.turns.noting.add(noting)
+                noting.add_done_callback(self.turns.noting.discard)
             raise
 
-    async def answer(self, caller: Caller, question: Question, reservation: Reservation) -> Answer:
+    async def answer(self) -> Answer:
         """The finished answer alone. Raises DatabaseTrouble."""
-        events = self.events(caller, question, reservation)
-        answers = [event.answer async for event in events if isinstance(event, Answered)]
+        answers = [event.answer async for event in self.events() if isinstance(event, Answered)]
         return answers[-1]
 
-    async def message_id(self, caller: Caller, session: SessionId, answer: Answer) -> int | None:
+    def worded(self, answer: Answer) -> str:
+        """The text of the answer."""
+        return self.services.worded(answer, self.question.language)
+
+    def problem(self, error: Exception) -> dict[str, JsonValue]:
+        """What ended it, for a stream that has begun."""
+        return problem_json(self.services, problem_of(error), self.question.language)
+
+    async def reply(self, answer: Answer) -> "Reply":
+        """The finished turn as JSON."""
+        return Reply(
+            answer=self.worded(answer),
+            kind=answer.kind,
+            sources=sources_of(answer),
+            session_id=uuid.UUID(self.question.session_id),
+            message_id=await self._message_id(answer),
+            usage=Usage.model_validate(answer.turn.usage, from_attributes=True),
+        )
+
+    async def _message_id(self, answer: Answer) -> int | None:
         """The number under which the answer is stored; None for one that is not, as for small talk, or while the
         database is away: the answer is there nevertheless."""
         if not answer.text:
             return None
+        caller, dialogue = self.caller, self.services.stores.dialogue
         try:
-            last = await self.services.stores.dialogue.messages(caller.token, session, base=caller.base, limit=1)
+            last = await dialogue.messages(caller.token, self.question.session_id, base=caller.base, limit=1)
         except DatabaseTrouble as trouble:
             log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
             return None
         return last[-1].id if last else None
 
-    async def _noted(self, caller: Caller, event: TurnEvent, reservation: Reservation) -> TurnEvent:
-        """The event; what a finished turn has cost is noted."""
-        if isinstance(event, Answered):
-            turn = event.answer.turn
-            self.services.turn_ended(turn)
-            await self._note(caller, turn, reservation)
-        return event
-
-    async def _note(self, caller: Caller, turn: TurnMetrics, reservation: Reservation) -> None:
+    async def _note(self, turn: TurnMetrics) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""
+        token, library = self.caller.token, self.services.stores.library
         try:
-            await self.services.stores.library.save_turn(caller.token, caller.base, turn, reservation=reservation.id)
+            await library.save_turn(token, self.caller.base, turn, reservation=self.reservation.id)
         except DatabaseTrouble as trouble:
-            log.warning("query.not_saved", user=caller.token, reason=trouble.reason)
-        log.info("query.completed", user=caller.token, kind=turn.kind, execution_time_ms=round(turn.seconds * 1000))
-
-    def _note_later(self, caller: Caller, turn: TurnMetrics, reservation: Reservation) -> None:
-        """In a task of its own: whoever was cancelled cannot wait, and need not act for the caller any more."""
-        with acting_for(caller.token):
-            noting = asyncio.create_task(self._note(caller, turn, reservation))
-        self._noting.add(noting)
-        noting.add_done_callback(self._noting.discard)
+            log.warning("query.not_saved", user=token, reason=trouble.reason)
+        log.info("query.completed", user=token, kind=turn.kind, execution_time_ms=round(turn.seconds * 1000))
 
 
 def _broken_off(usage: ModelUsage, seconds: float, reservation: Reservation, has_left: bool) -> TurnMetrics:
@@ -175,7 +229,7 @@ class Source(BaseModel):
 class Usage(BaseModel):
     """Of all models of the turn."""
 
-    model_calls: int
+    model_calls: int = Field(validation_alias="calls")
     prompt_tokens: int
     answer_tokens: int
     cost: float  # US dollars, as far as the server tells
@@ -212,21 +266,17 @@ class Session(BaseModel):
 
 
 @router.post("", response_model=Reply, responses=EVENTS)
-async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfApp, language: Language) -> object:
+async def ask(asked: Asked, caller: Reader, turns: TurnsOfApp, language: Language) -> object:
     """Ask the base. With `stream` the reply comes as server-sent events."""
-    reservation = await reservation_for(caller, services)
-    question = Question(
-        text=asked.question,
-        user_id=caller.token,
-        session_id=SessionId(str(asked.session_id or uuid.uuid4())),
-        base_id=caller.base,
-        language=language,
-    )
+    turn = await turns.begin(caller, asked.question, language, session=asked.session_id)
     if asked.stream:
-        events = _server_sent(turns, caller, question, reservation)
-        return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
-    answer = await turns.answer(caller, question, reservation)
-    return reply(services, answer, question, await turns.message_id(caller, question.session_id, answer))
+        return streamed(_server_sent(turn))
+    return await turn.reply(await turn.answer())
+
+
+def streamed(events: AsyncIterator[bytes]) -> StreamingResponse:
+    """Server-sent events as they come."""
+    return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/messages")
@@ -253,48 +303,26 @@ async def sessions(
     return [Session.model_validate(each, from_attributes=True) for each in found]
 
 
-def reply(services: ApiServices, answer: Answer, question: Question, message_id: int | None) -> Reply:
-    """The finished turn as JSON."""
-    usage = answer.turn.usage
-    return Reply(
-        answer=services.worded(answer, question.language),
-        kind=answer.kind,
-        sources=sources_of(answer),
-        session_id=uuid.UUID(question.session_id),
-        message_id=message_id,
-        usage=Usage(
-            model_calls=usage.calls,
-            prompt_tokens=usage.prompt_tokens,
-            answer_tokens=usage.answer_tokens,
-            cost=usage.cost,
-        ),
-    )
-
-
 def sources_of(answer: Answer) -> list[Source]:
     """The sources of an answer, numbered."""
     return [
-        Source(
-            number=number,
-            document_id=citation.document_id,
-            title=citation.title,
-            type=citation.source_type.value,
-            locator=citation.locator.to_json(),
-            quote=citation.quote,
-            url=citation.locator.url or (address if address.startswith(("http://", "https://")) else None),
+        Source.model_validate(
+            {
+                **citation.to_json(),
+                "number": number,
+                "url": citation.locator.url or (address if address.startswith(("http://", "https://")) else None),
+            }
         )
         for number, citation in enumerate(answer.citations, start=1)
         for address in [citation.source_identifier]
     ]
 
 
-async def _server_sent(
-    turns: Turns, caller: Caller, question: Question, reservation: Reservation
-) -> AsyncIterator[bytes]:
+async def _server_sent(turn: Turn) -> AsyncIterator[bytes]:
     """The turn as events. A `delta` holds the new words; where the answer was written anew, all of them in `text`."""
-    services, shown = turns.services, ""
+    shown = ""
     try:
-        async for event in turns.events(caller, question, reservation):
+        async for event in turn.events():
             if isinstance(event, TextGrew):
                 yield _event("delta", growth(shown, showable(event)))
                 shown = showable(event)
@@ -302,11 +330,10 @@ async def _server_sent(
                 yield _event("steps", {"steps": [step.to_json() for step in event.steps]})
             elif isinstance(event, Answered):
                 answer = event.answer
-        yield _event("delta", growth(shown, services.worded(answer, question.language)))
-        number = await turns.message_id(caller, question.session_id, answer)
-        yield _event("done", reply(services, answer, question, number).model_dump(mode="json"))
+        yield _event("delta", growth(shown, turn.worded(answer)))
+        yield _event("done", (await turn.reply(answer)).model_dump(mode="json"))
     except Exception as error:  # no handler of the app can answer once the stream has begun
-        yield _event("error", problem_json(services, problem_of(error), question.language))
+        yield _event("error", turn.problem(error))
 
 
 def growth(shown: str, text: str) -> dict[str, JsonValue]:

@@ -5,7 +5,6 @@ bot. A file that comes this way is kept, since no Telegram keeps it.
 """
 
 import hashlib
-import uuid
 from collections.abc import AsyncIterator
 from datetime import datetime
 from http import HTTPStatus
@@ -19,7 +18,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from api.access import Language, Reader, Services, Writer, spent
-from api.bases import LARGEST, Strict
+from api.bases import LARGEST, DocumentUuid, Strict
 from api.problems import Problem
 from api.services import ApiServices
 from api.uploads import FORM_BYTES, MULTIPART, Upload, received
@@ -139,7 +138,7 @@ async def add_document(
 
 @router.put("/{document}", status_code=HTTPStatus.ACCEPTED, openapi_extra=BODY)
 async def replace_document(
-    document: uuid.UUID,
+    document: DocumentUuid,
     request: Request,
     caller: Writer,
     services: Services,
@@ -147,8 +146,7 @@ async def replace_document(
     idempotency_key: IdempotencyKey = None,
 ) -> Document:
     """A new version, with an id of its own: it takes the place of the document once it is read, under either id."""
-    replaced = DocumentId(str(document))
-    card = await _received(request, services, caller, language, idempotency_key, replaces=replaced)
+    card = await _received(request, services, caller, language, idempotency_key, replaces=document)
     return _shown(services, card, language)
 
 
@@ -166,21 +164,21 @@ async def list_documents(
 
 
 @router.get("/{document}")
-async def show_document(document: uuid.UUID, caller: Reader, services: Services, language: Language) -> Document:
+async def show_document(document: DocumentUuid, caller: Reader, services: Services, language: Language) -> Document:
     """One document, in any state."""
-    return _shown(services, await _card(services, caller.base, DocumentId(str(document))), language)
+    return _shown(services, await _card(services, caller.base, document), language)
 
 
 @router.get("/{document}/content")
-async def show_content(document: uuid.UUID, caller: Reader, services: Services) -> Content:
+async def show_content(document: DocumentUuid, caller: Reader, services: Services) -> Content:
     """Its text as it was read; empty while it is not."""
-    return await content_of(services, caller.base, DocumentId(str(document)))
+    return await content_of(services, caller.base, document)
 
 
 @router.get("/{document}/original", response_class=StreamingResponse, responses=BYTES)
-async def show_original(document: uuid.UUID, caller: Reader, services: Services) -> StreamingResponse:
+async def show_original(document: DocumentUuid, caller: Reader, services: Services) -> StreamingResponse:
     """The file as it came over HTTP; other documents have none here. It is never shown as a page of this site."""
-    card = await _card(services, caller.base, DocumentId(str(document)))
+    card = await _card(services, caller.base, document)
     if card.kept_file is None:
         raise Problem(HTTPStatus.NOT_FOUND, reason="no-original")
     pieces = services.storage.read(caller.base, card.kept_file)
@@ -203,17 +201,17 @@ async def show_original(document: uuid.UUID, caller: Reader, services: Services)
 
 
 @router.post("/{document}/choice", status_code=HTTPStatus.NO_CONTENT)
-async def choose(document: uuid.UUID, asked: Choosing, caller: Writer, services: Services) -> None:
+async def choose(document: DocumentUuid, asked: Choosing, caller: Writer, services: Services) -> None:
     """Decides about a document that is `choosing`: it replaces the other one, stays beside it, or is skipped."""
-    if not await services.stores.library.choose(caller.base, DocumentId(str(document)), asked.choice):
+    if not await services.stores.library.choose(caller.base, document, asked.choice):
         raise Problem(HTTPStatus.NOT_FOUND)
     services.wake()
 
 
 @router.delete("/{document}", status_code=HTTPStatus.NO_CONTENT)
-async def delete_document(document: uuid.UUID, caller: Writer, services: Services) -> None:
+async def delete_document(document: DocumentUuid, caller: Writer, services: Services) -> None:
     """Removes it with all that is stored of it."""
-    if not await services.stores.library.delete(caller.base, DocumentId(str(document))):
+    if not await services.stores.library.delete(caller.base, document):
         raise Problem(HTTPStatus.NOT_FOUND)
 
 

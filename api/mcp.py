@@ -7,7 +7,6 @@ documents.
 """
 
 import json
-import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -18,15 +17,13 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from api.access import AnyCaller, Language, Services, reservation_for
-from api.bases import Search, Strict, Text, callers, found_by, names_of, of_base
+from api.access import AnyCaller, Language, Services
+from api.bases import DocumentUuid, Search, Strict, Text, callers, found_by, names_of, of_base
 from api.chat import Turns, TurnsOfApp, sources_of
 from api.documents import NewDocument, added, content_of
 from api.problems import Problem
 from api.services import ApiServices
-from domain.ids import DocumentId, SessionId
 from domain.people import Caller
-from rag.records import Question
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # with `initialize`; the first for unknown ones
 STATELESS_VERSION = "2026-07-28"  # with `server/discover`; every request says its version
@@ -53,7 +50,7 @@ class Call(BaseModel):
 class Fetch(Strict):
     """A document by its id, as `search` gives it."""
 
-    id: uuid.UUID
+    id: DocumentUuid
 
 
 class Ask(Strict):
@@ -164,24 +161,17 @@ async def _search(context: Context, arguments: Mapping[str, JsonValue]) -> dict[
 
 
 async def _fetch(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    document = DocumentId(str(Fetch.model_validate(arguments).id))
+    document = Fetch.model_validate(arguments).id
     content = await content_of(context.services, context.caller.base, document)
     return {"id": content.id, "title": content.title, "text": content.text, "url": f"urn:uuid:{content.id}"}
 
 
 async def _ask(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    question = Question(
-        text=Ask.model_validate(arguments).question,
-        user_id=context.caller.token,
-        session_id=SessionId(str(uuid.uuid4())),
-        base_id=context.caller.base,
-        language=context.language,
-        dialogue=(),  # the client keeps the dialogue
-    )
-    reservation = await reservation_for(context.caller, context.services)
-    answer = await context.turns.answer(context.caller, question, reservation)
+    question = Ask.model_validate(arguments).question
+    turn = await context.turns.begin(context.caller, question, context.language, dialogue=())  # the client keeps it
+    answer = await turn.answer()
     sources: JsonValue = [source.model_dump(mode="json") for source in sources_of(answer)]
-    return {"answer": context.services.worded(answer, context.language), "sources": sources}
+    return {"answer": turn.worded(answer), "sources": sources}
 
 
 async def _add(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

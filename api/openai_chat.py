@@ -17,16 +17,12 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from api.access import AnyCaller, Language, Services, reservation_for
+from api.access import AnyCaller, Language, Services
 from api.bases import QUERY_CHARACTERS, callers, names_of, of_base
-from api.chat import EVENT_STREAM, EVENTS, Source, Turns, TurnsOfApp, showable, sources_of
-from api.problems import Problem, problem_json, problem_of
-from api.services import ApiServices
-from domain.ids import SessionId
-from domain.people import Caller
+from api.chat import EVENTS, Source, Turn, TurnsOfApp, showable, sources_of, streamed
+from api.problems import Problem
 from rag.metering import Usage
-from rag.records import Answer, Answered, Exchange, Question, TextGrew
-from rag.reservations import Reservation
+from rag.records import Answer, Answered, Exchange, TextGrew
 
 MOST_MESSAGES = 200
 
@@ -88,14 +84,15 @@ async def complete(
 ) -> dict[str, JsonValue] | StreamingResponse:
     """Answers the last message, which must be the person's."""
     caller = await of_base(caller, services, asked.model)
-    question = _question(asked, caller, language)
-    reservation = await reservation_for(caller, services)
+    before, last = asked.messages[:-1], asked.messages[-1]
+    if last.role != "user" or not 0 < len(last.text.strip()) <= QUERY_CHARACTERS:
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
+    turn = await turns.begin(caller, last.text, language, dialogue=tuple(_exchanges(before)))
     reply = _Reply(asked)
     if asked.stream:
-        events = _chunks(turns, caller, question, reservation, reply)
-        return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
-    answer = await turns.answer(caller, question, reservation)
-    text, sources = services.worded(answer, language), sources_of(answer)
+        return streamed(_chunks(turn, reply))
+    answer = await turn.answer()
+    text, sources = turn.worded(answer), sources_of(answer)
     message: dict[str, JsonValue] = {"role": "assistant", "content": text, "annotations": _annotations(text, sources)}
     return {
         **reply.head("chat.completion"),
@@ -122,29 +119,28 @@ class _Reply:
         return _data({**self.head("chat.completion.chunk"), "choices": [choice], **more})
 
 
-async def _chunks(
-    turns: Turns, caller: Caller, question: Question, reservation: Reservation, reply: _Reply
-) -> AsyncIterator[bytes]:
+async def _chunks(turn: Turn, reply: _Reply) -> AsyncIterator[bytes]:
     """The turn as chunks. Words that were sent cannot be taken back: an answer that was written anew follows them as a
     whole."""
-    services, shown = turns.services, ""
+    shown = ""
     yield reply.chunk({"role": "assistant", "content": ""})
     try:
-        async for event in turns.events(caller, question, reservation):
+        async for event in turn.events():
             if isinstance(event, TextGrew) and (text := showable(event)).startswith(shown):
                 yield reply.chunk({"content": text[len(shown) :]})
                 shown = text
             elif isinstance(event, Answered):
-                yield b"".join(_last(services, event.answer, shown, question.language, reply))
+                for chunk in _last(event.answer, turn.worded(event.answer), shown, reply):
+                    yield chunk
     except Exception as error:  # no handler of the app can answer once the stream has begun
-        problem = problem_json(services, problem_of(error), question.language)
+        problem = turn.problem(error)
         yield _data({"error": {**problem, "message": problem["detail"], "code": problem["status"]}})
     yield b"data: [DONE]\n\n"
 
 
-def _last(services: ApiServices, answer: Answer, shown: str, language: str, reply: _Reply) -> Iterator[bytes]:
+def _last(answer: Answer, text: str, shown: str, reply: _Reply) -> Iterator[bytes]:
     """The rest of the text, its sources, and what it cost where that was asked."""
-    text, sources = services.worded(answer, language), sources_of(answer)
+    sources = sources_of(answer)
     rest = text[len(shown) :] if text.startswith(shown) else f"\n\n{text}"
     if rest:
         yield reply.chunk({"content": rest})
@@ -152,21 +148,6 @@ def _last(services: ApiServices, answer: Answer, shown: str, language: str, repl
     yield reply.chunk({"annotations": _annotations(text, sources)}, _end(answer), sources=told)
     if reply.tells_usage:
         yield _data({**reply.head("chat.completion.chunk"), "choices": [], "usage": _usage(answer.turn.usage)})
-
-
-def _question(asked: Completion, caller: Caller, language: str) -> Question:
-    """Raises Problem 422 when the last message is not a question."""
-    before, last = asked.messages[:-1], asked.messages[-1]
-    if last.role != "user" or not 0 < len(last.text.strip()) <= QUERY_CHARACTERS:
-        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
-    return Question(
-        text=last.text,
-        user_id=caller.token,
-        session_id=SessionId(str(uuid.uuid4())),
-        base_id=caller.base,
-        language=language,
-        dialogue=tuple(_exchanges(before)),
-    )
 
 
 def _exchanges(messages: Sequence[ChatMessage]) -> Iterator[Exchange]:

@@ -119,7 +119,8 @@ def answer_problems(app: FastAPI, services: ApiServices, routes: Sequence[BaseRo
 def _methods(routes: Sequence[BaseRoute], request: Request) -> str:
     """Those that the path takes: Starlette tells the ones of the first route alone."""
     matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", None) or ()}))
+    methods = {method for route in matching for method in getattr(route, "methods", None) or ()}
+    return ", ".join(sorted(methods or {"GET", "HEAD"}))  # none: those of the web chat's files
 
 
 def problem_of(error: Exception) -> Problem:
