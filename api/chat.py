@@ -115,10 +115,8 @@ class Turn:
                 aclosing(conversation.answer(self.question, usage=usage)) as events,
             ):
                 async for event in events:
-                    if is_noted := isinstance(event, Answered):
-                        services.turn_ended(event.answer.turn)
-                        await self._note(event.answer.turn)
-                    yield event
+                    is_noted = isinstance(event, Answered)
+                    yield await self._noted(event)
         except BaseException as broken:
             if not is_noted:  # in a task of its own: whoever was cancelled cannot wait, and need not act for the caller
                 has_left = not isinstance(broken, Exception)
@@ -165,6 +163,13 @@ class Turn:
             log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
             return None
         return last[-1].id if last else None
+
+    async def _noted(self, event: TurnEvent) -> TurnEvent:
+        """The event; what a finished turn has cost is noted."""
+        if isinstance(event, Answered):
+            self.services.turn_ended(event.answer.turn)
+            await self._note(event.answer.turn)
+        return event
 
     async def _note(self, turn: TurnMetrics) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""
