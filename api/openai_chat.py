@@ -130,8 +130,7 @@ async def _chunks(turn: Turn, reply: _Reply) -> AsyncIterator[bytes]:
                 yield reply.chunk({"content": text[len(shown) :]})
                 shown = text
             elif isinstance(event, Answered):
-                for chunk in _last(event.answer, turn.worded(event.answer), shown, reply):
-                    yield chunk
+                yield b"".join(_last(event.answer, turn.worded(event.answer), shown, reply))
     except Exception as error:  # no handler of the app can answer once the stream has begun
         problem = turn.problem(error)
         yield _data({"error": {**problem, "message": problem["detail"], "code": problem["status"]}})
