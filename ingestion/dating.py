@@ -7,23 +7,26 @@ Days in running text do not count, and several different ones cancel each other.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import IntEnum
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import PurePath
 
 from domain.documents import Medium, SourceType
 from ingestion.records import Block, BlockKind, Document, Source
 
 _CENTURY = 2000  # for two-digit years: documents of the last century are rare, and write the year out
-_YEAR_DIGITS = 4
-_MONTHS = 12
-_YEAR = re.compile(r"\d{4}|\.\d\d")
-_RUSSIAN = ("янв", "фев", "мар", "апр", "ма", "июн", "июл", "авг", "сен", "окт", "ноя", "дек")
-_ENGLISH = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {
+    name: number
+    for names in (
+        "янв фев мар апр мая июн июл авг сен окт ноя дек",
+        "jan feb mar apr may jun jul aug sep oct nov dec",
+    )
+    for number, name in enumerate(names.split(), start=1)
+}
 _RUSSIAN_OF = (
     r"(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"
     r"|(?:янв|февр?|мар|апр|июн|июл|авг|сент?|окт|нояб?|дек)\.?)"
@@ -98,53 +101,6 @@ _CAPTION = re.compile(
 )
 """«Исх. 771 от», «Редакция от», «Our Ref: GH-771,»: a few words, of which none rules another, and a number or «от»."""
 _STAMP = re.compile(r"\A[^\W\d_]{4,}(?: [^\W\d_]{4,})?\. (?=[A-ZА-ЯЁ])")  # «ПРОЕКТ. Редакция от …», «Копия верна. …»
-
-
-@dataclass(frozen=True, kw_only=True)
-class WrittenDay:
-    """A day and the characters [start, end) that state it, including «г.»."""
-
-    day: date
-    start: int
-    end: int
-
-
-def written_days(line: str) -> tuple[WrittenDay, ...]:
-    """Existing days only: 31.02.2024 is skipped."""
-    if not _YEAR.search(line):  # true of most lines; saves seven searches
-        return ()
-    return tuple(sorted(_all_days(line, _DAYS), key=lambda written: written.start))
-
-
-def _all_days(text: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[WrittenDay]:
-    for pattern in patterns:
-        for found in pattern.finditer(text):
-            with suppress(ValueError):
-                yield WrittenDay(day=_day(found), start=found.start(), end=found.end())
-
-
-def _day(found: re.Match[str]) -> date:
-    """Raises ValueError where there is no such day, or where it may be two."""
-    day, year = int(found["day"]), int(found["year"]) + (_CENTURY if len(found["year"]) < _YEAR_DIGITS else 0)
-    if not found["month"].isdecimal():
-        return date(year, _month(found["month"]), day)
-    month = int(found["month"])
-    if "sign" not in found.groupdict():
-        return date(year, month, day)
-    # Day or month first: decided only if one of the two is no month or both are equal.
-    return date(year, month, day) if day > _MONTHS or day == month else date(year, day, month if month > _MONTHS else 0)
-
-
-def _month(name: str) -> int:
-    """1 to 12, by the first letters; «мая» is matched after «мар»."""
-    beginning = name.casefold()[:3]
-    for months in (_RUSSIAN, _ENGLISH):
-        for number, stem in enumerate(months, start=1):
-            if beginning.startswith(stem) and (stem != "ма" or beginning in ("мая", "май")):
-                return number
-    return 0  # no month: `date` rejects it
-
-
 _OF_YEAR = r"(?:\s*(?:г\b\.?|года?\b))?"
 _DAYS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -159,6 +115,36 @@ _DAYS = tuple(
     )
 )
 _RUN = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenDay:
+    """A day and the characters [start, end) that state it, including «г.»."""
+
+    day: date
+    start: int
+    end: int
+
+
+def _days_in(text: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[WrittenDay]:
+    """Existing days only: 31.02.2024 is skipped."""
+    for found in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
+        with suppress(ValueError):
+            yield WrittenDay(day=_day(found), start=found.start(), end=found.end())
+
+
+def _day(found: re.Match[str]) -> date:
+    """Raises ValueError where there is no such day, or where it may be two."""
+    day, year = int(found["day"]), int(found["year"])
+    year += _CENTURY if year < 100 else 0
+    if not found["month"].isdecimal():
+        return date(year, _MONTHS[found["month"].casefold()[:3]], day)
+    month = int(found["month"])
+    if "sign" not in found.groupdict():
+        return date(year, month, day)
+    if day <= 12 and month <= 12 and day != month:
+        raise ValueError("day or month first")
+    return date(year, min(day, month), max(day, month))
 
 
 class _Rank(IntEnum):
@@ -183,12 +169,17 @@ def own_moment(parsed: Document, source: Source) -> datetime | None:
 def own_day(name: str, blocks: Iterable[Block], *, today: date) -> date | None:
     """The day; `name` is a file name with its extension, or a title. A name that has only the month gives none: «Прайс
     2024-03» would be shown with a day that nobody wrote."""
-    claimed = [(rank, day) for rank, day in _claimed(_top_lines(blocks)) if EARLIEST <= day <= today]
+    claimed = [
+        (rank, written.day)
+        for place, line in enumerate(_top_lines(blocks))
+        for written in _days_in(line, _DAYS)
+        if EARLIEST <= written.day <= today and (rank := _rank(line, written, is_title=place < TITLE_LINES))
+    ]
     highest = max((rank for rank, _ in claimed), default=None)
     days = {day for rank, day in claimed if rank is highest}
     if days and (highest is _Rank.EDITION or len(days) == 1):  # the newest edition, or what all such lines agree on
         return max(days)
-    days = {written.day for written in _all_days(name, (*_DAYS, _RUN)) if EARLIEST <= written.day <= today}
+    days = {written.day for written in _days_in(name, (*_DAYS, _RUN)) if EARLIEST <= written.day <= today}
     return days.pop() if len(days) == 1 else None
 
 
@@ -210,15 +201,6 @@ def _lines(block: Block) -> Iterator[str]:
         named = list(takewhile(lambda line: not line.startswith("|"), pieces))
         pieces = [*named, *(cell for row in pieces[len(named) :][:1] for cell in row.split("|"))]
     yield from filter(None, (_SIGNS.sub(" ", piece).strip() for piece in pieces))
-
-
-def _claimed(lines: Sequence[str]) -> Iterator[tuple[_Rank, date]]:
-    """The days that lines mark as the document's."""
-    for place, line in enumerate(lines):
-        for written in written_days(line):
-            rank = _rank(line, written, is_title=place < TITLE_LINES)
-            if rank is not None:
-                yield rank, written.day
 
 
 def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
@@ -250,7 +232,7 @@ def _is_edition_of_line(before: str, after: str) -> bool:
     """«от 14.01.2025 № 12 (в редакции от 02.10.2025)»: ranks like a day alone, because the title is on another line."""
     found = _EDITION.fullmatch(before)
     lead = found["lead"].strip(" (,;") if found and not after.strip(" ).,;") else ""
-    return any(_is_alone(lead[: day.start].rstrip(), lead[day.end :].strip()) for day in written_days(lead))
+    return any(_is_alone(lead[: day.start].rstrip(), lead[day.end :].strip()) for day in _days_in(lead, _DAYS))
 
 
 def _is_title(text: str) -> bool:

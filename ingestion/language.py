@@ -5,9 +5,9 @@ to send. It is meant for whole documents rather than single words, and loads no 
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from ingestion.records import Block, BlockKind
 
@@ -17,21 +17,11 @@ FEWEST_FREQUENT_SHARE = 0.08  # of the words; 0.2 and more in running text, near
 
 WORD = re.compile(r"[^\W\d_]+")
 
-SCRIPT_RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "latin": ((0x41, 0x24F), (0x1E00, 0x1EFF)),
-    "cyrillic": ((0x400, 0x52F),),
-    "el": ((0x370, 0x3FF), (0x1F00, 0x1FFF)),
-    "hy": ((0x530, 0x58F),),
-    "he": ((0x590, 0x5FF),),
-    "ar": ((0x600, 0x6FF), (0x750, 0x77F)),
-    "hi": ((0x900, 0x97F),),
-    "th": ((0xE00, 0xE7F),),
-    "ka": ((0x10A0, 0x10FF),),
-    "ko": ((0x1100, 0x11FF), (0xAC00, 0xD7AF)),
-    "ja": ((0x3040, 0x30FF),),
-    "zh": ((0x4E00, 0x9FFF),),
-}
-"""Unicode ranges of each script; a script of only one language here has that language's code."""
+SCRIPTS: Mapping[str, str] = {
+    "LATIN": "latin", "CYRILLIC": "cyrillic", "GREEK": "el", "ARMENIAN": "hy", "HEBREW": "he", "ARABIC": "ar",
+    "DEVANAGARI": "hi", "THAI": "th", "GEORGIAN": "ka", "HANGUL": "ko", "HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh",
+}  # fmt: skip
+"""How Unicode's names of letters begin; a script of only one language here has that language's code."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -65,12 +55,6 @@ OWN_LETTERS: Mapping[str, str] = {"ru": "ыэъё", "uk": "їєґі", "be": "ў�
 MOST_PROBABLE = "ru"  # of our users: for Cyrillic without any frequent word, such as a list of names
 
 
-@lru_cache(maxsize=2**12)
-def _script_of(letter: str) -> str | None:
-    code = ord(letter)
-    return next((script for script, ranges in SCRIPT_RANGES.items() if any(a <= code <= z for a, z in ranges)), None)
-
-
 def detect_language(text: str) -> str | None:
     """ISO 639-1 code of most of `text`; None when there are too few letters or nothing is recognised."""
     if len(text) > 3 * SAMPLE_CHARS:
@@ -78,9 +62,9 @@ def detect_language(text: str) -> str | None:
         text = " ".join((text[:SAMPLE_CHARS], text[middle : middle + SAMPLE_CHARS], text[-SAMPLE_CHARS:]))
     words = list(map(str.lower, WORD.findall(text)))
     letters = Counter("".join(words))
-    scripts = Counter(dict.fromkeys(SCRIPT_RANGES, 0))  # of equal ones the first in this order counts
+    scripts = Counter(dict.fromkeys(SCRIPTS.values(), 0))  # of equal ones the first in this order counts
     for letter, count in letters.items():
-        if script := _script_of(letter):
+        if script := SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0]):
             scripts[script] += count
     if scripts.total() < FEWEST_LETTERS:
         return None

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,15 @@ class _Group:
     is_hidden: bool = False
 
 
+@dataclass(kw_only=True)
+class _Paragraph:
+    """What holds until `\\pard`."""
+
+    level: int = NO_HEADING  # of the outline, from 0
+    depth: int = 0  # in a list
+    in_table: bool = False
+
+
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_DAMAGED for a truncated file."""
     reader = _Reader()
@@ -90,9 +100,7 @@ class _Reader:
         self._told: defaultdict[str, list[str]] = defaultdict(list)  # by place: text that is not finished
         self._notes: list[str] = []  # of the open paragraph or cell
         self._row: list[str] = []
-        self._level = NO_HEADING  # of the open paragraph: an outline level, from 0
-        self._depth = 0  # of its list
-        self._in_table = False
+        self._paragraph = _Paragraph()
         self._page = "cp1252"  # the document's own charset
         self._charsets: dict[int, str] = {}  # by font
         self._pending = bytearray()  # bytes in the charset of the current font
@@ -104,23 +112,26 @@ class _Reader:
             "ansicpg": self._set_page,
             "mac": lambda _: self._set_page(MAC_ROMAN),
             "pca": lambda _: self._set_page(850),
-            "f": self._set_font,
-            "fcharset": self._set_charset,
+            "f": lambda number: self._set(font=number),
             "plain": lambda _: self._set(is_hidden=False),
             "v": lambda number: self._set(is_hidden=number != 0),
             "uc": lambda number: self._set(replacement_length=min(max(number, 0), MOST_REPLACED)),
             "u": self._add_code,
-            "s": self._set_style,
-            "outlinelevel": self._set_level,
         }
-        self._body_words: Mapping[str, Callable[[int], None]] = {
-            "pard": self._reset_paragraph,
-            "intbl": self._enter_table,
-            "ilvl": self._set_depth,
-            "cell": self._end_cell,
-            "row": self._end_row,
+        self._words_in: Mapping[str, Mapping[str, Callable[[int], None]]] = {  # a bullet's group resets no paragraph
+            FONTS: {"f": self._begin_entry, "fcharset": self._set_charset},
+            STYLES: {"s": self._begin_entry, "outlinelevel": self._set_style_level},
+            BODY: {
+                "pard": lambda _: self._style(**vars(_Paragraph())),
+                "intbl": lambda _: self._style(in_table=True),
+                "ilvl": lambda number: self._style(depth=max(number, 0)),
+                "s": lambda number: self._style(level=self._style_levels.get(number, NO_HEADING)),
+                "outlinelevel": lambda number: self._style(level=_level(number)),
+                "cell": self._end_cell,
+                "row": self._end_row,
+            },
         }
-        told = (*WORDLESS_GROUPS, *PLACES, *CHARACTERS, *self._words, *self._body_words)
+        told = (*WORDLESS_GROUPS, *PLACES, *CHARACTERS, *self._words, *chain(*self._words_in.values()))
         self._known = frozenset(name.encode() for name in told)
 
     def read(self, data: bytes) -> int:
@@ -137,7 +148,7 @@ class _Reader:
                 self._read_sign(brace or symbol or b"", word, number)
         self._decode()
         if len(self._groups) <= 2:
-            self._in_table = False
+            self._style(in_table=False)
             self._end_paragraph()
         return len(self._groups) - 1
 
@@ -181,10 +192,8 @@ class _Reader:
             self._set(place=NOWHERE)
         elif name in PLACES:
             self._set(place=PLACES[name])
-        elif name in self._words:
-            self._words[name](number)
-        elif name in self._body_words and place == BODY:  # the group of a bullet also resets paragraphs
-            self._body_words[name](number)
+        elif step := self._words_in.get(place, {}).get(name) or self._words.get(name):
+            step(number)
         elif name in CHARACTERS and self._skipped:
             self._skipped -= 1
         elif name in CHARACTERS:
@@ -227,45 +236,26 @@ class _Reader:
         if number in CHARSETS:
             self._charsets[self._entry] = CHARSETS[number]
 
-    def _set_font(self, number: int) -> None:
-        if self._groups[-1].place == FONTS:
-            self._entry = number
-        else:
-            self._set(font=number)
+    def _begin_entry(self, number: int) -> None:
+        self._entry = number
 
-    def _set_style(self, number: int) -> None:
-        if self._groups[-1].place == STYLES:
-            self._entry = number
-        elif self._groups[-1].place == BODY:
-            self._level = self._style_levels.get(number, NO_HEADING)
+    def _set_style_level(self, number: int) -> None:
+        self._style_levels[self._entry] = _level(number)
 
-    def _set_level(self, number: int) -> None:
-        level = number if 0 <= number < NO_HEADING else NO_HEADING
-        if self._groups[-1].place == STYLES:
-            self._style_levels[self._entry] = level
-        elif self._groups[-1].place == BODY:
-            self._level = level
-
-    def _reset_paragraph(self, _: int) -> None:
-        self._level, self._depth, self._in_table = NO_HEADING, 0, False
-
-    def _enter_table(self, _: int) -> None:
-        self._in_table = True
-
-    def _set_depth(self, number: int) -> None:
-        self._depth = max(number, 0)
+    def _style(self, **changes: Any) -> None:
+        vars(self._paragraph).update(changes)
 
     def _end_paragraph(self) -> None:
         """Finish a paragraph; in a cell it becomes a line."""
-        if self._in_table:
+        if self._paragraph.in_table:
             self._told[BODY].append("\n")
             return
         self._end_row(0)
         text, mark = self.taken(BODY).strip(), self.taken(MARK).strip()
-        if text and self._level < NO_HEADING:
-            self.outline.add_heading(f"{mark} {text}".strip(), self._level + 1)
+        if text and self._paragraph.level < NO_HEADING:
+            self.outline.add_heading(f"{mark} {text}".strip(), self._paragraph.level + 1)
         elif text and mark:
-            self.outline.add_item(text, depth=self._depth, mark="-" if mark in BULLETS else mark)
+            self.outline.add_item(text, depth=self._paragraph.depth, mark="-" if mark in BULLETS else mark)
         else:
             self.outline.add(BlockKind.PARAGRAPH, text)
         for note in self._taken_notes():
@@ -282,3 +272,7 @@ class _Reader:
     def _taken_notes(self) -> list[str]:
         notes, self._notes = self._notes, []
         return notes
+
+
+def _level(number: int) -> int:
+    return number if 0 <= number < NO_HEADING else NO_HEADING
