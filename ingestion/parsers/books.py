@@ -8,13 +8,14 @@ outside of the file is loaded.
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from html import unescape
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup, decode_markup
-from ingestion.parsers.outline import Outline, render_table
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.xml import (
     Element,
     Package,
@@ -23,7 +24,6 @@ from ingestion.parsers.xml import (
     local_name,
     read_tree,
     resolve,
-    spell_entities,
     stated_in,
     words_of,
 )
@@ -34,6 +34,7 @@ NAME_PARTS = ("first-name", "middle-name", "last-name")
 NOTES = frozenset({"notes", "comments"})
 
 _PICTURE = re.compile(rb"<binary\b[^>]*>[^<]*</binary\s*>")
+_NAMED = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]{1,31};")
 _END = re.compile(rb"</\s*(?:\w+:)?FictionBook\s*>\s*\Z")
 CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/xml"})
 HEADING_WITHIN_BLOCKS = 3  # of a chapter: the heading may follow an epigraph
@@ -85,17 +86,11 @@ def _contents(package: Package, opf: Element, opf_part: str) -> Mapping[str, str
     for item in (*newer, *(item for item in items if item.get("media-type") == "application/x-dtbncx+xml")):
         part = resolve(opf_part, item.get("href", ""))
         data = package.part(part)
-        for target, title in _links(read_tree(data, recover=True)) if data else ():
-            titles.setdefault(resolve(part, target), title)
+        for point in read_tree(data, recover=True).iter("{*}a", "{*}navPoint") if data else ():
+            content, label = child(point, "content"), child(point, "navLabel")  # EPUB 2's
+            target = point.get("href", "") if content is None else content.get("src", "")
+            titles.setdefault(resolve(part, target), words_of(point if label is None else label))
     return titles
-
-
-def _links(contents: Element) -> Iterator[tuple[str, str]]:
-    for link in contents.iter("{*}a"):
-        yield link.get("href", ""), words_of(link)
-    for point in contents.iter("{*}navPoint"):
-        content = child(point, "content")
-        yield (content.get("src", "") if content is not None else ""), words_of(child(point, "navLabel"))
 
 
 def _add_chapter(outline: Outline, source: str, title: str | None) -> None:
@@ -117,13 +112,18 @@ def parse_fb2(path: Path, info: FileInfo) -> Document:
     data = _PICTURE.sub(b"", path.read_bytes())
     if not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not _END.search(data):
         raise SourceError(FailureCode.FILE_DAMAGED, detail="the end of the book is missing")
-    root = read_tree(spell_entities(data), recover=True)
+    root = read_tree(_NAMED.sub(_spelled, data), recover=True)
     reader = _BookReader(_notes(root))
     for body in root.iterchildren("{*}body"):
         if body.get("name") not in NOTES:
             reader.read_children(body, level=0)
     about = next(root.iter("{*}title-info"), None)
     return reader.outline.document(info.name, stated_in(about, "book-title"), author=_authors(about))
+
+
+def _spelled(found: re.Match[bytes]) -> bytes:
+    """HTML's name of a character as its number, which XML knows without a DTD; in encodings that include ASCII."""
+    return unescape(found[0].decode()).encode("ascii", "xmlcharrefreplace")
 
 
 def _authors(about: Element | None) -> str | None:
@@ -150,12 +150,8 @@ class _BookReader:
         self.outline = Outline()
         self._notes = notes
         self._steps: Mapping[str, Callable[[Element, int], None]] = {
+            **dict.fromkeys(("subtitle", "p", "text-author", "date", "stanza"), self._read_paragraph),
             "title": self._read_title,
-            "subtitle": self._read_paragraph,
-            "p": self._read_paragraph,
-            "text-author": self._read_paragraph,
-            "date": self._read_paragraph,
-            "stanza": self._read_stanza,
             "table": self._read_table,
             "section": self._read_section,
         }
@@ -178,19 +174,15 @@ class _BookReader:
             self.outline.add(BlockKind.PARAGRAPH, text)
 
     def _read_paragraph(self, element: Element, _: int) -> None:
-        self.outline.add(BlockKind.PARAGRAPH, words_of(element))
-        self._add_notes(element)
-
-    def _read_stanza(self, element: Element, _: int) -> None:
-        self.outline.add(BlockKind.PARAGRAPH, "\n".join(filter(None, map(words_of, element))))
-        self._add_notes(element)
-
-    def _read_table(self, element: Element, _: int) -> None:
-        rows = [[words_of(cell) for cell in row] for row in element.iterchildren("{*}tr")]
-        self.outline.add(BlockKind.TABLE, render_table(rows))
-
-    def _add_notes(self, element: Element) -> None:
+        """Of a verse the lines, and after each the notes that it refers to."""
+        lines = element if local_name(element) == "stanza" else (element,)
+        self.outline.add(BlockKind.PARAGRAPH, "\n".join(filter(None, map(words_of, lines))))
         for link in element.iter("{*}a"):
             note = self._notes.get((attribute(link, "href") or "").removeprefix("#"))
             if note:
                 self.outline.add(BlockKind.PARAGRAPH, f"{words_of(link)} {note}")
+
+    def _read_table(self, element: Element, _: int) -> None:
+        for row in element.iterchildren("{*}tr"):
+            self.outline.add_row(list(map(words_of, row)))
+        self.outline.flush()

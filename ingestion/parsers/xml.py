@@ -8,12 +8,10 @@ length (10 MB). It knows no vocabulary.
 """
 
 import posixpath
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from html.entities import html5
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -30,8 +28,6 @@ from ingestion.records import BlockKind, Document
 Element = Any  # lxml's
 OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY; lxml raises an XMLSyntaxError with this code
 SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
-_NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
-_XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 LARGEST_PARTS_BYTES = 64 * 1024 * 1024
 """Limit of all parts read as trees, inflated: 64 MB is a shelf of books. A tree takes ten times as much memory."""
 LARGEST_STREAM_BYTES = 1024 * 1024 * 1024  # of a part read element by element; in practice the time limit applies first
@@ -56,18 +52,6 @@ def _parser(recover: bool, lookup: etree.ElementClassLookup | None) -> etree.XML
     parser = etree.XMLParser(**SAFE, remove_comments=True, remove_pis=True, recover=recover)
     parser.set_element_class_lookup(lookup)
     return parser
-
-
-def spell_entities(data: bytes) -> bytes:
-    """Replace HTML's named characters by numbers, which XML knows without a DTD; for encodings that include ASCII."""
-    return _NAMED.sub(_number, data)
-
-
-def _number(found: re.Match[bytes]) -> bytes:
-    characters = html5.get(found.group(1).decode("ascii") + ";")
-    if characters is None or found.group(1) in _XML_NAMES:
-        return found.group()
-    return "".join(f"&#{ord(character)};" for character in characters).encode()
 
 
 def stream_elements(
@@ -212,11 +196,6 @@ def _lines(root: Element) -> Iterator[str]:
     for element in root.iter():
         if element.getparent() in told or local_name(element) in UNREAD:
             told.add(element)
-        elif _has_words(element):
+        elif any(text and text.strip() for text in (element.text, *(inner.tail for inner in element))):
             told.add(element)
-            yield " ".join("".join(element.itertext()).split())
-
-
-def _has_words(element: Element) -> bool:
-    own = [element.text, *(inner.tail for inner in element)]
-    return any(text and text.strip() for text in own)
+            yield words_of(element)
