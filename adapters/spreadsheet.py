@@ -88,9 +88,7 @@ def _write_value(sheet: Any, row: int, column: int, cell: str, formats: Callable
 
 def _shown(found: Amount) -> str:
     """Excel's number format of an amount: as many decimals as it has, and its unit."""
-    decimals = (
-        -int(found.value.normalize().as_tuple().exponent) if found.value != found.value.to_integral_value() else 0
-    )
+    decimals = max(0, -int(found.value.normalize().as_tuple().exponent))
     digits = f"0.{'0' * decimals}" if decimals else "0"
     return f"{digits}%" if found.unit == "%" else f'#,##{digits} "{_UNQUOTED.sub("", found.unit)}"'.removesuffix(' ""')
 

@@ -1,4 +1,4 @@
-"""How much of a document's text each parser finds, in its order, beside markitdown and kreuzberg where installed.
+"""How much of a document's text each parser finds, in its order, beside markitdown and xberg where installed.
 
 In: `../shared/data` (`python -m benchmarks.text_quality ../shared/data`). Out: a table, a line for each format. DOCX
 with gold Markdown is measured as it is; from Russian documentation in Markdown LibreOffice (`soffice`, when it is
@@ -6,6 +6,7 @@ there) makes the other formats, and sheets from a table that is made here. The g
 """
 
 import argparse
+import asyncio
 import csv
 import re
 import subprocess
@@ -68,13 +69,14 @@ def open_markitdown() -> Reader | None:
     return read
 
 
-def open_kreuzberg() -> Reader | None:
-    """kreuzberg, if it is installed (not among our dependencies). Its cache would write to disk."""
+def open_xberg() -> Reader | None:
+    """xberg, which kreuzberg became, if it is installed (not among our dependencies). Its cache would write to disk."""
     try:
-        from kreuzberg import (  # type: ignore[import-not-found] # a peer
+        from xberg import (  # type: ignore[import-not-found] # a peer
+            ExtractInput,
             ExtractionConfig,
-            KreuzbergError,
-            extract_file_sync,
+            XbergError,
+            extract,
         )
     except ImportError:
         return None
@@ -82,8 +84,9 @@ def open_kreuzberg() -> Reader | None:
 
     def read(path: Path) -> str:
         try:
-            return str(extract_file_sync(str(path), config=config).content)
-        except KreuzbergError:
+            found = asyncio.run(extract(ExtractInput(kind="uri", uri=str(path)), config))
+            return "\n".join(str(document.content) for document in found.results)
+        except XbergError:
             return ""
 
     return read
@@ -176,7 +179,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="../shared/data")
     data: Path = parser.parse_args().data
     readers: dict[str, Reader] = {"ours": read_ours}
-    peers = {"markitdown": open_markitdown(), "kreuzberg": open_kreuzberg()}
+    peers = {"markitdown": open_markitdown(), "xberg": open_xberg()}
     readers.update({name: peer for name, peer in peers.items() if peer is not None})
     with tempfile.TemporaryDirectory() as folder:
         samples = [*gold_docx(data), *made_texts(data, Path(folder)), *made_sheets(Path(folder))]

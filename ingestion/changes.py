@@ -34,16 +34,12 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """What is different; empty when only the layout is."""
+    """What is different; empty when only the layout is, or nothing can be named."""
 
     added: tuple[str, ...] = ()  # headings, in order
     removed: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     paragraphs: int = 0  # with other new words: the larger of those that came and those that went
-
-    def __bool__(self) -> bool:
-        """False when nothing can be named."""
-        return bool(self.added or self.removed or self.edits or self.paragraphs)
 
 
 @dataclass(frozen=True, kw_only=True)

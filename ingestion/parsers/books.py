@@ -13,8 +13,9 @@ from html import unescape
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.markup import add_markup, decode_markup
+from ingestion.parsers.markup import add_markup
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.xml import (
     Element,
@@ -53,7 +54,7 @@ def parse_epub(path: Path, info: FileInfo) -> Document:
         contents = _contents(package, opf, opf_part)
         outline = Outline()
         for part in parts:
-            _add_chapter(outline, decode_markup(package.part(part)), contents.get(part))
+            _add_chapter(outline, decode_page(package.part(part)), contents.get(part))
     authors = dict.fromkeys(map(words_of, opf.iter("{*}creator")))
     return outline.document(info.name, stated_in(opf, "title"), author=", ".join(authors) or None)
 

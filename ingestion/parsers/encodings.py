@@ -14,7 +14,9 @@ from pathlib import Path
 from ingestion.language import detect_language
 
 META_WITHIN_BYTES = 4096  # browsers search 1024; real pages declare it later
-_META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.IGNORECASE)
+_STATED_CHARSET = re.compile(
+    rb"(?:<meta[^>]+charset|<\?xml[^>]{1,100}?encoding)\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE
+)
 SAMPLE_BYTES = 200_000
 PIECE_BYTES = 1024 * 1024
 LONGEST_LINE_CHARS = 10_000_000  # a longer one is split into pieces
@@ -61,7 +63,7 @@ STRANGE_WEIGHT = 2.0  # in pairs
 
 def decode_page(body: bytes) -> str:
     """Decode as UTF-8 if valid, else as the page declares, else by its letters."""
-    declared = _META_CHARSET.search(body[:META_WITHIN_BYTES])
+    declared = _STATED_CHARSET.search(body[:META_WITHIN_BYTES])
     if declared is not None and not body.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         for charset in ("utf-8", declared.group(1).decode("ascii")):
             with suppress(LookupError, UnicodeError):

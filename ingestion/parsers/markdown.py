@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -40,7 +40,7 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 """Patterns to delete or unwrap, in order. `{var(name)}` stays: its name is informative, its value is elsewhere."""
 FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-FRONT_MATTER_CHARS = 64 * 1024  # longer front matter is not recognised
+FRONT_MATTER_LINES = 1_000  # longer front matter is not recognised
 FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 PORTION_CHARS = 50_000
 LONGEST_PORTION_CHARS = 100_000  # a longer one ends after any line: nobody wrote it as one list or paragraph
@@ -108,9 +108,10 @@ def _read(lines: Callable[[], Iterable[str]], *, name: str) -> Document:
     parser = MarkdownIt("commonmark", {"maxNesting": 20}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
     env: EnvType = {}
     parser.parse("\n".join(filter(_DEFINITION.match, lines())), env)  # links may be defined anywhere
-    stated, body = _split(lines())
+    following = iter(lines())
+    stated, body = split_front_matter("".join(islice(following, FRONT_MATTER_LINES)))
     outline = Outline()
-    for portion in _portions(map(unwrap_template_marks, body)):
+    for portion in _portions(map(unwrap_template_marks, chain(io.StringIO(body), following))):
         add_markup(outline, parser.render(portion, env))
         env.pop("duplicate_refs", None)  # unused
     try:
@@ -123,18 +124,6 @@ def _read(lines: Callable[[], Iterable[str]], *, name: str) -> Document:
         author=stated.get("author") or None,
         published_at=day.replace(tzinfo=day.tzinfo or UTC) if day else None,
     )
-
-
-def _split(lines: Iterable[str]) -> tuple[Mapping[str, str], Iterator[str]]:
-    """The fields of the front matter, and the lines after it."""
-    following = iter(lines)
-    head = io.StringIO()
-    for line in following:
-        head.write(line)
-        if head.tell() >= FRONT_MATTER_CHARS:
-            break
-    stated, body = split_front_matter(head.getvalue())
-    return stated, chain(io.StringIO(body), following)
 
 
 def _portions(lines: Iterable[str]) -> Iterator[str]:

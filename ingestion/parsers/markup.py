@@ -28,23 +28,11 @@ LISTS = frozenset({"ul", "ol", "menu"})
 FEWEST_TABLE_CELLS = 2  # in each direction; smaller tables are for layout, as in letters
 SOFT_HYPHEN = "\u00ad"
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
-_XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]+)[\"']")
 _BLANKS = re.compile(r"[ \t\r\n\f\u200b]+")
 _SPACES = re.compile(r" {2,}")
 _AROUND_BREAKS = re.compile(r" *\n *")
 _EMPTY_LINES = re.compile(r"\n{2,}")  # old pages separate paragraphs by two line breaks
 _UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|pt|em)?\s*(?:;|$)", re.I)
-
-
-def decode_markup(data: bytes) -> str:
-    """Decode by the XML declaration, else like a page."""
-    declared = _XML_ENCODING.match(data)
-    if declared is not None:
-        try:
-            return data.decode(declared.group(1).decode("ascii"))
-        except (LookupError, UnicodeError):
-            pass  # the declaration is wrong
-    return decode_page(data)
 
 
 def add_markup(outline: Outline, source: str) -> None:
@@ -205,5 +193,5 @@ def _is_unseen(element: Element) -> bool:
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises no errors of its own."""
     outline = Outline()
-    add_markup(outline, decode_markup(path.read_bytes()))
+    add_markup(outline, decode_page(path.read_bytes()))
     return outline.document(info.name)

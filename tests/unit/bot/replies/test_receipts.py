@@ -12,7 +12,7 @@ from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType, U
 from domain.ids import DocumentId
 from ingestion.changes import compare
 from ingestion.errors import FailureCode
-from ingestion.language import FREQUENT_WORDS, SCRIPT_RANGES
+from ingestion.language import FREQUENT_WORDS, SCRIPTS
 from ingestion.records import Block, BlockKind
 from tests.fakes.bot import texts
 from tests.fakes.cards import card, ready
@@ -275,7 +275,7 @@ def test_every_language_that_is_recognised_has_a_name(language: str) -> None:
     words = texts().for_language(language)
     codes = {
         code for family in FREQUENT_WORDS.values() for code in family
-    } | SCRIPT_RANGES.keys() - FREQUENT_WORDS.keys()
+    } | set(SCRIPTS.values()) - FREQUENT_WORDS.keys()
     assert not [name for code in codes if (name := words.plain("receipt-language", code=code)).endswith(f" {code}")]
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ingestion.parsers.markup import add_markup, decode_markup
+from ingestion.parsers.encodings import decode_page
+from ingestion.parsers.markup import add_markup
 from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind
 
@@ -51,8 +52,8 @@ def test_nothing_is_made_of_nothing() -> None:
 
 @pytest.mark.parametrize("encoding", ["cp1251", "koi8-r", "utf-8"])
 def test_the_declared_charset_is_used(encoding: str) -> None:
-    assert decode_markup(f"<?xml version='1.0' encoding='{encoding}'?><p>Ёлка".encode(encoding)).endswith("Ёлка")
+    assert decode_page(f"<?xml version='1.0' encoding='{encoding}'?><p>Ёлка".encode(encoding)).endswith("Ёлка")
 
 
 def test_a_charset_that_lies_is_not_believed() -> None:
-    assert decode_markup("<?xml version='1.0' encoding='klingon'?><p>Ёлка и дом".encode()).endswith("Ёлка и дом")
+    assert decode_page("<?xml version='1.0' encoding='klingon'?><p>Ёлка и дом".encode()).endswith("Ёлка и дом")
