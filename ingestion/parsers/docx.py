@@ -89,7 +89,9 @@ def parse(path: Path, info: FileInfo) -> Document:
             body = io.BytesIO(_transitional(stream.read())) if is_strict else stream
             tags = (*CONTENT, qn("w:tr"))
             for element in stream_elements(body, *tags, is_whole=_is_of_body, lookup=element_class_lookup):
-                reader.read(_flattened(element))
+                etree.strip_elements(element, *UNREAD, with_tail=False)
+                etree.strip_tags(element, *WRAPPER_TAGS)
+                reader.read(element)
         core = package.tree("docProps/core.xml")
     # The creation date is often the template's, so it is ignored.
     return reader.outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"))
@@ -108,20 +110,14 @@ def _is_of_body(element: Element) -> bool:
     return holder == "body" or (holder == "tbl" and local_name(element) == "tr" and _is_of_body(above))
 
 
-def _flattened(element: Element) -> Element:
-    """The same element, its content in direct children of itself and of its cells."""
-    etree.strip_elements(element, *UNREAD, with_tail=False)
-    etree.strip_tags(element, *WRAPPER_TAGS)
-    return element
-
-
 class _Reader:
     """Reads paragraphs and rows; adjacent list items or code lines become one block."""
 
     def __init__(self, parts: Mapping[str, Element]) -> None:
         """`parts` are the roots of those related to the main one, by kind."""
         self.outline = Outline()
-        self._notes = {mark: _note_texts(parts.get(kind)) for mark, kind in NOTE_PARTS.items()}
+        self._notes: dict[str, dict[str | None, str]] = {mark: {} for mark in NOTE_PARTS}
+        self._notes |= {mark: self._note_texts(parts.get(kind)) for mark, kind in NOTE_PARTS.items()}
         self._styles = {style.styleId: style for style in parts["styles"].style_lst} if "styles" in parts else {}
         self._roles: dict[str | None, Role] = {None: PLAIN}  # of styles
         self._lists = _list_definitions(parts.get("numbering"))
@@ -138,7 +134,8 @@ class _Reader:
         else:
             text, boxes, notes = self._words(element)
             if text.strip():
-                self._add(self._role(element.pPr), text)
+                style = PLAIN if element.pPr is None else self._style(element.pPr.style)
+                self._add(_refine(style, "", element.pPr), text)
             for inner in (each for box in boxes for each in box.iterchildren(*CONTENT)):
                 self.read(inner)
             for note in notes:
@@ -159,6 +156,17 @@ class _Reader:
             else:
                 pieces.append(CHARACTERS.get(inner.tag) or inner.text or "")
         return "".join(pieces), boxes, notes
+
+    def _note_texts(self, part: Element | None) -> dict[str | None, str]:
+        """Id -> note on one line; separators are skipped."""
+        if part is None:
+            return {}
+        etree.strip_elements(part, *UNREAD, with_tail=False)
+        return {
+            note.get(qn("w:id")): " ".join(" ".join(self._words(line)[0] for line in note.iter(qn("w:p"))).split())
+            for note in part
+            if note.get(qn("w:type")) in (None, "normal")
+        }
 
     def _add(self, role: Role, text: str) -> None:
         if role.heading_level is not None:
@@ -201,11 +209,8 @@ class _Reader:
                     yield from self._lines(box)
                 yield from notes
 
-    def _role(self, properties: CT_PPr | None) -> Role:
-        """By a paragraph's own properties, then its style, then the styles that one is based on."""
-        return PLAIN if properties is None else _refine(self._style(properties.style), "", properties)
-
     def _style(self, style_id: str | None) -> Role:
+        """By its own name and properties, then those of the styles that it is based on."""
         if style_id not in self._roles:
             self._roles[style_id] = PLAIN  # the value for a cycle of styles
             if (style := self._styles.get(style_id)) is not None:
@@ -239,19 +244,3 @@ def _list_definitions(numbering: CT_Numbering | None) -> dict[int, Element | Non
         return {}
     shared = {element.get(qn("w:abstractNumId")): element for element in numbering.findall(qn("w:abstractNum"))}
     return {number.numId: shared.get(str(number.abstractNumId.val)) for number in numbering.num_lst}
-
-
-def _note_texts(part: Element | None) -> dict[str | None, str]:
-    """Id -> note on one line; separators are skipped."""
-    if part is None:
-        return {}
-    etree.strip_elements(part, *UNREAD, with_tail=False)
-    return {
-        note.get(qn("w:id")): " ".join(" ".join(_plain_words(line) for line in note.iter(qn("w:p"))).split())
-        for note in part
-        if note.get(qn("w:type")) in (None, "normal")
-    }
-
-
-def _plain_words(paragraph: Element) -> str:
-    return "".join(CHARACTERS.get(inner.tag) or inner.text or "" for inner in paragraph.iter(*WORDS))

@@ -15,6 +15,7 @@ from email.message import EmailMessage
 from email.parser import BytesHeaderParser
 from email.policy import EmailPolicy
 from email.utils import parseaddr, parsedate_to_datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -78,15 +79,8 @@ def open_letter(path: Path) -> EmailMessage:
 
 def parts_of(letter: EmailMessage) -> Sequence[EmailMessage]:
     """The leaves of its structure, in order; an attached letter is one, a plain letter its own only one."""
-    found: list[EmailMessage] = []
-    waiting = [letter]
-    while waiting and len(found) < MOST_PARTS:
-        part = waiting.pop()
-        if part.get_content_maintype() == "multipart" and part.is_multipart():
-            waiting += reversed(cast("list[EmailMessage]", part.get_payload()))
-        else:
-            found.append(part)
-    return found
+    leaves = (cast("EmailMessage", part) for part in letter.walk() if not part.is_multipart())
+    return list(islice(leaves, MOST_PARTS))
 
 
 def content_of(part: EmailMessage) -> bytes:
