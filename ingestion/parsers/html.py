@@ -25,8 +25,8 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo
-from ingestion.parsers.markup import add_markup, add_tree
-from ingestion.parsers.outline import Outline, choose_title
+from ingestion.parsers.markup import add_markup, add_tree, is_hidden
+from ingestion.parsers.outline import Outline, choose_author, choose_title
 from ingestion.records import Block, BlockKind, Document
 
 UNSTATED_LEVEL = 3  # of a heading without a level, such as the summary of a <details>
@@ -56,18 +56,7 @@ LINKED_SHARE = 0.3
 """A page with none of these, and with less than this share of its words in links, is a document that somebody saved as
 HTML: there is nothing around its text, and extraction would lose short lists and headings."""
 WIDEST_SPAN_DIGITS = 2  # of a cell's span: no table on a screen has a hundred columns or rows
-_HIDDEN_STYLE = re.compile(
-    r"(^|;)\s*(display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(\.0+)?\s*(;|!|$)"
-    r"|font-size\s*:\s*0(px|em|rem|pt|%)?\s*(;|!|$)|text-indent\s*:\s*-\d{3,}|(left|top)\s*:\s*-\d{4,}px)",
-    re.IGNORECASE,
-)
-_COLOURS = re.compile(r"(?:^|;)\s*(color|background(?:-color)?)\s*:\s*([^;!]+)", re.IGNORECASE)
 EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # there were hardly any pages before
-_NO_AUTHOR = re.compile(
-    r"no author|unknown|anonymous|admin(istrator)?|редакция|автор|guest|user|author|.*\b(says|edited by|comments?)\b.*"
-    r"|https?:.*|[\W\d_]*",
-    re.IGNORECASE,
-)
 REMARK_CHARACTERS = 400
 """A shorter text that mentions scripts, cookies or passwords is not the page's subject."""
 FEWEST_WORDS = 5
@@ -155,7 +144,7 @@ def _name_by_caption(table: HtmlElement) -> None:
 
 
 def _keep_lines(quote: HtmlElement) -> None:
-    """Of one without any markup inside, which may be what was set in lines."""
+    """Of one without any markup inside, which may be what was set in lines, such as code."""
     first, *others = (quote.text or "").strip().split("\n") if not len(quote) else [quote.text]
     quote.text = first
     for line in others:
@@ -185,8 +174,7 @@ def _prune_hidden(tree: HtmlElement) -> None:
     hidden = [
         (element, (element.tag, element.get("class", "")))
         for element in tree.xpath("//*[@hidden or @style]")
-        if element.tag not in ("html", "body", "main", "article")
-        and (element.get("hidden") is not None or _hides(element.get("style", "")))
+        if element.tag not in ("html", "body", "main", "article") and is_hidden(element)
     ]
     alike = Counter(likeness for _, likeness in hidden)
     most = len(words_of(tree)) * HIDDEN_SHARE if hidden else 0
@@ -198,24 +186,11 @@ def _prune_hidden(tree: HtmlElement) -> None:
             element.drop_tree()
 
 
-def _hides(style: str) -> bool:
-    """Also white on white: text and background of the same colour."""
-    colours = {name.lower().removesuffix("-color"): value.strip().lower() for name, value in _COLOURS.findall(style)}
-    return bool(_HIDDEN_STYLE.search(style)) or ("color" in colours and colours["color"] == colours.get("background"))
-
-
 def _without_site(title: str | None, site: str | None) -> str | None:
     """`Rules | Bank` becomes `Rules` on the site Bank."""
     if not title or not site:
         return title
     return re.sub(rf"(?<=\S)\s+(?:[|/—–·»-]|::)\s+{re.escape(site)}\s*$", "", title, flags=re.IGNORECASE)
-
-
-def _author(stated: str | None) -> str | None:
-    """The credible names; trafilatura's `A; B` becomes `A, B`."""
-    names = [name.strip() for name in (stated or "").split(";")]
-    believed = ", ".join(name for name in names if not _NO_AUTHOR.fullmatch(name))
-    return believed if 0 < len(believed) <= 100 else None
 
 
 def _day(stated: str | None) -> datetime | None:
@@ -269,7 +244,7 @@ def read_page(text: str, *, name: str) -> Document:
         title=choose_title(_without_site(stated.title, stated.sitename) or stated.sitename, blocks, name=name),
         blocks=blocks,
         language=language_of(blocks),
-        author=_author(stated.author),
+        author=choose_author((stated.author or "").replace(";", ","), blocks),
         published_at=_day(stated.date),
     )
 

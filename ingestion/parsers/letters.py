@@ -79,8 +79,7 @@ def open_letter(path: Path) -> EmailMessage:
 
 def parts_of(letter: EmailMessage) -> Sequence[EmailMessage]:
     """The leaves of its structure, in order; an attached letter is one, a plain letter its own only one."""
-    leaves = (cast("EmailMessage", part) for part in letter.walk() if not part.is_multipart())
-    return list(islice(leaves, MOST_PARTS))
+    return list(islice((part for part in letter.walk() if not part.is_multipart()), MOST_PARTS))
 
 
 def content_of(part: EmailMessage) -> bytes:

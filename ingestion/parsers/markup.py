@@ -32,7 +32,12 @@ _BLANKS = re.compile(r"[ \t\r\n\f\u200b]+")
 _SPACES = re.compile(r" {2,}")
 _AROUND_BREAKS = re.compile(r" *\n *")
 _EMPTY_LINES = re.compile(r"\n{2,}")  # old pages separate paragraphs by two line breaks
-_UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|pt|em)?\s*(?:;|$)", re.I)
+_HIDDEN_STYLE = re.compile(
+    r"(^|;)\s*(display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(\.0+)?\s*(;|!|$)"
+    r"|font-size\s*:\s*0(px|em|rem|pt|%)?\s*(;|!|$)|text-indent\s*:\s*-\d{3,}|(left|top)\s*:\s*-\d{4,}px)",
+    re.IGNORECASE,
+)
+_COLOURS = re.compile(r"(?:^|;)\s*(color|background(?:-color)?)\s*:\s*([^;!]+)", re.IGNORECASE)
 
 
 def add_markup(outline: Outline, source: str) -> None:
@@ -72,7 +77,7 @@ class _Reader:
     def read(self, element: Element) -> None:
         """The element with its content, without the text after it."""
         name = local_name(element)
-        if name in UNREAD or not name or _is_unseen(element):
+        if name in UNREAD or not name or is_hidden(element):
             return
         self._steps.get(name, self._read_inside)(element)
 
@@ -170,7 +175,7 @@ def _flat(element: Element) -> str:
 
 def _pieces(element: Element) -> Iterator[str]:
     name = local_name(element)
-    if name in UNREAD or _is_unseen(element):
+    if name in UNREAD or is_hidden(element):
         return
     separator = " " if name in BLOCKS or name in LISTS or name in ("br", "li", "td", "th") else ""
     yield separator
@@ -186,8 +191,12 @@ def _first_number(element: Element) -> int:
     return int(start) if start.isdecimal() and len(start) < 6 else 1
 
 
-def _is_unseen(element: Element) -> bool:
-    return element.get("hidden") is not None or bool(_UNSEEN.search(element.get("style", "")))
+def is_hidden(element: Element) -> bool:
+    """By its own attributes; also white on white: text and background of the same colour."""
+    style = element.get("style", "")
+    colours = {name.lower().removesuffix("-color"): value.strip().lower() for name, value in _COLOURS.findall(style)}
+    is_invisible = "color" in colours and colours["color"] == colours.get("background")
+    return element.get("hidden") is not None or bool(_HIDDEN_STYLE.search(style)) or is_invisible
 
 
 def parse(path: Path, info: FileInfo) -> Document:
