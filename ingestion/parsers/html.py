@@ -4,9 +4,9 @@ In: an HTML file. Out: a `Document` with the page's own title, author and day, f
 worse than none. Hidden text, where pages put words for machines, goes first; a page that has nothing around its text is
 read whole; of others trafilatura extracts the main text; where it finds too little, the page's noscript content and
 summary are tried. Pages that show no text without scripts or a login are refused with that reason. trafilatura needs
-about 27 bytes of memory per byte, so pages longer than any article are read whole, like a book. What it has found (in
-TEI's vocabulary: head, p, list/item, table/row/cell, code, quote, lb) is named as HTML again and read by `markup`; not
-as Markdown, whose signs pages use as text. Short notices that surround articles are dropped.
+about 27 bytes of memory per byte, so pages longer than any article are read whole, like a book. What it has found is
+turned into HTML again and read by `markup`; not into Markdown, whose signs pages use as text. Short notices that
+surround articles are dropped.
 """
 
 import re
@@ -19,6 +19,7 @@ from pathlib import Path
 from lxml.etree import SubElement  # type: ignore[import-untyped] # lxml brings no types
 from lxml.html import HtmlElement, tostring  # type: ignore[import-untyped] # lxml brings no types
 from trafilatura import bare_extraction, extract_metadata, load_html
+from trafilatura.htmlprocessing import convert_to_html
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
@@ -29,7 +30,6 @@ from ingestion.parsers.markup import add_markup, add_tree, is_hidden
 from ingestion.parsers.outline import Outline, choose_author, choose_title
 from ingestion.records import Block, BlockKind, Document
 
-UNSTATED_LEVEL = 3  # of a heading without a level, such as the summary of a <details>
 NOTICE_CHARACTERS = 300
 """A shorter block that matches one of NOTICES is dropped; prose about the same subject is longer."""
 
@@ -87,17 +87,6 @@ FURNITURE = (
     "//relative-time",  # GitHub: when a file was last changed, which is not the day of the page
 )
 POSTS = "//div[contains(concat(' ', @class, ' '), ' tgme_widget_message_text ')]"  # Telegram: a channel's posts
-HTML_NAMES = {
-    "head": "",
-    "list": "",
-    "item": "li",
-    "row": "tr",
-    "cell": "td",
-    "lb": "br",
-    "code": "pre",
-    "quote": "blockquote",
-}
-"""Of the elements of what trafilatura finds."""
 LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer pages are exports of chats and one-page manuals
 ENOUGH_CHARACTERS = 250  # shorter main texts are compared with the page's other text
 STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
@@ -113,27 +102,19 @@ def read_body(body: HtmlElement) -> tuple[Block, ...]:
         _name_by_caption(table)
     for quote in body.iter("quote"):
         _keep_lines(quote)
-    for element in body.iter(*HTML_NAMES):
-        element.tag = _html_name(element)
+    for element in body.iter("list", "code"):  # trafilatura's HTML has no numbers, and no code inside a line
+        if element.get("rend") == "ol":
+            element.tag = "ol"
+        elif element.tag == "code" and "\n" not in "".join(element.itertext()):
+            element.tag = "tt"
     outline = Outline()
-    add_tree(outline, body)
+    add_tree(outline, convert_to_html(body))
     return tuple(block for block in outline.finish() if not _is_notice(block))
 
 
 def _is_notice(block: Block) -> bool:
     is_brief = block.kind is not BlockKind.HEADING and len(block.text) < NOTICE_CHARACTERS
     return is_brief and any(notice.match(block.text) for notice in NOTICES)
-
-
-def _html_name(element: HtmlElement) -> str:
-    if element.tag == "head":
-        level = (element.get("rend") or "").removeprefix("h")
-        return f"h{level if level.isdecimal() else UNSTATED_LEVEL}"
-    if element.tag == "list":
-        return "ol" if element.get("rend") == "ol" else "ul"
-    if element.tag == "code" and "\n" not in "".join(element.itertext()):
-        return "code"
-    return HTML_NAMES[element.tag]
 
 
 def _name_by_caption(table: HtmlElement) -> None:

@@ -273,9 +273,9 @@ def test_a_page_offers_its_section_and_a_file_does_not() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_that_is_recognised_has_a_name(language: str) -> None:
     words = texts().for_language(language)
-    codes = {
-        code for family in FREQUENT_WORDS.values() for code in family
-    } | set(SCRIPTS.values()) - FREQUENT_WORDS.keys()
+    codes = {code for family in FREQUENT_WORDS.values() for code in family} | set(
+        SCRIPTS.values()
+    ) - FREQUENT_WORDS.keys()
     assert not [name for code in codes if (name := words.plain("receipt-language", code=code)).endswith(f" {code}")]
 
 
