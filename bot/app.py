@@ -24,7 +24,7 @@ from adapters.names import NameForms
 from bot import models
 from bot.enrichment import ModelFactReader
 from bot.measures import Measures
-from bot.reading_costs import MeteredPipeline, Purse, charged
+from bot.reading_costs import Purse, charged
 from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
 from ingestion.entities.enricher import Enricher
@@ -217,7 +217,8 @@ class Parts:
             )
             yield Worker(
                 queue=self.stores.work,
-                pipeline=MeteredPipeline(pipeline, self.purse()),
+                pipeline=pipeline,
+                charged=partial(charged, self.purse()),
                 name=f"{socket.gethostname()}:{os.getpid()}",
                 concurrency=settings.concurrency,
                 long_concurrency=settings.long_concurrency,
@@ -234,7 +235,7 @@ class Parts:
     async def open_enricher(self) -> AsyncIterator[Enricher]:
         """The enricher, which reads entities from ready documents: by the rules, and with a chat model if there is one,
         else with a process that finds names and starts with the first document that needs it."""
-        worker, purse = self.settings.worker, self.purse()
+        worker = self.settings.worker
         model = self.reading_model if worker.entity_model else None
         async with AsyncExitStack() as stack:
             yield Enricher(
@@ -244,7 +245,7 @@ class Parts:
                 finder=await stack.enter_async_context(NatashaFinder()) if model is None else None,
                 facts=ModelFactReader(model, load_prompts(), self.names) if model else None,
                 poll_s=worker.poll_s,
-                charged=lambda claimed: charged(purse, claimed.base_id, [claimed.document]),
+                charged=partial(charged, self.purse()),
             )
 
 

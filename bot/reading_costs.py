@@ -6,7 +6,7 @@ before the next one is made, so a large document stops within its day, and a wor
 `rag.reservations` is about questions.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,8 +16,6 @@ import structlog
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, DocumentId
 from ingestion.errors import FailureCode, ServiceError
-from ingestion.records import ClaimedDocument, Failure
-from ingestion.worker import Pipeline
 from rag.metering import Usage, metering_step, needing
 
 log = structlog.get_logger()
@@ -32,25 +30,9 @@ class Purse:
     spent_until: Callable[[BaseId, DocumentId], Awaitable[datetime | None]] | None = None
 
 
-class MeteredPipeline:
-    """A pipeline whose models are paid for by the senders of the documents; meets `ingestion.worker.Pipeline`."""
-
-    def __init__(self, pipeline: Pipeline, purse: Purse) -> None:
-        self._pipeline = pipeline
-        self._purse = purse
-
-    async def run(self, document: ClaimedDocument) -> None:
-        async with charged(self._purse, document.base_id, [document.id]):
-            await self._pipeline.run(document)
-
-    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
-        async with charged(self._purse, documents[0].base_id, [document.id for document in documents]):
-            return await self._pipeline.run_together(documents)
-
-
 @asynccontextmanager
 async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -> AsyncIterator[None]:
-    """What models cost within the block is shared by the documents, also when it fails. What would cost raises
+    """See `ingestion.ports.Charged`: the documents share the cost, also when the block fails. What would cost raises
     ServiceError DAY_SPENT when the day of a sender is spent; documents of several senders are then tried alone."""
     usage, kept = Usage(), 0.0
     spent_until = purse.spent_until

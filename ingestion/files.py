@@ -8,7 +8,6 @@ folders that killed processes left. Writing is plain blocking I/O in small piece
 
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import sys
@@ -20,6 +19,7 @@ from typing import Self
 from uuid import uuid4
 
 from domain.documents import UnreadPart
+from sandbox.records import from_line, to_line
 
 SITE_TYPE = "application/x-baza-site"
 _GATE = "gate.lock"  # held while folders are made and swept, so that a new folder does not look abandoned
@@ -146,18 +146,11 @@ class SiteFile(HashedFile):
 
     def add(self, part: SitePage | UnreadPart) -> None:
         """Append a page, or what could not be read. Blocking, on a local disk."""
-        record = {"url": part.url, "html": part.html} if isinstance(part, SitePage) else {"unread": part.to_json()}
-        self.write(json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n")
+        self.write(to_line(part))
 
 
 def read_site(path: Path) -> Iterator[SitePage | UnreadPart]:
     """Read what `SiteFile` wrote. Raises ValueError for a file that it did not write."""
     with path.open("rb") as file:
         for line in file:
-            match json.loads(line):
-                case {"url": str(url), "html": str(html)}:
-                    yield SitePage(url=url, html=html)
-                case {"unread": part}:
-                    yield UnreadPart.from_json(part)
-                case _:
-                    raise ValueError("not a line of a site")
+            yield from_line(line, SitePage, UnreadPart)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from domain.documents import Lane, SourceType
+from domain.visible import visible
 from ingestion.fetch.urls import is_video_host, normalise_url
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.records import BlockKind, Source
@@ -21,9 +22,6 @@ FEW_WORDS = 4
 
 _WRITTEN_IN_FULL = ("http://", "https://", "www.")
 _WORD = re.compile(r"\w+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-# Invisible characters and those that reverse the text direction. Joiners stay: emoji are made of them.
-_UNSEEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +34,12 @@ class MessageLink:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttachedFile:
-    """A file of the message, of any kind."""
-
-    file_id: str
-    name: str | None = None
-    title: str | None = None  # a title for people when there is no name: «Голосовое от 3 июня»
-    is_recording: bool = False
-    size_bytes: int | None = None
-    media_type: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class IncomingMessage:
     """What the bot knows of a message; `text` is the caption when there is a file."""
 
     text: str = ""
     links: tuple[MessageLink, ...] = ()
-    file: AttachedFile | None = None
+    file: Source | None = None  # of any kind, as far as the file itself tells
     forwarded: bool = False
     author: str | None = None  # of the forwarded original
     published_at: datetime | None = None  # of the forwarded original
@@ -64,7 +50,8 @@ class IncomingMessage:
 def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
     """The sources in a message; empty when it holds nothing to keep."""
     if message.file is not None:
-        return (_file_source(message.file, message),)
+        file = replace(message.file, author=message.author, published_at=message.published_at, url=message.origin)
+        return (replace(file, text=message.text.strip() or None),)
     if message.unsupported is not None:
         return ()
     pieces = _cut(message)
@@ -99,7 +86,7 @@ def section_of(address: str) -> Source:
 
 def one_line(name: str | None) -> str:
     """A name that is safe in a list or an answer; empty when nothing in it is visible."""
-    return " ".join(_UNSEEN.sub("", _CONTROL.sub(" ", name or "")).split())
+    return " ".join(visible(name or "").split())
 
 
 def note_title(text: str) -> str:
@@ -150,23 +137,6 @@ def _prose(pieces: list[_Piece]) -> str:
 
 def _decode(units: bytes) -> str:
     return units.decode("utf-16-le", errors="replace")
-
-
-def _file_source(file: AttachedFile, message: IncomingMessage) -> Source:
-    caption = message.text.strip()
-    return Source(
-        type=SourceType.FILE,
-        identifier=file.name or (note_title(caption) if caption else file.file_id),
-        title=file.title,
-        text=caption or None,
-        file_id=file.file_id,
-        size_bytes=file.size_bytes,
-        media_type=file.media_type,
-        author=message.author,
-        published_at=message.published_at,
-        url=message.origin,
-        lane=Lane.LONG if file.is_recording else Lane.QUICK,
-    )
 
 
 def _note(pieces: list[_Piece], message: IncomingMessage) -> Source:

@@ -73,7 +73,8 @@ class IngestionPipeline:
         self._indexer = Indexer(embedder=self.embedder, analyzer=self.analyzer, queue=self.queue)
 
     async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
-        """See `ingestion.worker.Pipeline`."""
+        """Run all stages on small documents; returned are those that have ended, and those that cannot be read with the
+        reason. The others are to be run alone. Raises ServiceError, DatabaseAway."""
         able = [each for each in documents if each.attempt == 1 and not each.is_known and each.full_at is None]
         with document_folder(self.scratch.absolute()) as folder:
             fetched = await self._fetch_all(able, folder)
@@ -91,7 +92,7 @@ class IngestionPipeline:
         return dict.fromkeys(ended) | {document: each for document, each in done.items() if isinstance(each, Failure)}
 
     async def run(self, document: ClaimedDocument) -> None:
-        """See `ingestion.worker.Pipeline`."""
+        """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         if document.full_at is not None:
             raise SourceError(FailureCode.BASE_FULL, most=document.full_at)
         progress = Progress(self.queue, document, meter=self.meter)

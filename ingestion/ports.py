@@ -5,6 +5,7 @@ answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
@@ -212,3 +213,12 @@ class WorkMeter:
 
     def document_ended(self, outcome: Outcome, code: str = "") -> None:
         """An attempt has ended; `code` says why it failed or was postponed (`FailureCode`)."""
+
+
+Charged = Callable[[BaseId, Sequence[DocumentId]], AbstractAsyncContextManager[None]]
+"""Open while documents of a base are worked on: what models cost then is told to somebody."""
+
+
+def for_nothing(_base: BaseId, _documents: Sequence[DocumentId]) -> AbstractAsyncContextManager[None]:
+    """Nobody is told."""
+    return nullcontext()

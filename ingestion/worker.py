@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Protocol
 
 import structlog
 
@@ -22,7 +21,8 @@ from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
 from ingestion.intake import link_of
-from ingestion.ports import Outcome, WorkMeter, WorkQueue
+from ingestion.pipeline import IngestionPipeline
+from ingestion.ports import Charged, Outcome, WorkMeter, WorkQueue, for_nothing
 from ingestion.records import ClaimedDocument, Failure
 
 LONGEST_S = 3600.0
@@ -101,26 +101,13 @@ async def _renewed(queue: WorkQueue, document: ClaimedDocument, *, lease_s: int)
     return True
 
 
-class Pipeline(Protocol):
-    """See `ingestion.pipeline.IngestionPipeline`."""
-
-    async def run(self, document: ClaimedDocument) -> None:
-        """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
-        ...
-
-    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, Failure | None]:
-        """Run them on small documents at once; returned are those that have ended, and those that cannot be read with
-        the reason. The others are to be run alone. Raises ServiceError, DatabaseAway."""
-        ...
-
-
 @dataclass(kw_only=True, eq=False)
 class Worker:
     """Works on documents concurrently, up to a limit for each lane; 0 leaves a lane to other workers. Notes and small
     files have places beside those of `concurrency`, which no large file takes."""
 
     queue: WorkQueue
-    pipeline: Pipeline
+    pipeline: IngestionPipeline
     name: str
     concurrency: int  # Lane.QUICK
     long_concurrency: int = 1  # Lane.LONG
@@ -131,6 +118,7 @@ class Worker:
     grace_s: float = GRACE_S
     upkeep: Callable[[], Coroutine[object, object, object]] | None = None  # from time to time, while it is idle
     meter: WorkMeter = field(default_factory=WorkMeter)
+    charged: Charged = for_nothing
     _awake: asyncio.Event = field(default_factory=asyncio.Event)
     _running: dict[asyncio.Task[object], Lane] = field(default_factory=dict)
 
@@ -240,7 +228,8 @@ class Worker:
         """Those with which the worker is done. Whatever goes wrong with one, they are all worked alone afterwards."""
         started = monotonic()
         try:
-            ended = await self.pipeline.run_together(documents)
+            async with self.charged(documents[0].base_id, [each.id for each in documents]):
+                ended = await self.pipeline.run_together(documents)
             for document in documents:
                 if failure := ended.get(document.id):
                     await self._fail(document, failure)
@@ -291,8 +280,9 @@ class Worker:
         """Run the pipeline under the lease. A bug is retried, and then fails only this document."""
         for trial in range(1, UNEXPECTED_TRIES + 1):
             try:
-                work = self.pipeline.run(document)
-                return await work_under_lease(work, self.queue, [document], lease_s=self.lease_s)
+                async with self.charged(document.base_id, [document.id]):
+                    work = self.pipeline.run(document)
+                    return await work_under_lease(work, self.queue, [document], lease_s=self.lease_s)
             except (SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink):
                 raise
             except Exception as error:  # the top of a document's work: one mistake must not stop the others

@@ -20,8 +20,9 @@ from aiogram.types import (
 from bot.middlewares import without_mention
 from bot.services import Refusal, Talk
 from bot.texts import Words
+from domain.documents import Lane, SourceType
 from domain.ids import MessageId
-from ingestion.intake import AttachedFile, IncomingMessage, MessageLink, one_line, sources_of, words_of
+from ingestion.intake import IncomingMessage, MessageLink, one_line, sources_of, words_of
 from ingestion.records import Batch, Source
 
 FIELDS = ("animation", "document", "voice", "audio", "video", "video_note")  # a GIF has `document`, too
@@ -127,7 +128,7 @@ def _sender(message: Message) -> str | None:
     return speaker.full_name if speaker else None
 
 
-def _attached(message: Message, words: Words) -> AttachedFile | None:
+def _attached(message: Message, words: Words) -> Source | None:
     """The message's file; of a photo its largest size. A file without a name is named by its kind and the day of the
     original message: a voice message forwarded today may be from last year."""
     found = ((field, getattr(message, field)) for field in FIELDS)
@@ -141,13 +142,14 @@ def _attached(message: Message, words: Words) -> AttachedFile | None:
     title = None if own_name else words.plain(f"name-{known.replace('_', '-')}", day=day)
     if isinstance(file, Audio) and (file.performer or file.title):
         title = " – ".join(filter(None, (one_line(file.performer), one_line(file.title)))) or title
-    return AttachedFile(
-        file_id=file.file_id,
-        name=own_name or f"{field}-{message.message_id}",
+    return Source(
+        type=SourceType.FILE,
+        identifier=own_name or f"{field}-{message.message_id}",
         title=title,
+        file_id=file.file_id,
         size_bytes=file.file_size,
         media_type="image/jpeg" if field == "photo" else getattr(file, "mime_type", None),
-        is_recording=field not in ("document", "photo"),
+        lane=Lane.QUICK if field in ("document", "photo") else Lane.LONG,
     )
 
 

@@ -5,8 +5,7 @@ delays nobody. It may be killed at any moment: its document is claimed again whe
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic
@@ -28,7 +27,7 @@ from ingestion.entities.records import (
 from ingestion.entities.structure import placed, read_structure
 from ingestion.errors import LeaseLost, ServiceError
 from ingestion.indexing import compute
-from ingestion.ports import DocumentText
+from ingestion.ports import Charged, DocumentText, for_nothing
 from ingestion.records import BLOCK_SEPARATOR, Block
 from ingestion.spool import in_portions
 
@@ -56,8 +55,7 @@ class Enricher:
     finder: NameFinder | None = None
     facts: FactReader | None = None  # takes the finder's place
     poll_s: float
-    charged: Callable[[ClaimedEnrichment], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
-    """Open while a document is worked on: what models cost then is told to somebody."""
+    charged: Charged = for_nothing
     _again_at: float = 0.0  # on the monotonic clock
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -103,7 +101,7 @@ class Enricher:
             return False
         started = monotonic()
         try:
-            async with self.charged(claimed):
+            async with self.charged(claimed.base_id, [claimed.document]):
                 await self._work(claimed)
         except LeaseLost as error:
             log.info("enrichment.lease_lost", document=str(error))

@@ -20,15 +20,7 @@ from protego import Protego
 
 from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
-from ingestion.fetch.download import (
-    TEXT_FILES,
-    Content,
-    Download,
-    Downloader,
-    DownloadLimits,
-    as_fetched,
-    make_readable,
-)
+from ingestion.fetch.download import TEXT_FILES, Content, Download, Downloader, DownloadLimits
 from ingestion.fetch.urls import ROBOT, Link, PageLinks, scan_links, site_of
 from ingestion.files import SITE_TYPE, SiteFile, SitePage
 from ingestion.parsers.encodings import decode_page
@@ -316,12 +308,10 @@ class Crawl:
 
 def _read(download: Download) -> Visit:
     """Blocking."""
-    make_readable(download)
-    url = str(download.url)
     if download.content is Content.PAGE:
         html = decode_page(download.path.read_bytes())
-        return Visit(url=url, html=html, links=scan_links(html, url=url))
-    is_data = download.content is not Content.FILE and download.media_type not in TEXT_FILES
+        return Visit(url=download.url, html=html, links=scan_links(html, url=download.url))
+    is_data = download.content is not Content.FILE and download.declared not in TEXT_FILES
     if is_data or not download.size_bytes or glance(download.path) in _NO_DOCUMENTS:
-        raise SourceError(FailureCode.PAGE_TYPE, host=download.url.host, media_type=download.media_type or "?")
-    return Visit(url=url, file=as_fetched(download))
+        raise SourceError(FailureCode.PAGE_TYPE, host=site_of(download.url), media_type=download.declared or "?")
+    return Visit(url=download.url, file=download)

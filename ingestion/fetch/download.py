@@ -143,17 +143,12 @@ async def decode_body(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Download:
-    """A body on disk, and what the server said of it."""
+class Download(FetchedFile):
+    """What is behind an address: its type is ours where we recognise the content, else the server's."""
 
-    path: Path
-    url: httpx.URL  # after redirects
-    media_type: str  # lower case, without parameters; "" if the server sent none
-    charset: str | None
-    disposition: str
+    url: str
+    declared: str  # media type: lower case, without parameters; "" if the server sent none
     content: Content
-    size_bytes: int
-    sha256: str
 
 
 class Downloader:
@@ -203,19 +198,16 @@ class Downloader:
 async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, deadline: asyncio.Timeout) -> Download:
     """Write the body; its kind shows in its first HEAD_BYTES. Raises SourceError, ServiceError, Oversize."""
     _refuse_status(response)
-    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    unwanted = SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100] or "?")
-    if media_type.startswith(_UNWANTED):
+    declared = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    unwanted = SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=declared[:100] or "?")
+    if declared.startswith(_UNWANTED):
         raise unwanted
     announced, most_bytes = response.headers.get("content-length", ""), max(limits.page_bytes, limits.file_bytes)
     if announced.isdecimal() and int(announced) > most_bytes:
         raise Oversize(most_bytes)
-    body, head = decode_body(response), b""
-    async for piece in body:
-        head += piece
-        if len(head) >= HEAD_BYTES:
-            break
-    content, limit_bytes = recognise(media_type, head[:HEAD_BYTES]), limits.page_bytes
+    body = decode_body(response)
+    head = await _head_of(body)
+    content, limit_bytes = recognise(declared, head[:HEAD_BYTES]), limits.page_bytes
     if content is Content.FILE:
         if not limits.file_bytes:
             raise unwanted
@@ -225,16 +217,28 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
         file.write(head)
         async for piece in body:
             file.write(piece)
+    if content is not Content.FILE:
+        await asyncio.to_thread(_make_readable, target, response.charset_encoding)
     return Download(
         path=target,
-        url=response.url,
-        media_type=media_type,
-        charset=response.charset_encoding,
-        disposition=response.headers.get("content-disposition", ""),
-        content=content,
+        name=name_of(response.url, content, declared, response.headers.get("content-disposition", "")),
+        media_type=MEDIA_TYPES.get(content) or (None if declared in _VAGUE_TYPES else declared),
         size_bytes=file.size_bytes,
         sha256=file.sha256,
+        url=str(response.url),
+        declared=declared,
+        content=content,
     )
+
+
+async def _head_of(body: AsyncIterator[bytes]) -> bytes:
+    """At least HEAD_BYTES, if there are so many; the rest stays in `body`."""
+    head = b""
+    async for piece in body:
+        head += piece
+        if len(head) >= HEAD_BYTES:
+            break
+    return head
 
 
 def _join(url: httpx.URL, location: str) -> str:
@@ -259,43 +263,29 @@ def _is_bad_certificate(error: BaseException | None) -> bool:
     return error is not None
 
 
-def make_readable(download: Download) -> None:
+def _make_readable(path: Path, declared: str | None) -> None:
     """Rewrite a text as UTF-8 with a byte order mark, which every reader trusts first, if only the header tells its
     charset. Blocking."""
     try:
-        charset = codecs.lookup(download.charset or "utf-8").name
+        charset = codecs.lookup(declared or "utf-8").name
     except (LookupError, ValueError):
         return
-    if download.content is Content.FILE or not charset.startswith(_CHARSETS):
+    if not charset.startswith(_CHARSETS):
         return
-    body = download.path.read_bytes()
+    body = path.read_bytes()
     if not charset.startswith("utf-16"):
         with suppress(UnicodeDecodeError):
             body.decode("utf-8")
             return  # servers declare a default that their pages do not follow
     text = body.decode(_AS_BROWSERS_READ.get(charset, charset), errors="replace")
-    download.path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
+    path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
 
 
-def as_fetched(download: Download) -> FetchedFile:
-    """The file as later stages know it; its type is ours where we recognise the content, else the server's."""
-    declared = None if download.media_type in _VAGUE_TYPES else download.media_type
-    return FetchedFile(
-        path=download.path,
-        name=_name(download),
-        media_type=MEDIA_TYPES.get(download.content) or declared,
-        size_bytes=download.size_bytes,
-        sha256=download.sha256,
-        url=str(download.url),
-    )
-
-
-def _name(download: Download) -> str:
+def name_of(url: httpx.URL, content: Content, declared: str, disposition: str) -> str:
     """A file name: the one that the server gives, else the last part of the address, else the host."""
-    url, content = download.url, download.content
-    name = _declared_name(download.disposition) or unquote(url.path.rstrip("/").rsplit("/", 1)[-1])
+    name = _declared_name(disposition) or unquote(url.path.rstrip("/").rsplit("/", 1)[-1])
     name = _NOT_IN_NAMES.sub("_", name).strip(" .")[-NAME_CHARACTERS:]
     suffix = PurePath(name).suffix.lower()
     if suffix in (".html", ".htm", ".xhtml") if content is Content.PAGE else 1 < len(suffix) <= LONGEST_ENDING:
         return name
-    return (name or url.host) + (content or mimetypes.guess_extension(download.media_type) or "")
+    return (name or url.host) + (content or mimetypes.guess_extension(declared) or "")

@@ -21,9 +21,9 @@ from pathlib import Path, PurePath
 from domain.documents import SourceType
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.crawl import CrawlLimits, fetch_section
-from ingestion.fetch.download import Downloader, DownloadLimits, as_fetched, make_readable
+from ingestion.fetch.download import Downloader, DownloadLimits
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
-from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url
+from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, site_of
 from ingestion.fetch.video import VideoFetcher
 from ingestion.files import READ_BYTES, Oversize, hash_file, megabytes
 from ingestion.ports import KeptFiles, TelegramFiles
@@ -158,9 +158,8 @@ async def fetch_page(source: Source, folder: Path, downloader: Downloader) -> Fe
     """What is behind `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes."""
     download = await downloader.download(address_to_read(source.identifier), folder / "page")
     if not download.size_bytes:
-        raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
-    await asyncio.to_thread(make_readable, download)
-    return as_fetched(download)
+        raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=site_of(download.url), detail="empty body")
+    return download
 
 
 def saved_link(file: FetchedFile) -> str | None:

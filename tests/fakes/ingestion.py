@@ -19,6 +19,7 @@ from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, ServiceError, SourceError, WindowTooLarge
 from ingestion.parsers.process import FileParser, ParseProcess
+from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import Outcome, WorkMeter
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance
@@ -355,7 +356,7 @@ class PlainReader(FileReader):
         return None if "скан" in file.path.read_text(encoding="utf-8") else await parser.parse(file, progress)
 
 
-class ScriptedPipeline:
+class ScriptedPipeline(IngestionPipeline):
     """Ends each run as scripted, the last way for ever: an error is raised, an event waited for, None is success."""
 
     def __init__(self, *outcomes: Exception | asyncio.Event | None) -> None:

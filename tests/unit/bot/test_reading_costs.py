@@ -1,10 +1,11 @@
 """What models cost for reading is charged to the documents that were read."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.reading_costs import MeteredPipeline, Purse, charged
+from bot.reading_costs import Purse, charged
 from domain.ids import BaseId, DocumentId
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.records import ClaimedDocument
@@ -30,12 +31,10 @@ async def charge(pipeline: PaidPipeline, *names: str) -> Kept:
     async def keep(base: BaseId, document: DocumentId, cost: float) -> None:
         kept.append((base, document, cost))
 
-    metered = MeteredPipeline(pipeline, Purse(keep=keep))
     for name in names:
-        try:
-            await metered.run(claimed(note(), document=name))
-        except SourceError:
-            continue
+        with suppress(SourceError):
+            async with charged(Purse(keep=keep), BaseId("base"), [DocumentId(name)]):
+                await pipeline.run(claimed(note(), document=name))
     return kept
 
 

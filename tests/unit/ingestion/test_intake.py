@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from domain.documents import SourceType
 from ingestion.intake import (
     TITLE_CHARACTERS,
-    AttachedFile,
     IncomingMessage,
     MessageLink,
     note_title,
@@ -19,6 +18,7 @@ from ingestion.intake import (
     sources_of,
     words_of,
 )
+from ingestion.records import Source
 
 WEB = re.compile(r"(?:https?://|www\.|\b[\w-]+\.(?:org|рф)\b)\S*")
 
@@ -117,7 +117,9 @@ def test_a_link_that_is_no_web_address_is_words() -> None:
 
 
 def test_a_file_keeps_its_caption() -> None:
-    file = AttachedFile(file_id="F1", name="Договор.pdf", size_bytes=10, media_type="application/pdf")
+    file = Source(
+        type=SourceType.FILE, identifier="Договор.pdf", file_id="F1", size_bytes=10, media_type="application/pdf"
+    )
     (source,) = sources_of(IncomingMessage(text="Аренда офиса", file=file))
     assert (source.type, source.identifier, source.text) == (SourceType.FILE, "Договор.pdf", "Аренда офиса")
     assert (source.file_id, source.size_bytes, source.media_type) == ("F1", 10, "application/pdf")
@@ -134,7 +136,7 @@ def test_a_file_keeps_its_caption() -> None:
     ids=["words", "a few words and a link", "a link", "nothing"],
 )
 def test_the_words_under_a_file_that_cannot_be_taken_stand_alone(text: str, kept: list[tuple[str, str | None]]) -> None:
-    file = AttachedFile(file_id="f", name="фильм.mp4")
+    file = Source(type=SourceType.FILE, identifier="фильм.mp4", file_id="f")
     message = replace(_message(text), file=file)
     assert [(source.type.value, source.text) for source in words_of(message)] == kept
 

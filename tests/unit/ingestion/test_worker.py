@@ -1,7 +1,7 @@
 """What becomes of documents, whatever their pipeline ends with."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.settings import Settings
 from domain.documents import Lane, SourceType
 from domain.errors import DatabaseAway
-from domain.ids import DocumentId
+from domain.ids import BaseId, DocumentId
 from ingestion import worker as worker_module
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
 from ingestion.records import Failure, Source
@@ -255,6 +255,21 @@ async def test_small_documents_that_are_asked_for_are_worked_to_their_end() -> N
     pipeline.smooth = lambda document: document == "a"
     await _worker(queue, pipeline).run_only([DocumentId("a"), DocumentId("b")])
     assert (pipeline.together, pipeline.done, len(queue.postponed)) == ([["a", "b"]], ["b"], 1)
+
+
+async def test_what_models_cost_is_charged_to_the_documents_that_are_worked() -> None:
+    queue, pipeline = _small("a", "b"), ScriptedPipeline(None)
+    opened: list[list[DocumentId]] = []
+    pipeline.smooth = lambda document: document == "a"
+
+    @asynccontextmanager
+    async def charged(_base: BaseId, documents: Sequence[DocumentId]) -> AsyncIterator[None]:
+        opened.append([*documents])
+        yield
+
+    worker = replace(_worker(queue, pipeline), charged=charged)
+    await worker.run_only([DocumentId("a"), DocumentId("b")])
+    assert opened == [["a", "b"], ["b"]]
 
 
 async def test_a_batch_that_breaks_is_worked_one_by_one() -> None:

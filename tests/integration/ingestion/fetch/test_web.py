@@ -146,6 +146,7 @@ async def test_a_file_is_fetched_for_its_bytes_whatever_its_type_says(crawler: C
     crawler.web.replies["/a.png"] = Reply(body=body, headers=(("Content-Type", media_type),))
     file = await crawler.fetch(f"{SITE}/a.png")
     assert (file.name, file.path.read_bytes()) == ("a.png", body)
+    assert file.media_type == (None if media_type == "application/octet-stream" else media_type)
 
 
 async def test_a_file_may_be_larger_than_a_page(crawler: Crawler) -> None:

@@ -1,29 +1,13 @@
 """What came from behind an address, and what it is called."""
 
 import time
-from pathlib import Path
 
 import httpx
 import pytest
 
-from ingestion.fetch.download import Content, Download, as_fetched, recognise
-from ingestion.records import FetchedFile
+from ingestion.fetch.download import Content, name_of, recognise
 
 PAGE = b"<!DOCTYPE html><html>"
-
-
-def _fetched(path: str, content: Content, *, declared: str = "", disposition: str = "") -> FetchedFile:
-    download = Download(
-        path=Path("page"),
-        url=httpx.URL(f"https://site.example{path}"),
-        media_type=declared,
-        charset=None,
-        disposition=disposition,
-        content=content,
-        size_bytes=0,
-        sha256="",
-    )
-    return as_fetched(download)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +54,7 @@ def test_the_first_bytes_decide_and_then_the_type(media_type: str, head: bytes, 
     ],
 )
 def test_a_file_is_called_what_the_server_or_the_address_says(disposition: str, path: str, name: str) -> None:
-    assert _fetched(path, Content.FILE, disposition=disposition, declared="application/pdf").name == name
+    assert name_of(httpx.URL(f"https://site.example{path}"), Content.FILE, "application/pdf", disposition) == name
 
 
 @pytest.mark.parametrize(
@@ -87,13 +71,7 @@ def test_a_file_is_called_what_the_server_or_the_address_says(disposition: str, 
     ],
 )
 def test_a_name_has_the_ending_of_its_content(content: Content, path: str, declared: str, name: str) -> None:
-    assert _fetched(path, content, declared=declared).name == name
-
-
-def test_a_type_that_says_nothing_is_not_handed_on() -> None:
-    assert _fetched("/", Content.FILE, declared="application/octet-stream").media_type is None
-    assert _fetched("/", Content.FILE, declared="image/png").media_type == "image/png"
-    assert _fetched("/", Content.PAGE, declared="text/plain").media_type == "text/html"
+    assert name_of(httpx.URL(f"https://site.example{path}"), content, declared, "") == name
 
 
 @pytest.mark.parametrize("junk", [b"<!---->", b"<!-- -->\n", b" ", b"<?xml ?>", b"<!--"])

@@ -81,5 +81,5 @@ def test_pages_that_do_not_fit_into_the_time_are_named(tmp_path: Path, monkeypat
 def test_lines_that_are_not_ours_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "site"
     path.write_text('{"url": 1, "html": null}\n')
-    with pytest.raises(SourceError, match="not a line of a site"):
+    with pytest.raises(SourceError, match="not a record"):
         parse_file(path, name="site.example", media_type=SITE_TYPE)
