@@ -5,10 +5,11 @@ the caption explains rows and colours.
 """
 
 import io
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import count
+from math import ceil
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -33,15 +34,14 @@ FONT_SIZE = 34  # a phone shows the chart at a third of its size
 BAR_SHARE, INNER_SHARE = 0.72, 0.36  # of a day's width; of a bar inside another one
 LABELLED_EVERY = 5  # days
 LEAST_STEP = 0.001  # of the scale: a tenth of a cent
-THOUSAND = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One or two values per day. The second bar stands on the first, or inside it if it is a part of the first."""
+    """Values per day: each bar stands on the one before, or inside it if it is a part of that."""
 
-    values: Callable[[DayFigures], tuple[float, ...]]
     signs: tuple[str, ...]
+    values: Callable[[DayFigures], tuple[float, ...]] = lambda _: ()
     inside: bool = False
     least: float = 1  # step of the scale
 
@@ -74,22 +74,19 @@ def everybody_chart(done: Sequence[DayFigures], *, last_day: date, days: int) ->
     rows, by_day = rows_of(done), {each.day: each for each in done}
     chart = _Chart(last_day, days, left=176, height=TOP + len(rows) * ROW - GAP + BOTTOM)
     for place, row in enumerate(rows):
-        series, top = SERIES[row], TOP + place * ROW
-        columns = [series.values(by_day.get(day, DayFigures(day=day))) for day in chart.days]
-        paints = [PAINTS[sign] for sign in series.signs]
-        chart.draw_row(columns, paints, top, top + ROW - GAP, lines=3, least=series.least, inside=series.inside)
-        chart.draw_badge(place + 1, top + (ROW - GAP) // 2)
+        top = TOP + place * ROW
+        columns = [SERIES[row].values(by_day.get(day, DayFigures(day=day))) for day in chart.days]
+        chart.draw_row(columns, SERIES[row], top, top + ROW - GAP, lines=3)
+        chart.draw_badge(str(place + 1), top + (ROW - GAP) // 2)
     return chart.png()
 
 
 def questions_chart(turns: Sequence[TurnsOfDay], *, last_day: date, days: int) -> bytes:
     """A bar for each of the `days` days that end with `last_day`; other days are left out."""
-    counts: dict[date, dict[str, int]] = defaultdict(dict)
-    for each in turns:
-        counts[each.day][each.kind] = each.turns
+    counts = {(each.day, each.kind): each.turns for each in turns}
     chart = _Chart(last_day, days, left=96, height=HEIGHT)
-    columns = [tuple(counts[day].get(kind, 0) for kind in KINDS) for day in chart.days]
-    chart.draw_row(columns, [PAINTS[sign] for sign in KINDS.values()], TOP, HEIGHT - BOTTOM, lines=5)
+    columns = [tuple(counts.get((day, kind), 0) for kind in KINDS) for day in chart.days]
+    chart.draw_row(columns, Series(signs=tuple(KINDS.values())), TOP, HEIGHT - BOTTOM, lines=5)
     return chart.png()
 
 
@@ -107,19 +104,11 @@ class _Chart:
                 self._write(left + (number + 0.5) * self._column, height - BOTTOM + 14, f"{day:%d.%m}", anchor="mt")
 
     def draw_row(
-        self,
-        columns: Sequence[Sequence[float]],
-        paints: Sequence[str],
-        top: int,
-        bottom: int,
-        *,
-        lines: int,
-        least: float = 1,
-        inside: bool = False,
+        self, columns: Sequence[Sequence[float]], series: Series, top: int, bottom: int, *, lines: int
     ) -> None:
-        """A scale, and for each day its bars: one upon the other, or with `inside` the second within the first."""
-        most = max((max(values) if inside else sum(values) for values in columns), default=0)
-        step, steps = scale_to(most, lines=lines, least=least)
+        """A scale, and for each day the bars of its column."""
+        most = max((max(values) if series.inside else sum(values) for values in columns), default=0)
+        step, steps = scale_to(most, lines=lines, least=series.least)
         pixels = (bottom - top) / (step * steps)
         for value in (step * number for number in range(steps + 1)):
             y = bottom - value * pixels
@@ -127,18 +116,17 @@ class _Chart:
             self._write(self._left - 14, y, shortened(value), anchor="rm")
         for number, values in enumerate(columns):
             above = 0.0
-            for place, (value, paint) in enumerate(zip(values, paints, strict=True)):
-                width = self._column * (INNER_SHARE if inside and place else BAR_SHARE)
+            for place, (value, sign) in enumerate(zip(values, series.signs, strict=True)):
+                width = self._column * (INNER_SHARE if series.inside and place else BAR_SHARE)
                 left, base = self._left + (number + 0.5) * self._column - width / 2, bottom - above * pixels
                 if value:
                     edges = (left, min(base - value * pixels, base - 1), left + width, base - 1)
-                    self._draw.rectangle(edges, fill=paint)
-                above += 0 if inside else value
+                    self._draw.rectangle(edges, fill=PAINTS[sign])
+                above += 0 if series.inside else value
 
-    def draw_badge(self, number: int, y: int) -> None:
-        box = (BADGE_X - BADGE_RADIUS, y - BADGE_RADIUS, BADGE_X + BADGE_RADIUS, y + BADGE_RADIUS)
-        self._draw.ellipse(box, fill=INK)
-        self._write(BADGE_X, y, str(number), anchor="mm", fill=BACKGROUND)
+    def draw_badge(self, text: str, y: int) -> None:
+        self._draw.circle((BADGE_X, y), BADGE_RADIUS, fill=INK)
+        self._write(BADGE_X, y, text, anchor="mm", fill=BACKGROUND)
 
     def png(self) -> bytes:
         written = io.BytesIO()
@@ -151,18 +139,12 @@ class _Chart:
 
 def scale_to(most: float, *, lines: int, least: float = 1) -> tuple[float, int]:
     """Step (1, 2, 5, 10, 20 … times `least`) and number of steps, at most `lines`, of a scale that reaches `most`."""
-    power = least
-    while True:
-        for step in (1, 2, 5):
-            if step * power * lines >= most:
-                steps = -int(-most // (step * power))  # may be one too many: 0.1 + 0.2 gives 4 steps of 0.1
-                return step * power, max(1, min(steps, lines))
-        power *= 10
+    steps = (least * first * 10**power for power in count() for first in (1, 2, 5))
+    step = next(each for each in steps if each * lines >= most)
+    return step, max(1, min(ceil(most / step), lines))  # rounding may give one too many: 0.1 + 0.2 is 4 steps of 0.1
 
 
 def shortened(value: float) -> str:
     """The value in few characters: `0.002`, `50`, `20k`, `1M`."""
-    for unit, sign in ((THOUSAND**2, "M"), (THOUSAND, "k")):
-        if value >= unit:
-            return f"{value / unit:.6g}{sign}"
-    return f"{value:.6g}"
+    unit, sign = next(((unit, sign) for unit, sign in ((10**6, "M"), (1000, "k")) if value >= unit), (1, ""))
+    return f"{value / unit:.6g}{sign}"

@@ -32,30 +32,12 @@ log = structlog.get_logger()
 LEASE_S = 10.0  # people wait as long when the process that held their message was killed
 LOOK_EVERY_S = 2.0
 ATTEMPTS = 3  # an update that killed the process this often is given up
-TICKET = "ticket"  # the name under which handlers receive theirs
+DONE = "done"  # the name under which handlers get the event that lets the chat's next update begin
 POLL_TIMEOUT_S = 25
 PAUSE_S = (1.0, 30.0)  # after a failure: the first and the longest pause, doubled in between
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the name of a header, not a secret
 WEBHOOK_PATH = "/telegram"
 BODY_BYTES = 4 * 2**20  # an update holds no files; Telegram's own are a few kilobytes
-
-
-class Ticket:
-    """One update's place in the order of its chat: the next one waits until this one has been handled, so that a file
-    sent right after «База» was pressed is handled in the new mode, or until a long-running handler calls `release`."""
-
-    def __init__(self, before: asyncio.Event | None) -> None:
-        self._before = before
-        self.passed = asyncio.Event()
-
-    async def come(self) -> None:
-        """Wait until the update before this one has been handled or released."""
-        if self._before:
-            await self._before.wait()
-
-    def release(self) -> None:
-        """Let the next update of the chat begin."""
-        self.passed.set()
 
 
 class Inbox:
@@ -78,7 +60,7 @@ class Inbox:
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._running: dict[int, asyncio.Task[None]] = {}
         self._handled: set[int] = set()  # of which the database does not know yet
-        self._last: dict[int, Ticket] = {}
+        self._last: dict[int, asyncio.Event] = {}  # chat -> what its next update waits for
         self._is_stopping = False
 
     async def accept(self, update: Mapping[str, Any]) -> None:
@@ -143,25 +125,30 @@ class Inbox:
                 log.warning("inbox.not_renewed", reason=str(error))
 
     def _begin(self, update: Mapping[str, Any], *, again: bool = False) -> None:
+        """Handle the update after the one before it in its chat, so that a file sent right after «База» was pressed is
+        handled in the new mode; a handler that takes long lets the next one begin before its end."""
         number, chat = int(update["update_id"]), chat_of(update)
-        before = self._last.get(chat)
-        ticket = self._last[chat] = Ticket(before.passed if before else None)
+        before, done = self._last.get(chat), asyncio.Event()
+        self._last[chat] = done
 
         def leave(_: asyncio.Task[None]) -> None:
             self._running.pop(number, None)
-            ticket.release()
-            if self._last.get(chat) is ticket:
+            done.set()
+            if self._last.get(chat) is done:
                 del self._last[chat]
 
-        self._running[number] = asyncio.create_task(self._handle(update, ticket, again=again))
+        self._running[number] = asyncio.create_task(self._handle(update, before, done, again=again))
         self._running[number].add_done_callback(leave)
 
-    async def _handle(self, update: Mapping[str, Any], ticket: Ticket, *, again: bool) -> None:
+    async def _handle(
+        self, update: Mapping[str, Any], before: asyncio.Event | None, done: asyncio.Event, *, again: bool
+    ) -> None:
         number = int(update["update_id"])
-        await ticket.come()
+        if before:
+            await before.wait()
         if not again or await self._may_begin_again(number):
             try:
-                await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TICKET: ticket})
+                await self._dispatcher.feed_raw_update(self._bot, dict(update), **{DONE: done})
             except ValidationError as error:  # a shape unknown to aiogram; the error's text would quote the update
                 log.error("inbox.not_understood", update_id=number, problems=error.error_count())
         self._handled.add(number)

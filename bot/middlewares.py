@@ -22,7 +22,7 @@ from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, ReplyParameters, TelegramObject, Update, User
 
 from bot.handlers.filters import is_in_group
-from bot.inbox import TICKET
+from bot.inbox import DONE
 from bot.replies.sending import Place, acknowledge
 from bot.services import Services, Talk
 from bot.telegram import COMMANDS
@@ -131,8 +131,8 @@ class OnlyAddressed(BaseMiddleware):
             return await handler(event, data) if is_for_us else None
         if is_for_us:
             self._albums.append(album)
-        if ticket := data.get(TICKET):
-            ticket.release()  # otherwise the next file, and what others write meanwhile, would wait for this one
+        if done := data.get(DONE):
+            done.set()  # otherwise the next file, and what others write meanwhile, would wait for this one
         async with self._order.setdefault(album, asyncio.Lock()):
             if album not in self._albums:
                 await asyncio.sleep(ALBUM_S)
@@ -211,7 +211,7 @@ class ReadState(BaseMiddleware):
             event=event,
             bot=data["bot"],
             services=self._services,
-            ticket=data.get(TICKET),
+            done=data.get(DONE),
             person=UserId(user.id),
             state=state,
             base_id=state.base_id,

@@ -15,7 +15,6 @@ from aiogram import Bot
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from adapters.database.stores import Stores
-from bot.inbox import Ticket
 from bot.measures import Measures
 from bot.replies.sending import Keyboard, Place, acknowledge, edit, send
 from bot.settings import Settings
@@ -48,7 +47,7 @@ class Talk:
     event: Message | CallbackQuery
     bot: Bot
     services: "Services"
-    ticket: Ticket | None = None  # of the update among those of its chat
+    done: asyncio.Event | None = None  # set when the next update of the chat may begin (`bot.inbox`)
     person: UserId  # who sent the message or pressed the button
     state: UserState  # of the person, or of the group
     base_id: BaseId  # of the person, the group or the topic
@@ -82,8 +81,8 @@ class Talk:
 
     def release(self) -> None:
         """Let what the chat sends meanwhile, as pressing «База», work at once: an answer takes long."""
-        if self.ticket:
-            self.ticket.release()
+        if self.done:
+            self.done.set()
 
     async def say(self, html: str, keyboard: Keyboard | None = None) -> MessageId:
         """Send `html` there."""

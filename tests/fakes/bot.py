@@ -16,7 +16,7 @@ from typing import Any, cast
 from adapters.database.stores import Stores
 from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
-from bot.inbox import TICKET, Ticket
+from bot.inbox import DONE
 from bot.services import Services
 from bot.settings import Settings
 from bot.texts import Texts, load_texts
@@ -111,7 +111,7 @@ class Person:
         )
         self.dispatcher = build_dispatcher(self.services)
         self._update_id = 0
-        self.turn = Ticket(None)  # of the last update
+        self.done = asyncio.Event()  # of the last update: the next one may begin
 
     def _all_stores(self) -> SimpleNamespace:
         """Without bases and tokens: tests/acceptance/test_bases.py has the database's."""
@@ -179,8 +179,8 @@ class Person:
         return self._message(message_id, **content)
 
     async def _feed(self, update: dict[str, Any]) -> None:
-        self.turn = Ticket(None)
-        await self.dispatcher.feed_raw_update(self.recorded.bot, update, **{TICKET: self.turn})
+        self.done = asyncio.Event()
+        await self.dispatcher.feed_raw_update(self.recorded.bot, update, **{DONE: self.done})
 
     def _message(self, message_id: int, **content: Any) -> dict[str, Any]:
         message = {"message_id": message_id, "date": 1_700_000_000, "chat": chat_json(self.chat), "from": self._user()}

@@ -10,7 +10,7 @@ from aiogram import Bot, Dispatcher, F, Router
 from aiogram.types import Message
 from structlog.typing import EventDict
 
-from bot.inbox import ATTEMPTS, Inbox, Ticket, chat_of
+from bot.inbox import ATTEMPTS, Inbox, chat_of
 from tests.fakes.inbox import MemoryInboxKeeper
 from tests.waiting import until
 
@@ -41,8 +41,8 @@ class Log:
         await self.go.wait()
         self.events.append("slow")
 
-    async def released(self, message: Message, ticket: Ticket) -> None:
-        ticket.release()
+    async def released(self, message: Message, done: asyncio.Event) -> None:
+        done.set()
         await self.go.wait()
         self.events.append("released")
 

@@ -214,7 +214,7 @@ async def test_an_album_that_nobody_has_meant_for_the_bot_holds_up_nobody_and_le
     anna = Person(chat=GROUP)
     await anna.say("/base")
     sending = asyncio.create_task(anna.send_file("чужой.pdf", media_group_id="не нам"))
-    while not anna.turn.passed.is_set():
+    while not anna.done.is_set():
         await asyncio.sleep(0)
     assert not sending.done()
     await sending

@@ -162,7 +162,7 @@ async def test_a_few_words_beside_a_link_can_be_answered_as_a_question() -> None
     assert [question.text for question in anna.conversation.questions] == [text]
     assert anna.stores.library.sent == {}
     assert len(anna.session.named("deleteMessage")) == 1  # what was asked back
-    assert anna.turn.passed.is_set()  # the next message need not wait for the answer
+    assert anna.done.is_set()  # the next message need not wait for the answer
 
 
 async def test_a_question_is_answered_once_also_when_its_button_is_pressed_twice() -> None:
@@ -197,7 +197,7 @@ async def test_the_words_under_a_file_that_cannot_be_read_are_answered() -> None
     await anna.send_file("фильм.mp4", size=HUGE, caption="Когда собрание?")
     assert anna.session.said[0].text.startswith("фильм.mp4 больше 20")
     assert [question.text for question in anna.conversation.questions] == ["Когда собрание?"]
-    assert anna.turn.passed.is_set()
+    assert anna.done.is_set()
 
 
 async def test_a_link_under_a_file_that_cannot_be_read_is_asked_about() -> None:
