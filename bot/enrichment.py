@@ -24,10 +24,10 @@ from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
 from rag.words import fence
 
-_SIGNS = str.maketrans({**dict.fromkeys("«»„“”‘’`'", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "ё": "е", "\u00ad": None})
-_PARTED = re.compile(r"(?<=[^\W\d_])-\s*(?=[^\W\d_])")  # "lever- age", as PDFs hyphenate it
-_PIECE = re.compile(r"\s+|\S")
-_EDGES = ' "*#|.…-•'  # what models add to the ends of a quotation, or drop
+_QUOTES, _DASHES, _YO = "\"«»„“”‘’`'", "-‐‑‒–—−", "её"
+_ALIKE = {sign: f"[{signs}]" for signs in (_QUOTES, _DASHES, _YO) for sign in signs}
+_PARTED = re.compile(r"(?<=[^\W\d_])-\s*(?=[^\W\d_])|\u00ad")  # "lever- age", as PDFs hyphenate it
+_EDGES = f" {_QUOTES}{_DASHES}*#|.…•"  # what models add to the ends of a quotation, or drop
 
 MOST_ENTITIES = 30  # per part, as the prompt says; their JSON fits into READING_MAX_TOKENS
 MOST_FACTS = 40
@@ -39,27 +39,23 @@ Text = Annotated[str, Field(max_length=1000)]
 
 
 class ReadableText:
-    """A text prepared for many searches."""
+    """A text that is searched for quotations and names."""
 
     def __init__(self, text: str, names: NameReader) -> None:
         self._text = text
         self._names = names
-        self._plain, self._places = _plain(text)
 
     def quotation(self, words: str) -> tuple[int, str] | None:
         """Where the quotation begins, and the text's own words on one line."""
-        whole = _plain(words)[0].strip()
-        for wanted in filter(None, (whole, whole.strip(_EDGES))):
-            if (start := self._plain.find(wanted)) >= 0:
-                at, end = self._places[start], self._places[start + len(wanted) - 1] + 1
-                return at, " ".join(self._text[at:end].split())
+        for wanted in filter(None, (words.strip(), words.strip(_EDGES))):
+            if found := re.search(_pattern(wanted), self._text, re.IGNORECASE):
+                return found.start(), " ".join(found.group().split())
         return None
 
     def name(self, name: str) -> int | None:
-        wanted = _plain(name)[0].strip()
-        found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", self._plain) if wanted else None
-        if found:
-            return self._places[found.start()]
+        wanted = _pattern(name.strip())
+        if found := wanted and re.search(rf"(?<!\w){wanted}(?!\w)", self._text, re.IGNORECASE):
+            return found.start()
         words = self._names.words(name)
         runs = (self._words[start : start + len(words)] for start in range(len(self._words) - len(words) + 1))
         keys = [set(word.keys) for word in words]
@@ -77,18 +73,13 @@ class ReadableText:
         return self._names.words(self._text)
 
 
-def _plain(text: str) -> tuple[str, list[int]]:
-    """The text in lower case with uniform punctuation and single blanks, and the source offset of each character."""
-    parted = {place for match in _PARTED.finditer(text) for place in range(match.start(), match.end())}
-    characters: list[str] = []
-    places: list[int] = []
-    for match in _PIECE.finditer(text):
-        if match.start() in parted:
-            continue
-        letters = " " if match.group().isspace() else match.group().lower().translate(_SIGNS)
-        characters.append(letters)
-        places.extend([match.start()] * len(letters))
-    return "".join(characters), places
+def _pattern(words: str) -> str:
+    """Finds the words with the differences that are tolerated."""
+    signs, pattern = re.sub(r"\s+", " ", _PARTED.sub("", words)), ""
+    for sign, after in zip(signs, f"{signs[1:]} ", strict=False):
+        pattern += r"\s+" if sign == " " else _ALIKE.get(sign.lower(), re.escape(sign))
+        pattern += r"(?:-\s*|\u00ad)?" if sign.isalpha() and after.isalpha() else ""
+    return pattern
 
 
 class ReadEntity(BaseModel, frozen=True, extra="forbid"):
