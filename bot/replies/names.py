@@ -91,7 +91,4 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
 
 
 def moment_of(value: JsonValue) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
+    return datetime.fromisoformat(value) if value and isinstance(value, str) else None

@@ -3,7 +3,6 @@
 In: a `DocumentCard`. Out: HTML, in full or as one line of a list. The texts are in `locales/*/base.ftl`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from bot.replies.names import failure_sentence, listed, moment_of, service_name, shortened
@@ -16,10 +15,21 @@ TITLE_CHARACTERS = 80
 PAGES_NAMED = 8  # pages without text that are listed; the others are counted
 PARTS_NAMED = 4  # unread parts that are listed; the others are counted
 _SIGNS_OF_ENDS = {DocumentStatus.FAILED: "⚠️", DocumentStatus.DUPLICATE: "✅"}  # in a list, as visual guides
+_SAID = {
+    DocumentStatus.CHOOSING: "choice-question",
+    DocumentStatus.CANCELLED: "receipt-cancelled",
+    DocumentStatus.SUPERSEDED: "receipt-superseded",
+}
 
 
 def describe(document: DocumentCard, words: Words) -> str:
-    return _TEXTS.get(document.status, _progress)(document, words)
+    status = document.status
+    if status is DocumentStatus.FAILED or document.error_code == FailureCode.SKIPPED:
+        return failure_sentence(document, words)
+    if status in _SAID:
+        return words(_SAID[status], title=_title(document))
+    told = {DocumentStatus.QUEUED: _queued, DocumentStatus.READY: _ready, DocumentStatus.DUPLICATE: _duplicate}
+    return told.get(status, _progress)(document, words)
 
 
 def describe_in_line(document: DocumentCard, words: Words) -> str:
@@ -39,17 +49,15 @@ def describe_in_line(document: DocumentCard, words: Words) -> str:
 
 def size_of(document: DocumentCard, words: Words) -> str:
     """Duration, pages or parts if the document has any, else passages."""
-    return next(filter(None, _sizes(document, words)), words.plain("receipt-passages", count=document.chunks))
+    return next(iter(_sizes(document, words)), words.plain("receipt-passages", count=document.chunks))
 
 
 def _sizes(document: DocumentCard, words: Words) -> list[str]:
     parts = "receipt-site-pages" if document.source_type is SourceType.SITE else "receipt-files"
+    counted = {"receipt-pages": document.pages, parts: document.parts}
     length = timedelta(seconds=document.duration_s or 0)
-    return [
-        words.plain("receipt-duration", length=length) if document.duration_s else "",
-        words.plain("receipt-pages", count=document.pages) if document.pages else "",
-        words.plain(parts, count=document.parts) if document.parts else "",
-    ]
+    duration = [words.plain("receipt-duration", length=length)] if document.duration_s else []
+    return duration + [words.plain(key, count=count) for key, count in counted.items() if count]
 
 
 def _title(document: DocumentCard) -> str:
@@ -100,19 +108,16 @@ def _ready(document: DocumentCard, words: Words) -> str:
         words("receipt-seconds", count=took) if took is not None else "",
     ]
     lines = [words(key, title=_title(document)), " · ".join(filter(None, facts))]
-    if document.pages_without_text:
-        lines.append(_without_text(document.pages_without_text, words))
+    if pages := [str(page) for page in document.pages_without_text]:
+        is_short = 1 < len(pages) <= PAGES_NAMED
+        whole = words.plain("list-and", first=", ".join(pages[:-1]), last=pages[-1]) if is_short else ""
+        shown = whole or listed(pages, PAGES_NAMED, words)
+        lines.append(words("receipt-without-text", count=len(pages), pages=shown))
     if document.unread:
         lines.append(words("receipt-unread", **unread_values(document, words)))
     if document.expires_at:
         lines.append(words("receipt-leaves", until=words.until(document.expires_at)))
     return "\n".join(lines)
-
-
-def _without_text(pages: Sequence[int], words: Words) -> str:
-    *others, last = map(str, pages)
-    shown = words.plain("list-and", first=", ".join(others), last=last) if 0 < len(others) < PAGES_NAMED else ""
-    return words("receipt-without-text", count=len(pages), pages=shown or listed([*others, last], PAGES_NAMED, words))
 
 
 def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
@@ -136,21 +141,3 @@ def _duplicate(document: DocumentCard, words: Words) -> str:
     if told.get("unchanged") or told.get("asked"):
         return words("receipt-unchanged" if told.get("unchanged") else "receipt-asked", title=title)
     return failure_sentence(document, words)
-
-
-def _cancelled(document: DocumentCard, words: Words) -> str:
-    """Cancelled by the person, or skipped because the base keeps the earlier document of this name."""
-    if document.error_code == FailureCode.SKIPPED:
-        return failure_sentence(document, words)
-    return words("receipt-cancelled", title=_title(document))
-
-
-_TEXTS: Mapping[DocumentStatus, Callable[[DocumentCard, Words], str]] = {
-    DocumentStatus.QUEUED: _queued,
-    DocumentStatus.CHOOSING: lambda document, words: words("choice-question", title=_title(document)),
-    DocumentStatus.READY: _ready,
-    DocumentStatus.FAILED: failure_sentence,
-    DocumentStatus.DUPLICATE: _duplicate,
-    DocumentStatus.CANCELLED: _cancelled,
-    DocumentStatus.SUPERSEDED: lambda document, words: words("receipt-superseded", title=_title(document)),
-}
