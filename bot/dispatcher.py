@@ -15,18 +15,7 @@ from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
 from aiogram.types import CallbackQuery, ErrorEvent, TelegramObject
 
 from adapters.database.transport import DatabaseAway
-from bot.handlers import (
-    answering,
-    bases,
-    clean,
-    filters,
-    library,
-    menu,
-    messages,
-    sources,
-    stats,
-    tokens,
-)
+from bot.handlers import answering, bases, clean, filters, library, menu, messages, sources, stats, tokens
 from bot.handlers.filters import is_command, own_words
 from bot.middlewares import FILES, Access, Handler, OnlyAddressed, ReadState, Throttle, answer_event, words_for
 from bot.services import Refusal, Services, Talk
@@ -69,7 +58,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
     stats.register(commands)
     sources.register(commands)
     answering.register(commands)
-    commands.message.register(unknown_command, is_command)  # a mistyped command is neither a question nor a note
+    commands.message.register(unknown_command, is_command)
     messages.register_keeping(keeping)
     messages.register_asking(questions)
     questions.message.outer_middleware(Throttle(services, bursts=FILES))  # the mode is known by then
@@ -94,13 +83,13 @@ async def _give_talk(handler: Handler, event: TelegramObject, data: dict[str, An
 
 
 async def unknown_command(talk: Talk) -> None:
-    """Says where the list of commands is."""
-    await talk.tell("unknown-command")
+    """A mistyped command is neither a question nor a note."""
+    raise Refusal("unknown-command")
 
 
 async def unknown_button(talk: Talk) -> None:
     """A button of an older version, or under a message that is too old."""
-    await talk.acknowledge("unknown-button", alert=True)
+    raise Refusal("unknown-button")
 
 
 async def apologise(failure: ErrorEvent, services: Services) -> bool:

@@ -5,7 +5,6 @@ shown, so a restart continues where the last process stopped. This loop is the o
 """
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -71,7 +70,6 @@ class NoticeLoop:
         self._tasks: set[asyncio.Task[None]] = set()
         self._taken: dict[BatchId, Notice] = {}  # the latest state read of each, until it is shown
         self._order: WeakValueDictionary[ChatId, asyncio.Lock] = WeakValueDictionary()
-        self._shown_at: dict[ChatId, float] = {}  # monotonic seconds
         self._failed: Counter[BatchId] = Counter()
 
     def wake(self) -> None:
@@ -118,12 +116,9 @@ class NoticeLoop:
     async def _show_in_turn(self, chat: ChatId, batch: BatchId) -> None:
         """What becomes due meanwhile is due once more when this is confirmed."""
         async with self._order.setdefault(chat, asyncio.Lock()):
-            await asyncio.sleep(self._shown_at.get(chat, 0.0) + self._chat_pause_s - time.monotonic())
-            now = time.monotonic()
-            self._shown_at = {other: at for other, at in self._shown_at.items() if now - at < self._chat_pause_s}
-            self._shown_at[chat] = now
             await self._show_and_confirm(self._taken[batch])
             del self._taken[batch]
+            await asyncio.sleep(self._chat_pause_s)
 
     async def _show_and_confirm(self, notice: Notice) -> None:
         try:

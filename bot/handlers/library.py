@@ -18,6 +18,7 @@ from bot import keyboards as press
 from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import DAY_S
+from bot.handlers.received import batch_of
 from bot.keyboards import bare, rows, worded
 from bot.replies import library as view
 from bot.replies.names import ADDRESSED, shortened
@@ -26,12 +27,11 @@ from bot.services import Refusal, Talk
 from bot.texts import Texts
 from domain.bases import Role
 from domain.documents import DocumentCard, DocumentStatus
-from domain.ids import BatchId, DocumentId, FileId, MessageId
+from domain.ids import BatchId, DocumentId, FileId
 from domain.people import Mode
 from ingestion.errors import IngestionError
 from ingestion.intake import section_of
 from ingestion.ports import KeptFiles
-from ingestion.records import Batch, Source
 
 SEARCH = "find"
 MOST_FAILED = 900  # documents per call; both transports refuse 1000 rows
@@ -218,7 +218,7 @@ async def choose_version(talk: Talk, callback_data: press.ChooseVersion) -> None
 async def add_section(talk: Talk, callback_data: press.AddSection) -> None:
     """«Добавить весь раздел»: one more document with its own live message, temporary where the page is."""
     card = await _link_of(talk, callback_data.document)
-    batch = _batch(talk, section_of(card.source_identifier))
+    batch = batch_of(talk.message, (section_of(card.source_identifier),), talk)
     begun = await talk.stores.intake.enqueue(replace(batch, ttl_s=DAY_S if card.expires_at else None))
     is_new = any(document.created for document in begun)
     await talk.acknowledge("section-begun" if is_new else "section-known", alert=not is_new)
@@ -229,7 +229,7 @@ async def refresh(talk: Talk, callback_data: press.Refresh) -> None:
     """«Обновить»: fetch the link again; changed content becomes a new version. A failed document is tried again."""
     await _link_of(talk, callback_data.document)
     card = await changeable(talk, callback_data.document)
-    begun = await talk.stores.intake.refresh(_batch(talk), card.id)
+    begun = await talk.stores.intake.refresh(batch_of(talk.message, (), talk), card.id)
     await talk.acknowledge("refresh-begun" if begun else "document-gone", alert=not begun)
     talk.services.wake()
 
@@ -280,16 +280,3 @@ async def _link_of(talk: Talk, document: str) -> DocumentCard:
     if card.source_type not in ADDRESSED:
         raise Refusal("document-gone")
     return card
-
-
-def _batch(talk: Talk, *sources: Source) -> Batch:
-    """What a button asked for, in reply to its message; a second press of the same button is the same batch."""
-    return Batch(
-        base_id=talk.base_id,
-        user_id=talk.person,
-        language=talk.words.language,
-        chat_id=talk.place.chat,
-        thread_id=talk.place.thread,
-        message_id=MessageId(talk.message.message_id),
-        sources=sources,
-    )

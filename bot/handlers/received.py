@@ -15,6 +15,7 @@ from aiogram.types import (
     MessageOriginChat,
     MessageOriginHiddenUser,
     MessageOriginUser,
+    User,
 )
 
 from bot.middlewares import without_mention
@@ -60,10 +61,11 @@ class Received:
 
 def receive(message: Message, words: Words) -> Received:
     """Read a message; files without a name get one in the language of `words`."""
-    origin = message.forward_origin
+    origin, kinds = message.forward_origin, (MessageEntityType.URL, MessageEntityType.TEXT_LINK)
+    links = (each for each in message.entities or message.caption_entities or [] if each.type in kinds)
     said = IncomingMessage(
         text=message.text or message.caption or _spoken(message),
-        links=_links(message),
+        links=tuple(MessageLink(offset=each.offset, length=each.length, target=each.url) for each in links),
         file=_attached(message, words),
         forwarded=origin is not None,
         author=_author(message),
@@ -77,10 +79,13 @@ def receive(message: Message, words: Words) -> Received:
 
 
 def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch:
+    """What was sent; or what a button asked for, in reply to its message: pressed twice it is the same batch."""
+    speaker = message.sender_chat or message.from_user  # an anonymous administrator speaks as the group
+    is_ours = isinstance(speaker, User) and speaker.is_bot
     return Batch(
         base_id=talk.base_id,
         user_id=talk.person,
-        sender=_sender(message),
+        sender=speaker.full_name if speaker and not is_ours and message.chat.type != ChatType.PRIVATE else None,
         language=talk.words.language,
         chat_id=talk.place.chat,
         thread_id=talk.place.thread,
@@ -97,15 +102,6 @@ async def original_of(talk: Talk) -> Message:
     return without_mention(original, await talk.bot.me())
 
 
-def _links(message: Message) -> tuple[MessageLink, ...]:
-    kinds = (MessageEntityType.URL, MessageEntityType.TEXT_LINK)
-    return tuple(
-        MessageLink(offset=entity.offset, length=entity.length, target=entity.url)
-        for entity in message.entities or message.caption_entities or []
-        if entity.type in kinds
-    )
-
-
 def _author(message: Message) -> str | None:
     """Of a forwarded message; of a post in a channel the channel, and who signed it there."""
     match message.forward_origin:
@@ -119,13 +115,6 @@ def _author(message: Message) -> str | None:
         ):
             return one_line(", ".join(filter(None, (chat.title, by)))) or None
     return None
-
-
-def _sender(message: Message) -> str | None:
-    if message.chat.type == ChatType.PRIVATE:
-        return None
-    speaker = message.sender_chat or message.from_user  # an anonymous administrator speaks as the group
-    return speaker.full_name if speaker else None
 
 
 def _attached(message: Message, words: Words) -> Source | None:
@@ -168,11 +157,9 @@ def _spoken(message: Message) -> str:
 def _unsupported(message: Message) -> str | None:
     if message.location and not message.venue:
         return "location"
-    for field, kind in UNSUPPORTED.items():
-        if getattr(message, field) is not None:
-            return kind
-    has_content = message.text or message.photo or _spoken(message)
-    return None if has_content or any(getattr(message, field) for field in FIELDS) else "other"
+    has_content = message.text or message.photo or _spoken(message) or any(getattr(message, field) for field in FIELDS)
+    kinds = [kind for field, kind in UNSUPPORTED.items() if getattr(message, field) is not None]
+    return next(iter(kinds), None if has_content else "other")
 
 
 def _block(block: Any) -> str:

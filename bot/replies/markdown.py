@@ -105,49 +105,32 @@ def _indented(run: Run, follower: Run) -> Run:
 
 
 def _fence(node: _Node) -> RichText:
-    language = re.match(r"[\w+#.-]*", node.info.strip())
-    style = Style(Kind.PRE, language.group() if language else "")
-    return rich(node.content.rstrip("\n"), style)
+    (language,) = re.findall(r"\A[\w+#.-]*", node.info.strip())
+    return rich(node.content.rstrip("\n"), Style(Kind.PRE, language))
 
 
 def _inlines(node: _Node) -> RichText:
-    """The content of a node's children, in order; for a leaf its own content."""
-    if not node.children:
-        return rich(node.content) if node.type != "inline" else RichText()
+    """The content of a node's children, in order; of a leaf that is text its own."""
+    if node.type == "text":
+        return rich(node.content)
     text = RichText()
     for child in node.children:
         text += _INLINES.get(child.type, _inlines)(child)
-    return text
-
-
-def _wrapping(style: Style) -> Callable[[_Node], RichText]:
-    return lambda node: _inner(node).wrapped(style)
-
-
-def _inner(node: _Node) -> RichText:
-    return _inlines(node) if node.children else RichText()
+    return text.wrapped(_STYLES[node.type]) if node.type in _STYLES else text
 
 
 def _link(node: _Node) -> RichText:
-    label, address = _inner(node), str(node.attrs.get("href" if node.type == "link" else "src", ""))
+    label, address = _inlines(node), str(node.attrs.get("href" if node.type == "link" else "src", ""))
     shown = label if label.text.strip() else rich(address)
     return shown.wrapped(Style(Kind.LINK, address)) if LINKED.fullmatch(address) else shown
 
 
-_BLOCKS: Mapping[str, Callable[[_Node], RichText]] = {
-    "paragraph": lambda node: _inner(node),
-    "heading": lambda node: _inner(node).wrapped(BOLD),
-    "fence": _fence,
-    "hr": lambda _: rich(RULE),
-    "table": _table,
-}
+_STYLES = {"heading": BOLD, "strong": BOLD, "em": ITALIC, "s": STRIKE}
+_BLOCKS: Mapping[str, Callable[[_Node], RichText]] = {"fence": _fence, "hr": lambda _: rich(RULE), "table": _table}
 _INLINES: Mapping[str, Callable[[_Node], RichText]] = {
     "code_inline": lambda node: rich(node.content, CODE),
     "softbreak": lambda _: rich("\n"),
     "hardbreak": lambda _: rich("\n"),
-    "strong": _wrapping(BOLD),
-    "em": _wrapping(ITALIC),
-    "s": _wrapping(STRIKE),
     "link": _link,
     "image": _link,
 }
