@@ -17,7 +17,7 @@ from aiogram.types import CallbackQuery, ErrorEvent, TelegramObject
 from adapters.database.transport import DatabaseAway
 from bot.handlers import answering, bases, clean, filters, library, menu, messages, sources, stats, tokens
 from bot.handlers.filters import is_command, own_words
-from bot.middlewares import FILES, Access, Handler, OnlyAddressed, ReadState, Throttle, answer_event, words_for
+from bot.middlewares import FILES, Handler, OnlyAddressed, Throttle, answer_event, only_allowed, read_state, words_for
 from bot.services import Refusal, Services, Talk
 from domain.errors import BaseClosed, BaseReadOnly
 from ingestion.errors import TooManyWaiting
@@ -39,7 +39,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
     dispatcher.callback_query.middleware(_give_talk)
     dispatcher.errors.register(apologise)
 
-    for_both = (Access(services), Throttle(services), ReadState(services))
+    for_both = (only_allowed, Throttle(), read_state)
     for middleware in (OnlyAddressed(), *for_both):
         dispatcher.message.outer_middleware(middleware)
     for middleware in for_both:
@@ -61,7 +61,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
     commands.message.register(unknown_command, is_command)
     messages.register_keeping(keeping)
     messages.register_asking(questions)
-    questions.message.outer_middleware(Throttle(services, bursts=FILES))  # the mode is known by then
+    questions.message.outer_middleware(Throttle(bursts=FILES))  # the mode is known by then
     unknown.callback_query.register(unknown_button)
     dispatcher.include_routers(joining, commands, keeping, questions, unknown)
     return dispatcher

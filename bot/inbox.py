@@ -43,20 +43,10 @@ BODY_BYTES = 4 * 2**20  # an update holds no files; Telegram's own are a few kil
 class Inbox:
     """Feeds updates to the dispatcher, each once; what was not finished again, once its holder's lease has run out."""
 
-    def __init__(
-        self,
-        bot: Bot,
-        dispatcher: Dispatcher,
-        keeper: InboxStore,
-        *,
-        lease_s: float = LEASE_S,
-        look_every_s: float = LOOK_EVERY_S,
-    ) -> None:
+    def __init__(self, bot: Bot, dispatcher: Dispatcher, keeper: InboxStore) -> None:
         self._bot = bot
         self._dispatcher = dispatcher
         self._keeper = keeper
-        self._lease_s = lease_s
-        self._look_every_s = look_every_s
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._running: dict[int, asyncio.Task[None]] = {}
         self._handled: set[int] = set()  # of which the database does not know yet
@@ -66,9 +56,7 @@ class Inbox:
     async def accept(self, update: Mapping[str, Any]) -> None:
         """Store the update, then handle it in the background. Raises DatabaseAway: then it must not be acknowledged."""
         number, chat = int(update["update_id"]), chat_of(update)
-        if await self._keeper.receive(
-            self._bot.id, number, update, chat_id=chat, holder=self._holder, lease_s=self._lease_s
-        ):
+        if await self._keeper.receive(self._bot.id, number, update, chat_id=chat, holder=self._holder, lease_s=LEASE_S):
             self._begin(update)
 
     @asynccontextmanager
@@ -94,7 +82,7 @@ class Inbox:
             await self._finish(number)
         before = set(self._running)
         held = await self._keeper.hold(
-            self._bot.id, self._holder, before, lease_s=self._lease_s, takes_more=not self._is_stopping
+            self._bot.id, self._holder, before, lease_s=LEASE_S, takes_more=not self._is_stopping
         )
         for number in before - held.keys():
             if (running := self._running.get(number)) and number not in self._handled:
@@ -118,7 +106,7 @@ class Inbox:
 
     async def _look_again_and_again(self) -> None:
         while True:
-            await asyncio.sleep(self._look_every_s)
+            await asyncio.sleep(LOOK_EVERY_S)
             try:
                 await self.look()
             except DatabaseAway as error:

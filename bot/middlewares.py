@@ -1,8 +1,8 @@
 """What every message and button press passes before a handler; the order is in `bot.dispatcher`.
 
-In: updates. Out: the same updates with a `Talk`, or nothing when they are not for the bot. `Access`: who may talk to
-the bot (ALLOWED_USERS). `Throttle`: how much one person may send in a minute. `OnlyAddressed`: in groups only what
-addresses the bot. `ReadState`: who is talking, in which mode and language, with which base. Refusals read no state:
+In: updates. Out: the same updates with a `Talk`, or nothing when they are not for the bot. `OnlyAddressed`: in groups
+only what addresses the bot. `only_allowed`: who may talk to it (ALLOWED_USERS). `Throttle`: how much one person may
+send in a minute. `read_state`: who is talking, in which mode and language, with which base. Refusals read no state:
 that costs a database call, or is the very call that failed.
 """
 
@@ -62,32 +62,25 @@ async def answer_event(
     await event.answer(words(key, **values), reply_parameters=answered)
 
 
-class Access(BaseMiddleware):
+async def only_allowed(handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
     """Lets allowed people through."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-
-    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-        if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
-            return None
-        services, person = self._services, UserId(event.from_user.id)
-        if services.is_allowed(person):
-            return await handler(event, data)
-        if isinstance(event, CallbackQuery) or (
-            not event.left_chat_member and services.turns.may_tell("refused", person)
-        ):  # a press is always answered; who left a group has said nothing
-            log.info("access.refused", user=person)
-            await answer_event(event, words_for(event, services), "refused", user=str(person))
+    if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
         return None
+    services, person = data["services"], UserId(event.from_user.id)
+    if services.is_allowed(person):
+        return await handler(event, data)
+    has_left = isinstance(event, Message) and event.left_chat_member  # who left a group has said nothing
+    if isinstance(event, CallbackQuery) or (not has_left and services.turns.may_tell("refused", person)):
+        log.info("access.refused", user=person)
+        await answer_event(event, words_for(event, services), "refused", user=str(person))
+    return None
 
 
 class Throttle(BaseMiddleware):
     """Counts per person and minute, in memory; a restart resets the counts."""
 
-    def __init__(self, services: Services, *, bursts: Sequence[str] = BURSTS) -> None:
+    def __init__(self, *, bursts: Sequence[str] = BURSTS) -> None:
         """Messages with one of the fields in `bursts` have the larger limit."""
-        self._services = services
         self._bursts = bursts
         self._minute_ends = 0.0
         self._sent = Counter[tuple[int, bool]]()
@@ -100,13 +93,14 @@ class Throttle(BaseMiddleware):
         in_burst, is_press = any(getattr(event, name, None) for name in self._bursts), isinstance(event, CallbackQuery)
         of_person = (event.from_user.id, in_burst)
         self._sent[of_person] += 1
-        allowed = self._services.settings.telegram.messages_per_minute * (BURST_FACTOR if in_burst else 1)
+        services: Services = data["services"]
+        allowed = services.settings.telegram.messages_per_minute * (BURST_FACTOR if in_burst else 1)
         beyond = self._sent[of_person] - allowed
         if beyond <= 0:
             return await handler(event, data)
         if beyond == 1 or is_press:  # an unanswered button keeps spinning
             key = "too-often-pressed" if is_press else "too-often"
-            await answer_event(event, words_for(event, self._services), key, in_reply=True)
+            await answer_event(event, words_for(event, services), key, in_reply=True)
         return None
 
 
@@ -180,66 +174,62 @@ def _mentions(text: str, entity: MessageEntity, me: User) -> bool:
     return entity.type == MessageEntityType.MENTION and entity.extract_from(text).lower() == f"@{me.username}".lower()
 
 
-class ReadState(BaseMiddleware):
-    """Reads `user_state`; raises DatabaseAway, which the errors handler turns into a sentence."""
+async def read_state(handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+    """Reads `user_state`. In a group the answer is a reply to the message. Raises DatabaseAway, which the errors
+    handler turns into a sentence."""
+    context: EventContext = data[EVENT_CONTEXT_KEY]
+    chat, user, thread = context.chat, context.user, context.thread_id
+    if chat is None or user is None or not isinstance(event, Message | CallbackQuery):
+        return None
+    services: Services = data["services"]
+    is_private = chat.type == ChatType.PRIVATE
+    place = Place(
+        chat=ChatId(chat.id),
+        thread=ThreadId(thread) if thread is not None else None,
+        reply_to=MessageId(event.message_id) if isinstance(event, Message) and not is_private else None,
+        is_private=is_private,
+    )
+    update: Update = data["event_update"]
+    state, asked = await asyncio.gather(
+        _state(services, user, chat, place, event),
+        services.stores.people.take_question(
+            place.chat, thread=place.thread, person=UserId(user.id), update=update.update_id
+        ),
+    )
+    services.languages[place.chat] = state.language
+    talk = Talk(
+        event=event,
+        bot=data["bot"],
+        services=services,
+        done=data.get(DONE),
+        person=UserId(user.id),
+        state=state,
+        place=place,
+        asked=asked,
+    )
+    with acting_for(state.user_id):
+        data["talk"] = talk if state.role else await _left(talk)
+        return await handler(event, data)
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
-    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-        """In a group the answer is a reply to the message."""
-        context: EventContext = data[EVENT_CONTEXT_KEY]
-        chat, user, thread = context.chat, context.user, context.thread_id
-        if chat is None or user is None or not isinstance(event, Message | CallbackQuery):
-            return None
-        is_private = chat.type == ChatType.PRIVATE
-        place = Place(
-            chat=ChatId(chat.id),
-            thread=ThreadId(thread) if thread is not None else None,
-            reply_to=MessageId(event.message_id) if isinstance(event, Message) and not is_private else None,
-            is_private=is_private,
-        )
-        update: Update = data["event_update"]
-        state, asked = await asyncio.gather(
-            self._state(user, chat, place, event),
-            self._services.stores.people.take_question(
-                place.chat, thread=place.thread, person=UserId(user.id), update=update.update_id
-            ),
-        )
-        self._services.languages[place.chat] = state.language
-        talk = Talk(
-            event=event,
-            bot=data["bot"],
-            services=self._services,
-            done=data.get(DONE),
-            person=UserId(user.id),
-            state=state,
-            base_id=state.base_id,
-            words=self._services.texts.for_language(state.language),
-            place=place,
-            asked=asked,
-        )
-        with acting_for(state.user_id):
-            data["talk"] = talk if state.role else await self._left(talk)
-            return await handler(event, data)
+async def _state(services: Services, user: User, chat: Chat, place: Place, event: Message | CallbackQuery) -> UserState:
+    """The name of the topic is told by Telegram in the message that began it."""
+    people, person = services.stores.people, UserId(user.id)
+    told = (event, event.reply_to_message) if isinstance(event, Message) else ()
+    topic = next((each.forum_topic_created.name for each in told if each and each.forum_topic_created), None)
+    name = user.full_name if place.is_private else chat.title
+    base = await people.open_base(place.chat, thread=place.thread, member=person, name=name, topic=topic)
+    language = language_of(user.language_code, default=services.settings.answer.interface_language)
+    owner = person if place.is_private else UserId(place.chat)
+    return await people.state(owner, base=base, language=language, thread=place.thread)
 
-    async def _state(self, user: User, chat: Chat, place: Place, event: Message | CallbackQuery) -> UserState:
-        """The name of the topic is told by Telegram in the message that began it."""
-        people, person = self._services.stores.people, UserId(user.id)
-        told = (event, event.reply_to_message) if isinstance(event, Message) else ()
-        topic = next((each.forum_topic_created.name for each in told if each and each.forum_topic_created), None)
-        name = user.full_name if place.is_private else chat.title
-        base = await people.open_base(place.chat, thread=place.thread, member=person, name=name, topic=topic)
-        language = language_of(user.language_code, default=self._services.settings.answer.interface_language)
-        owner = person if place.is_private else UserId(place.chat)
-        return await people.state(owner, base=base, language=language, thread=place.thread)
 
-    async def _left(self, talk: Talk) -> Talk:
-        """The right to the open base has ended. That to a group's base ends after a day; then Telegram is asked."""
-        state, people = talk.state, self._services.stores.people
-        is_there = state.base_group and await is_in_group(talk.bot, state.base_group, talk.person)
-        if is_there and await self._services.stores.bases.confirm_member(talk.person, state.base_id):
-            return replace(talk, state=replace(state, role=Role.READER))
-        home = await people.go_home(state.user_id, thread=state.thread)
-        await talk.tell("base-left", name=state.base_name or "")
-        return replace(talk, state=home, base_id=home.base_id)
+async def _left(talk: Talk) -> Talk:
+    """The right to the open base has ended. That to a group's base ends after a day; then Telegram is asked."""
+    state, people = talk.state, talk.stores.people
+    is_there = state.base_group and await is_in_group(talk.bot, state.base_group, talk.person)
+    if is_there and await talk.stores.bases.confirm_member(talk.person, state.base_id):
+        return replace(talk, state=replace(state, role=Role.READER))
+    home = await people.go_home(state.user_id, thread=state.thread)
+    await talk.tell("base-left", name=state.base_name or "")
+    return replace(talk, state=home)

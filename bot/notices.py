@@ -37,6 +37,7 @@ DUE_AT_ONCE = 20
 HOLD_S = 30  # lease: a notice that a process took and did not show is due again after it
 TOLD_CHANGES = 3  # new versions in one message whose changes are told
 ATTEMPTS = 3  # of a notice that fails on a bug of ours; three leases leave time for a newer version to take over
+POLL_S = 1.0
 CHAT_PAUSE_S = 1.0  # Telegram allows a bot about one message or edit a second in a chat
 
 Comparison = Callable[[DocumentCard], Awaitable[Changes]]
@@ -56,16 +57,12 @@ class NoticeLoop:
         texts: Texts,
         *,
         changes: Comparison | None = None,
-        poll_s: float = 1.0,
-        chat_pause_s: float = CHAT_PAUSE_S,
     ) -> None:
         """`changes` says what a new version of a document changed; without it receipts do not say."""
         self._bot = bot
         self._changes = changes
         self._notices = notices
         self._texts = texts
-        self._poll_s = poll_s
-        self._chat_pause_s = chat_pause_s
         self._awake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._taken: dict[BatchId, Notice] = {}  # the latest state read of each, until it is shown
@@ -94,7 +91,7 @@ class NoticeLoop:
         while not stop.is_set():
             await self._look()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._awake.wait(), self._poll_s)
+                await asyncio.wait_for(self._awake.wait(), POLL_S)
             self._awake.clear()
         if self._tasks:
             await asyncio.wait(self._tasks)
@@ -118,7 +115,7 @@ class NoticeLoop:
         async with self._order.setdefault(chat, asyncio.Lock()):
             await self._show_and_confirm(self._taken[batch])
             del self._taken[batch]
-            await asyncio.sleep(self._chat_pause_s)
+            await asyncio.sleep(CHAT_PAUSE_S)
 
     async def _show_and_confirm(self, notice: Notice) -> None:
         try:

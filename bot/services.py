@@ -50,11 +50,19 @@ class Talk:
     done: asyncio.Event | None = None  # set when the next update of the chat may begin (`bot.inbox`)
     person: UserId  # who sent the message or pressed the button
     state: UserState  # of the person, or of the group
-    base_id: BaseId  # of the person, the group or the topic
-    words: Words
     place: Place  # where answers go
     asked: PendingQuestion | None = None  # by the bot, before this update; see `bot.handlers.filters`
     answered: asyncio.Event = field(default_factory=asyncio.Event)  # the press, so that its button stops spinning
+
+    @property
+    def base_id(self) -> BaseId:
+        """The open one, of the person, the group or the topic."""
+        return self.state.base_id
+
+    @property
+    def words(self) -> Words:
+        """In their language."""
+        return self.services.texts.for_language(self.state.language)
 
     @property
     def room(self) -> Room:

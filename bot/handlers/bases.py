@@ -104,7 +104,7 @@ async def say_open(talk: Talk, base: ListedBase) -> None:
     state = await talk.stores.people.state(
         talk.state.user_id, base=talk.base_id, language=talk.state.language, thread=talk.state.thread
     )
-    now = replace(talk, state=state, base_id=state.base_id)
+    now = replace(talk, state=state)
     text = talk.words("base-opened", name=view.name_of_base(base, talk.words))
     await send(talk.bot, replace(talk.place, reply_to=None), text, mode_sign(now, state.mode))
 
@@ -159,7 +159,7 @@ async def add_to(talk: Talk, callback_data: view.AddTo) -> None:
     original, base = await original_of(talk), await _listed(talk, BaseId(callback_data.base))
     if base is None:
         raise Refusal("original-gone")
-    there = replace(talk, base_id=base.id, state=replace(talk.state, base_id=base.id, role=base.role))
+    there = replace(talk, state=replace(talk.state, base_id=base.id, role=base.role))
     await take(there, receive(original, talk.words))
     await take_away(talk.message)
 

@@ -18,9 +18,9 @@ with built_when_used():  # as a bot has it: the models take seconds
     from aiogram import Bot, Dispatcher, Router
     from aiogram.types import Message
 
-    from bot.inbox import Inbox
+    import bot.inbox
 
-LEASE_S, LOOK_EVERY_S = 6.0, 0.3  # a busy machine may hold a process up for some seconds
+bot.inbox.LEASE_S, bot.inbox.LOOK_EVERY_S = 6.0, 0.3  # a busy machine may hold a process up for some seconds
 
 
 def handlers(log: Path) -> Router:
@@ -44,18 +44,18 @@ async def main(url: str, log: Path) -> None:
     """Until standard input ends."""
     dispatcher = Dispatcher()
     dispatcher.include_router(handlers(log))
-    bot = Bot("42:token")
+    client = Bot("42:token")
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     async with open_postgres(url, pool_size=4, timeout_s=30) as transport:
-        inbox = Inbox(bot, dispatcher, InboxStore(transport), lease_s=LEASE_S, look_every_s=LOOK_EVERY_S)
+        inbox = bot.inbox.Inbox(client, dispatcher, InboxStore(transport))
         async with inbox.open(drain_s=60):
             while line := await lines.readline():
                 update = json.loads(line)
                 await inbox.accept(update)
                 sys.stdout.write(f"{update['update_id']}\n")
                 sys.stdout.flush()
-    await bot.session.close()
+    await client.session.close()
 
 
 if __name__ == "__main__":

@@ -64,11 +64,15 @@ class UnconfirmedNotices(ScriptedNotices):
         return [self._one]
 
 
-async def run(
-    bot: RecordedBot, notices: ScriptedNotices, *, pause_s: float = 0.0, changes: Comparison | None = None
-) -> None:
+@pytest.fixture(autouse=True)
+def paces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.notices.POLL_S", 0.01)
+    monkeypatch.setattr("bot.notices.CHAT_PAUSE_S", 0.0)
+
+
+async def run(bot: RecordedBot, notices: ScriptedNotices, *, changes: Comparison | None = None) -> None:
     stop = asyncio.Event()
-    loop = NoticeLoop(bot.bot, notices, texts(), changes=changes, poll_s=0.01, chat_pause_s=pause_s)
+    loop = NoticeLoop(bot.bot, notices, texts(), changes=changes)
     running = asyncio.create_task(loop.run(stop))
     await until(lambda: notices.are_all_given)
     stop.set()  # what is being shown then is finished
@@ -147,21 +151,27 @@ async def test_the_loop_outlives_a_database_that_is_away() -> None:
     assert notices.confirmed == [("batch", 1)]
 
 
-async def test_chats_do_not_wait_for_each_other() -> None:
+async def test_chats_do_not_wait_for_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.notices.CHAT_PAUSE_S", 0.05)
     bot = RecordedBot()
     first = [notice(card(), batch_id=BatchId(name)) for name in ("a", "b")]
     other = notice(card(), batch_id=BatchId("c"), chat_id=ChatId(8))
     notices = ScriptedNotices([*first, other])
-    await run(bot, notices, pause_s=0.05)
+    await run(bot, notices)
     assert [batch for batch, _ in notices.confirmed] == ["a", "c", "b"]
 
 
-async def test_a_notice_that_waits_longer_than_its_hold_is_shown_once_and_as_it_is_by_then() -> None:
+async def test_a_notice_that_waits_longer_than_its_hold_is_shown_once_and_as_it_is_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.notices.CHAT_PAUSE_S", 0.1)
     bot = RecordedBot()
     first, waiting = (notice(card(), batch_id=BatchId(name)) for name in ("a", "b"))
     later = notice(ready(), batch_id=BatchId("b"), revision=2)
     notices = ScriptedNotices([first, waiting], [later], hold_ends=True)
-    await run(bot, notices, pause_s=0.1)
+    await run(bot, notices)
     assert [sent.text.startswith("✅") for sent in bot.session.messages.values()] == [False, True]
     assert notices.confirmed == [("a", 1), ("b", 2)]
 
@@ -223,7 +233,7 @@ async def test_a_notice_that_breaks_each_time_is_tried_a_few_times() -> None:
 
 async def test_a_loop_that_breaks_ends_what_goes_on_beside_it() -> None:
     stop = asyncio.Event()
-    loop = NoticeLoop(RecordedBot().bot, ScriptedNotices(KeyError("batch_id")), texts(), poll_s=0.01)
+    loop = NoticeLoop(RecordedBot().bot, ScriptedNotices(KeyError("batch_id")), texts())
     with pytest.raises(KeyError, match="batch_id"):
         async with loop.showing(stop):
             await asyncio.wait_for(stop.wait(), 5)
@@ -231,7 +241,7 @@ async def test_a_loop_that_breaks_ends_what_goes_on_beside_it() -> None:
 
 async def test_a_loop_ends_with_what_goes_on_beside_it() -> None:
     stop, notices = asyncio.Event(), ScriptedNotices([notice(card())])
-    async with NoticeLoop(RecordedBot().bot, notices, texts(), poll_s=0.01).showing(stop):
+    async with NoticeLoop(RecordedBot().bot, notices, texts()).showing(stop):
         await until(lambda: notices.are_all_given)
     assert stop.is_set()
     assert notices.confirmed == [("batch", 1)]
