@@ -24,7 +24,7 @@ from adapters.local.layout import KNOWN, Task
 from adapters.spreadsheet import file_name, spreadsheet
 from bot import keyboards as press
 from bot.cli.output import CommandError
-from bot.handlers.filters import answers, expect, has_message, may_tidy
+from bot.handlers.filters import answers, expect, has_message, may_tidy, register_pressed
 from bot.handlers.menu import lack_of
 from bot.handlers.sources import answer_keyboard
 from bot.keyboards import BUTTON_CHARACTERS, button, question_key, rows, worded
@@ -65,14 +65,11 @@ def register(router: Router) -> None:
     router.message.register(list_dialogues, Command("dialogs"))
     router.message.register(clarify, answers(CLARIFIED))
     router.message.register(clarify, answers(WHICH))
-    router.callback_query.register(pick_choice, press.PickChoice.filter(), has_message)
-    router.callback_query.register(pick_document, press.PickDocument.filter(), has_message)
+    register_pressed(router, pick_choice, pick_document, send_table, resume_dialogue)
     router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
     router.callback_query.register(ask_of_everything, F.data == press.EVERYTHING, has_message)
     router.callback_query.register(stop_turn, F.data == press.STOP)
     router.stopped_message_generation.register(stop_draft)
-    router.callback_query.register(send_table, press.SendTable.filter(), has_message)
-    router.callback_query.register(resume_dialogue, press.ResumeDialogue.filter(), has_message)
     router.callback_query.register(add_search, F.data == press.ADD_SEARCH, has_message)
 
 

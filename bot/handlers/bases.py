@@ -23,6 +23,7 @@ from bot.handlers.filters import (
     is_in_group,
     is_inside,
     may_tidy,
+    register_pressed,
 )
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import take
@@ -47,19 +48,13 @@ def register(router: Router) -> None:
     router.message.register(rename, answers(NAME_AGAIN))
     router.callback_query.register(show_list, F.data == view.BASES, has_message)
     router.callback_query.register(ask_for_name, F.data == view.NEW_BASE)
-    router.callback_query.register(open_base, view.OpenBase.filter(), has_message)
-    router.callback_query.register(add_to, view.AddTo.filter(), has_message)
-    router.callback_query.register(ask_where, SendOver.filter(), has_message)
-    router.callback_query.register(send_over, view.SendTo.filter(), has_message)
     router.callback_query.register(ask_for_name, view.BaseAction.filter(F.what == "rename"))
     router.callback_query.register(delete, view.BaseAction.filter(F.what.in_({"delete", "erase"})), has_message)
-    router.callback_query.register(share, view.ShareBase.filter(), has_message)
-    router.callback_query.register(revoke, view.RevokeLink.filter(), has_message)
-    router.callback_query.register(show_members, view.BaseAction.filter(F.what == "members"), has_message)
-    router.callback_query.register(show_members, view.TakeOff.filter(), has_message)
     router.callback_query.register(leave, view.BaseAction.filter(F.what.in_({"leave", "quit"})), has_message)
     router.callback_query.register(show_groups, view.BaseAction.filter(F.what == "groups"), has_message)
-    router.callback_query.register(bind, view.BindBase.filter(), has_message)
+    router.callback_query.register(show_members, view.BaseAction.filter(F.what == "members"), has_message)
+    router.callback_query.register(show_members, view.TakeOff.filter(), has_message)
+    register_pressed(router, open_base, add_to, ask_where, send_over, share, revoke, bind)
 
 
 def register_joining(router: Router) -> None:

@@ -9,7 +9,7 @@ from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import InlineKeyboardButton
 
-from bot.handlers.filters import has_message, may_tidy
+from bot.handlers.filters import may_tidy, register_pressed
 from bot.keyboards import Clean, Shown, mode_choice, rows, worded
 from bot.replies.bases import open_name
 from bot.services import Refusal, Talk
@@ -21,7 +21,7 @@ CHAT, BASE, ALL, NOTHING = "chat", "base", "all", "nothing"
 
 def register(router: Router) -> None:
     router.message.register(offer, Command("clean"))
-    router.callback_query.register(clean, Clean.filter(), has_message)
+    register_pressed(router, clean)
 
 
 async def offer(talk: Talk) -> None:

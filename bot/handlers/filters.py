@@ -10,8 +10,10 @@ or a forwarded message cancels it and does what it does anyway. The keyboard wit
 group, where nobody is heard without a reply, gets Telegram's reply panel.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from inspect import signature
+from typing import get_args
 
 from aiogram import Bot, F, Router
 from aiogram.enums import ChatMemberStatus, ContentType
@@ -68,6 +70,15 @@ def is_command(message: Message) -> bool:
 def has_message(query: CallbackQuery) -> bool:
     """Matches buttons whose message Telegram still delivers."""
     return isinstance(query.message, Message)
+
+
+def register_pressed(router: Router, *handlers: Callable[..., Awaitable[None]], anywhere: bool = False) -> None:
+    """Register handlers of buttons, each for the types of `callback_data` that it takes. With `anywhere` they need no
+    message and work under those that Telegram does not deliver any more, too."""
+    for handler in handlers:
+        taken = signature(handler).parameters["callback_data"].annotation
+        for kind in get_args(taken) or (taken,):
+            router.callback_query.register(handler, kind.filter(), *(() if anywhere else (has_message,)))
 
 
 async def may_tidy(talk: Talk) -> bool:

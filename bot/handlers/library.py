@@ -15,7 +15,16 @@ from aiogram.filters import Command, CommandObject
 from aiogram.types import BufferedInputFile, InputFile
 
 from bot import keyboards as press
-from bot.handlers.filters import answers, ask, changeable, document_of, has_message, may_change, may_tidy
+from bot.handlers.filters import (
+    answers,
+    ask,
+    changeable,
+    document_of,
+    has_message,
+    may_change,
+    may_tidy,
+    register_pressed,
+)
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import DAY_S
 from bot.handlers.received import batch_of
@@ -48,24 +57,11 @@ def register(router: Router, texts: Texts) -> None:
     router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
     router.message.register(show_list, answers(SEARCH))
     router.callback_query.register(ask_what_to_find, F.data == press.FIND)
-    router.callback_query.register(turn_page, press.ListPage.filter(), has_message)
-    router.callback_query.register(open_document, press.OpenDocument.filter(), has_message)
-    router.callback_query.register(delete, press.DeleteDocument.filter(), has_message)
-    router.callback_query.register(dismiss, F.data == press.DISMISS, has_message)
-    router.callback_query.register(send_original, press.ShowOriginal.filter())
-    router.callback_query.register(read_text, press.ReadDocument.filter(), has_message)
-    router.callback_query.register(ask_for_name, press.Rename.filter())
-    router.callback_query.register(show_versions, press.ShowVersions.filter())
     router.message.register(rename, answers(RENAME))
-    router.callback_query.register(cancel, press.CancelDocument.filter())
-    router.callback_query.register(cancel, press.CancelBatch.filter())
-    router.callback_query.register(choose_version, press.ChooseVersion.filter())
-    router.callback_query.register(add_section, press.AddSection.filter(), has_message)
-    router.callback_query.register(refresh, press.Refresh.filter(), has_message)
-    router.callback_query.register(ask_about, press.AskAbout.filter())
-    router.callback_query.register(keep, press.KeepDocument.filter(), has_message)
-    router.callback_query.register(keep, press.KeepBatch.filter())
-    router.callback_query.register(take_back, press.TakeBack.filter(), has_message)
+    router.callback_query.register(dismiss, F.data == press.DISMISS, has_message)
+    register_pressed(router, turn_page, open_document, delete, read_text, add_section, refresh, keep, take_back)
+    shown_below = (send_original, ask_for_name, show_versions, cancel, choose_version, ask_about)
+    register_pressed(router, *shown_below, anywhere=True)
 
 
 async def show_list(talk: Talk, command: CommandObject | None = None, subject: str | None = None) -> None:

@@ -11,7 +11,7 @@ from aiogram import F, Router
 from aiogram.filters import Command, CommandObject, CommandStart
 from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
 
-from bot.handlers.filters import names_mode
+from bot.handlers.filters import names_mode, register_pressed
 from bot.keyboards import ChooseLanguage, button, labelled_modes, mode_choice, mode_keyboard, rows
 from bot.replies.bases import open_name
 from bot.services import Refusal, Talk
@@ -34,7 +34,7 @@ def register(router: Router, texts: Texts) -> None:
     router.message.register(begin_dialogue, Command("new"))
     router.message.register(offer_languages, Command("language"))
     router.callback_query.register(switch_mode, names_mode({mode.value: mode for mode in Mode}))
-    router.callback_query.register(choose_language, ChooseLanguage.filter())
+    register_pressed(router, choose_language, anywhere=True)
 
 
 async def start(talk: Talk, command: CommandObject) -> None:

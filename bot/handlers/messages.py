@@ -14,7 +14,7 @@ from aiogram.types import CallbackQuery, Message
 
 from bot import keyboards as press
 from bot.handlers.answering import answer_question
-from bot.handlers.filters import has_message, in_mode
+from bot.handlers.filters import has_message, in_mode, register_pressed
 from bot.handlers.menu import switch_mode
 from bot.handlers.received import Received, batch_of, original_of, receive
 from bot.keyboards import BUTTON_CHARACTERS, button, mode_keyboard, mode_label, rows, worded
@@ -50,7 +50,7 @@ def register_asking(router: Router) -> None:
     router.message.register(ask, in_mode(Mode.CHAT))
     router.message.register(keep_or_answer, in_mode(None))
     router.callback_query.register(answer_original, F.data == press.ANSWER, has_message)
-    router.callback_query.register(choose_mode_for, press.ModeFor.filter(), has_message)
+    register_pressed(router, choose_mode_for)
 
 
 async def keep(talk: Talk) -> None:

@@ -13,7 +13,7 @@ from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot import keyboards as press
-from bot.handlers.filters import has_message
+from bot.handlers.filters import register_pressed
 from bot.keyboards import BUTTON_CHARACTERS, button, in_rows, question_key, rows, worded
 from bot.replies.citations import passage_quote, source_label
 from bot.replies.names import shortened
@@ -83,8 +83,8 @@ def _source_shown(citation: Citation) -> press.ShowSource:
 
 
 def register(router: Router) -> None:
-    router.callback_query.register(show_source, press.ShowSource.filter())
-    router.callback_query.register(rate, press.Rate.filter(), has_message)
+    register_pressed(router, rate)
+    register_pressed(router, show_source, anywhere=True)
 
 
 async def show_source(talk: Talk, callback_data: press.ShowSource) -> None:
