@@ -8,7 +8,7 @@ tolerated. It lives in `bot`, which alone may combine a model of `rag`, a prompt
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -156,7 +156,6 @@ def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence
         for name, each in named.items()
         if name.strip() and (places[name] is not None or name in known)
     }
-    statements = tuple(_statements(answer.facts[:MOST_FACTS], entities, text, start))
     mentions = tuple(
         Mention(
             of=entity,
@@ -166,22 +165,17 @@ def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence
         )
         for name, entity in entities.items()
     )
-    return Extract(mentions=mentions, statements=statements)
-
-
-def _statements(
-    facts: Sequence[ReadFact], entities: Mapping[str, EntityName], text: ReadableText, start: int
-) -> Iterator[Statement]:
-    for fact in facts:
+    statements = []
+    for fact in answer.facts[:MOST_FACTS]:
         fits = SHORTEST_QUOTE <= len(fact.quote.strip()) <= LONGEST_QUOTE
-        subject, found = entities.get(fact.entity), text.quotation(fact.quote) if fits else None
-        if subject and found:
-            place, quote = found
-            yield Statement(
+        if (subject := entities.get(fact.entity)) and fits and (found := text.quotation(fact.quote)):
+            statement = Statement(
                 subject=subject,
                 relation=fact.relation,
-                text=quote,
-                at=start + place,
+                text=found[1],
+                at=start + found[0],
                 object=entities.get(fact.object) if fact.object else None,
                 confidence=CERTAINTY,
             )
+            statements.append(statement)
+    return Extract(mentions=mentions, statements=tuple(statements))

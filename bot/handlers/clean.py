@@ -36,13 +36,10 @@ async def clean(talk: Talk, callback_data: Clean) -> None:
     what = callback_data.what
     if what != NOTHING and not await may_tidy(talk):
         raise Refusal("only-administrators")
-    steps = {CHAT: _erase_chat, BASE: _empty_base}
-    if talk.place.is_private:
-        steps[ALL] = _forget
-    if what not in steps:
+    if what not in (CHAT, BASE) and not (what == ALL and talk.place.is_private):
         await talk.redraw(talk.words("clean-cancelled"))
     elif callback_data.sure:
-        await talk.redraw(*await steps[what](talk))
+        await talk.redraw(*await _cleaned(talk, what))
         talk.services.wake()  # live messages of documents that were being read show their removal
     elif question := await _question(talk, what):
         sure = worded(talk.words, f"clean-{what}-sure", Clean(what=what, sure=True))
@@ -66,23 +63,20 @@ async def _question(talk: Talk, what: str) -> str:
     return f"{sure} {talk.words('clean-base-others', count=held.others)}" if held.documents and held.others else sure
 
 
-async def _erase_chat(talk: Talk) -> Shown:
+async def _cleaned(talk: Talk, what: str) -> Shown:
+    """Clear it, and report."""
+    words, people = talk.words, talk.stores.people
+    if what == BASE:
+        gone = await talk.stores.library.clean_base(talk.base_id)
+        return words("clean-base-done", documents=gone.documents, passages=gone.chunks), None
     async with talk.services.turns.at_rest(talk.room):  # the answer of a running turn would be remembered afterwards
-        removed = await talk.stores.people.clean_chat(talk.state.user_id, base=talk.base_id)
-        await talk.stores.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
-    report = talk.words("clean-chat-done", messages=removed.messages)
-    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None, base=open_name(talk.state))
-
-
-async def _empty_base(talk: Talk) -> Shown:
-    removed = await talk.stores.library.clean_base(talk.base_id)
-    return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
-
-
-async def _forget(talk: Talk) -> Shown:
-    async with talk.services.turns.at_rest(talk.room):
-        bases, documents = await talk.stores.people.forget(talk.person)
-    return talk.words("clean-all-done", bases=bases, documents=documents), None
+        if what == ALL:
+            bases, documents = await people.forget(talk.person)
+            return words("clean-all-done", bases=bases, documents=documents), None
+        removed = await people.clean_chat(talk.state.user_id, base=talk.base_id)
+        await people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
+    report = words("clean-chat-done", messages=removed.messages)
+    return f"{report}\n\n{words('choose-mode')}", mode_choice(words, None, base=open_name(talk.state))
 
 
 def _no(words: Words) -> InlineKeyboardButton:

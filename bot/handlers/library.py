@@ -44,7 +44,7 @@ from ingestion.ports import KeptFiles
 
 SEARCH = "find"
 MOST_FAILED = 900  # documents per call; both transports refuse 1000 rows
-WANTED_BYTES = 40  # of a searched name: a button carries 64 bytes in all, and a Cyrillic letter takes two
+WANTED_BYTES = 40  # of a searched name, which the buttons of the list carry (`ListPage.name`): they hold 64 bytes
 RENAME = "name"
 NAME_CHARACTERS = 200
 SENT_BYTES = 50 * 2**20  # core.telegram.org/bots/api#senddocument
@@ -67,7 +67,8 @@ def register(router: Router, texts: Texts) -> None:
 async def show_list(talk: Talk, command: CommandObject | None = None, subject: str | None = None) -> None:
     """The first page; `/docs договор` and an answer to 🔍 list the documents with that word in their names."""
     said = talk.message.text if subject is not None else command.args if command else None
-    await _show_page(talk, 0, name=_wanted(said))
+    wanted = " ".join((said or "").replace(":", " ").split()).encode()[:WANTED_BYTES]
+    await _show_page(talk, 0, name=wanted.decode(errors="ignore").strip() or None)
 
 
 async def ask_what_to_find(talk: Talk) -> None:
@@ -110,14 +111,6 @@ async def dismiss(talk: Talk) -> None:
     talk.services.wake()
     await _show_page(talk, 0, name=None)
     await talk.acknowledge("taken-back" if failed else "only-sender-or-administrators")
-
-
-def _wanted(text: str | None) -> str | None:
-    """The searched part of a name, short enough for a button to carry (`ListPage.name`)."""
-    wanted = " ".join((text or "").replace(":", " ").split())[:WANTED_BYTES]
-    while len(wanted.encode()) > WANTED_BYTES:
-        wanted = wanted[:-1]
-    return wanted.strip() or None
 
 
 async def _show_page(talk: Talk, page: int, *, name: str | None) -> None:
