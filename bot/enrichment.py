@@ -141,7 +141,7 @@ class ModelFactReader:
             answer = await self._model.structured((self._rules, ChatMessage(role="user", content=filled)), ReadPart)
         except ModelError as exc:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="model", detail=type(exc).__name__) from exc
-        readable = await asyncio.to_thread(ReadableText, text, self._names)
+        readable = ReadableText(text, self._names)
         return await asyncio.to_thread(checked, answer, readable, start=start, known=known)
 
 
@@ -149,8 +149,8 @@ def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence
     """The part of the answer that occurs in `text`, which begins at character `start` of the document. A `known` entity
     need not be named there."""
     named = {each.name: each for each in answer.entities[:MOST_ENTITIES]}
-    found = {name: map(text.name, (name, *each.aliases)) for name, each in named.items()}
-    places = {name: min((at for at in each if at is not None), default=None) for name, each in found.items()}
+    met = {name: map(text.name, (name, *each.aliases)) for name, each in named.items()}
+    places = {name: min((at for at in each if at is not None), default=None) for name, each in met.items()}
     entities = {
         name: EntityName(type=each.type, name=name)
         for name, each in named.items()
