@@ -24,6 +24,7 @@ from bot.handlers.filters import (
     is_inside,
     may_tidy,
     register_pressed,
+    writable_bases,
 )
 from bot.handlers.menu import mode_sign
 from bot.handlers.messages import take
@@ -74,7 +75,8 @@ async def show_list(talk: Talk) -> None:
 async def open_base(talk: Talk, callback_data: view.OpenBase) -> None:
     """A number of the list: open the base in this chat or topic, and show it. In a group administrators may. A group's
     is open in a private chat while Telegram says that they are in the group."""
-    base = await _listed(talk, BaseId(callback_data.base))
+    bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
+    base = next((each for each in bases if each.id == callback_data.base), None)
     if base is None:
         raise BaseClosed
     if base.group and talk.place.is_private:
@@ -151,9 +153,7 @@ async def delete(talk: Talk, callback_data: view.BaseAction) -> None:
 
 async def add_to(talk: Talk, callback_data: view.AddTo) -> None:
     """A base under «в этой базе вы только читаете»: the message goes there, and the open base stays open."""
-    original, base = await original_of(talk), await _listed(talk, BaseId(callback_data.base))
-    if base is None:
-        raise Refusal("original-gone")
+    original, base = await original_of(talk), await base_of(talk, callback_data.base)
     there = replace(talk, state=replace(talk.state, base_id=base.id, role=base.role))
     await take(there, receive(original, talk.words))
     await take_away(talk.message)
@@ -162,7 +162,7 @@ async def add_to(talk: Talk, callback_data: view.AddTo) -> None:
 async def ask_where(talk: Talk, callback_data: SendOver) -> None:
     """«В другую базу» on a document's card."""
     card = await changeable(talk, callback_data.document)
-    bases = [each for each in await _writable(talk) if each.id != talk.base_id]
+    bases = [each for each in await writable_bases(talk) if each.id != talk.base_id]
     html = talk.words("send-where" if bases else "send-nowhere", title=card.name)
     may_move = talk.state.role is not Role.READER
     await talk.redraw(html, view.send_keyboard(card.id, bases, talk.words, may_move=may_move))
@@ -170,7 +170,7 @@ async def ask_where(talk: Talk, callback_data: SendOver) -> None:
 
 async def send_over(talk: Talk, callback_data: view.SendTo) -> None:
     """A base for the document: it is there as it was read, nothing is read again."""
-    bases = [each for each in await _writable(talk) if view.short_id(each.id) == callback_data.base]
+    bases = [each for each in await writable_bases(talk) if view.short_id(each.id) == callback_data.base]
     card = await changeable(talk, callback_data.document)
     if not bases:
         raise Refusal("document-gone")
@@ -187,11 +187,6 @@ async def send_over(talk: Talk, callback_data: view.SendTo) -> None:
     await talk.redraw(text, rows([worded(talk.words, "back", ListPage(page=0))]))
 
 
-async def _writable(talk: Talk) -> list[ListedBase]:
-    bases = await talk.stores.bases.all(talk.state.user_id)
-    return [each for each in bases if each.role in (Role.OWNER, Role.WRITER)]
-
-
 async def base_of(talk: Talk, base: str) -> ListedBase:
     """The base of a button. Raises BaseClosed."""
     found = await talk.stores.bases.show(BaseId(base))
@@ -205,11 +200,6 @@ async def go_home(talk: Talk, left: BaseId) -> None:
     if left == talk.base_id:
         (home, *_) = [each for each in await talk.stores.bases.all(talk.state.user_id) if each.is_first]
         await say_open(talk, home)
-
-
-async def _listed(talk: Talk, base: BaseId) -> ListedBase | None:
-    bases = await talk.stores.bases.all(talk.state.user_id, thread=talk.state.thread)
-    return next((each for each in bases if each.id == base), None)
 
 
 def _name(talk: Talk) -> str:

@@ -23,6 +23,7 @@ from aiogram.types import CallbackQuery, ForceReply, Message, ResultChatMemberUn
 from bot.keyboards import BEFORE_BASE, NEVER_MIND, rows, worded
 from bot.replies.sending import take_away
 from bot.services import Refusal, Talk
+from domain.bases import ListedBase, Role
 from domain.documents import DocumentCard
 from domain.ids import ChatId, DocumentId, UserId
 from domain.people import Mode, PendingQuestion
@@ -109,6 +110,11 @@ def is_inside(member: ResultChatMemberUnion) -> bool:
 async def may_change(talk: Talk, card: DocumentCard) -> bool:
     """Whether the person may delete, rename, replace or cancel a document: whoever sent it, and administrators."""
     return card.sent_by == talk.person or await may_tidy(talk)
+
+
+async def writable_bases(talk: Talk) -> list[ListedBase]:
+    bases = await talk.stores.bases.all(talk.state.user_id)
+    return [each for each in bases if each.role in (Role.OWNER, Role.WRITER)]
 
 
 async def document_of(talk: Talk, document: str) -> DocumentCard:

@@ -14,7 +14,7 @@ from aiogram.types import CallbackQuery, Message
 
 from bot import keyboards as press
 from bot.handlers.answering import answer_question
-from bot.handlers.filters import has_message, in_mode, register_pressed
+from bot.handlers.filters import has_message, in_mode, register_pressed, writable_bases
 from bot.handlers.menu import switch_mode
 from bot.handlers.received import Received, batch_of, original_of, receive
 from bot.keyboards import BUTTON_CHARACTERS, button, mode_keyboard, mode_label, rows, worded
@@ -72,8 +72,7 @@ async def take(talk: Talk, received: Received, *, ttl_s: int | None = None) -> N
     if talk.state.role is Role.READER:
         offered = [
             [button(shortened(name_of_base(each, talk.words), BUTTON_CHARACTERS * 2), AddTo(base=each.id))]
-            for each in await talk.stores.bases.all(talk.state.user_id)
-            if each.role in (Role.OWNER, Role.WRITER)
+            for each in await writable_bases(talk)
         ]
         name = talk.state.base_name or talk.state.base_owner or ""
         await talk.reply(talk.words("base-only-read", name=name), rows(*offered), to=message)
