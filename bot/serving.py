@@ -1,13 +1,12 @@
 """The long-running commands: the bot, the worker, both in one process, or the HTTP API, until a signal stops them.
 
 In: `Settings`. Out: a bot that answers and a worker that reads, and the lines that `make run` prints; expired documents
-and the files of removed ones are gone, a second after the minute that was shown. `bot.app` builds the parts.
+and the files of removed ones are gone, seconds after the minute that was shown. `bot.app` builds the parts.
 """
 
 import asyncio
 import gc
 import signal
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
@@ -34,8 +33,7 @@ from ingestion.fetch.guard import AddressGuard
 
 log = structlog.get_logger()
 
-LOOK_EVERY_S = 60.0
-LATE_S = 1.0  # after the full minute: the database's clock may be slightly behind ours
+LOOK_EVERY_S = 10.0
 BEAT_S = 1.0
 CLOSING_S = 40.0  # beyond SHUTDOWN_SECONDS: for closing what is open, PostgreSQL last
 API_PORT = 8091  # where none is set: of `baza api`, and beside the local chat
@@ -78,29 +76,17 @@ def built_when_used() -> Iterator[None]:
             base.model_rebuild = classmethod(model_rebuild)  # type: ignore[assignment] # with the same parameters
 
 
-async def remove_expired(
-    library: LibraryStore,
-    stop: asyncio.Event,
-    *,
-    also: Callable[[], Awaitable[None]] | None = None,
-    every_s: float = LOOK_EVERY_S,
-) -> None:
-    """Look now and every `every_s` seconds until `stop`, and do what is to be done `also`, after an error again."""
+async def remove_expired(library: LibraryStore, stop: asyncio.Event, *, also: Callable[[], Awaitable[None]]) -> None:
+    """Look now and every few seconds until `stop`, and do what is to be done `also`, after an error again."""
     while not stop.is_set():
         try:
             if removed := await library.remove_expired():
                 log.info("documents_expired", count=removed)
-            if also:
-                await also()
+            await also()
         except (DatabaseAway, DatabaseError, ServiceError) as error:
             log.warning("expiry_failed", reason=type(error).__name__)
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), next_look_in_s(time.time(), every_s=every_s))
-
-
-def next_look_in_s(now: float, *, every_s: float) -> float:
-    """Seconds from `now` (Unix time) to `LATE_S` after the next multiple of `every_s` (60: the next full minute)."""
-    return every_s - (now - LATE_S) % every_s
+            await asyncio.wait_for(stop.wait(), LOOK_EVERY_S)
 
 
 async def remove_files(listed: KeptFileStore, stored: FolderFiles | SupabaseFiles) -> None:

@@ -7,7 +7,6 @@ UTF-16 units, cut where a reader would pause.
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -176,8 +175,6 @@ _BORDERS = (
     (re.compile(r"[.!?…]+[»”\")\]]*\s"), 0.3),
     (re.compile(r"\s"), 0.0),
 )
-_JOINERS = frozenset("\u200d\ufe0f\ufe0e")
-_GRAPHEME_CHARACTERS = 16  # a letter with its marks, or an emoji with its joiners, is rarely longer
 
 
 def split_rich(text: RichText, limit: int = MESSAGE_LIMIT) -> list[RichText]:
@@ -195,7 +192,7 @@ def split_rich(text: RichText, limit: int = MESSAGE_LIMIT) -> list[RichText]:
 
 
 def _piece_end(text: str, start: int, limit: int) -> int:
-    """At a border; else inside a word, but not between a letter and its accent or inside a joined emoji."""
+    """At a border; else inside a word."""
     fits = min(len(text), start + limit)
     while (excess := utf16_length(text[start:fits]) - limit) > 0:
         fits -= (excess + 1) // 2  # a character is two units at the most
@@ -206,8 +203,4 @@ def _piece_end(text: str, start: int, limit: int) -> int:
         ends = [match.end() for match in border.finditer(text, start, fits)]
         if ends and ends[-1] - start >= limit * at_least:
             return ends[-1]
-    for position in range(fits, max(fits - _GRAPHEME_CHARACTERS, start + 1), -1):
-        after, before = text[position], text[position - 1]
-        if not (unicodedata.combining(after) or after in _JOINERS or before in _JOINERS):
-            return position
     return fits

@@ -2,8 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from adapters.database.transport import DatabaseError
-from bot.serving import next_look_in_s, remove_expired
+from bot.serving import remove_expired
 from domain.documents import SourceType
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, UserId
@@ -32,19 +34,19 @@ def due() -> Batch:
     return Batch(base_id=BaseId("base"), user_id=ANNA, ttl_s=0, sources=(plan,))
 
 
-async def test_what_is_due_leaves_now_and_whenever_it_comes_to_be_until_the_end() -> None:
+async def nothing() -> None:
+    """What else is to be done."""
+
+
+async def test_what_is_due_leaves_now_and_whenever_it_comes_to_be_until_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.serving.LOOK_EVERY_S", 0.01)
     library, stop = Troubled(), asyncio.Event()
     await library.enqueue(due())
-    looking = asyncio.create_task(remove_expired(library, stop, every_s=0.01))
+    looking = asyncio.create_task(remove_expired(library, stop, also=nothing))
     await until(lambda: not library.sent)
     await library.enqueue(due())
     await until(lambda: not library.sent)
     stop.set()
     await asyncio.wait_for(looking, 5)
-
-
-def test_it_looks_a_second_after_every_full_minute() -> None:
-    minute = 1_780_000_020.0
-    assert minute % 60 == 0
-    looks = [next_look_in_s(minute + seconds, every_s=60.0) for seconds in (0.0, 0.75, 1.0, 1.5, 59.0)]
-    assert looks == [1.0, 0.25, 60.0, 59.5, 2.0]

@@ -31,10 +31,6 @@ def test_an_emoji_of_two_units_is_never_cut() -> None:
     assert [piece.text for piece in pieces] == ["😀😀"] * 5
 
 
-def test_an_accent_stays_with_its_letter() -> None:
-    assert [piece.text for piece in split_rich(rich("абвие\u0301ё"), 5)] == ["абви", "е\u0301ё"]
-
-
 def test_a_code_block_is_a_code_block_in_every_piece() -> None:
     source = "```py\n" + "\n".join(f"line_{number} = {number}" for number in range(900)) + "\n```"
     pieces = split_rich(render_markdown(source))
