@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from bot.replies.names import ADDRESSED, MEDIA_SIGNS, SIGNS, shortened, told_apart
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
-from domain.documents import Medium, SourcedTable, SourceType, known_as
+from domain.documents import Medium, SourcedTable, SourceType
 from domain.locator import Locator
 from domain.visible import readable_address, readable_host
 from ingestion.records import Block
@@ -143,10 +143,8 @@ def source_block(citations: Sequence[Citation], words: Words) -> RichText:
     for citation in citations:
         groups.setdefault(citation.document_id, []).append(citation)
     text = rich(words.plain("answer-sources-label"), BOLD) if groups else RichText()
-    for first, *others in groups.values():
-        title = source_title(first.source_type, first.title, first.source_identifier, first.locator)
-        place = places((each.locator for each in (first, *others)), words, title=first.title)
-        text += rich(f"\n{title}, {place}" if place else f"\n{title}")
+    for used in groups.values():
+        text += rich(f"\n{source_line(used[0], (each.locator for each in used), words)}")
     return text
 
 
@@ -154,8 +152,7 @@ def source_label(citation: Citation, words: Words, *, names: Iterable[str], char
     """A source on a button: `📄 стр. 7` if all sources are of one document, else `📄 Договор.pdf, стр. 7`. `names` are
     those of all documents of the answer, from which this one is told apart."""
     names = set(names)
-    sign = _sign(citation.source_type, citation.locator)
-    place = exact_place([citation.locator], words)
+    sign, place = _sign(citation), exact_place([citation.locator], words)
     page = place if len(place) <= characters // 2 else ""
     if len(names) == 1 and (named := page or section(citation.locator, citation.title)):
         return f"{sign} {shortened(named, characters)}"
@@ -163,30 +160,28 @@ def source_label(citation: Citation, words: Words, *, names: Iterable[str], char
     return f"{sign} {title}, {page}" if page else f"{sign} {title}"
 
 
-def source_title(source_type: SourceType, title: str, identifier: str, locator: Locator | None = None) -> str:
-    """`📄 Договор аренды.pdf`, `🔗 Правила расчётов, bank.example.org`; a page of a site has its own address."""
-    name = known_as(source_type, title, identifier)
-    line = f"{_sign(source_type, locator or Locator())} {shortened(name, TITLE_CHARACTERS)}"
-    address = (locator.url if locator else None) or (identifier if source_type in ADDRESSED else "")
+def source_line(source: Citation | Passage, locators: Iterable[Locator], words: Words) -> str:
+    """`📄 Договор аренды.pdf, стр. 7`, `🔗 Правила, bank.example.org`; a page of a site has its own address."""
+    address = source.locator.url or (source.source_identifier if source.source_type in ADDRESSED else "")
     parts = urlsplit(address)
-    if source_type is SourceType.LINK:
+    if source.source_type is SourceType.LINK:
         host = readable_host(parts.hostname or "")
     else:
         host = readable_address(address).removeprefix(f"{parts.scheme}://")
-    return f"{line}, {shortened(host, TITLE_CHARACTERS)}" if host and host != name else line
+    named = [source.name, host] if host != source.name else [host]
+    shown = [*(shortened(each, TITLE_CHARACTERS) for each in named), places(locators, words, title=source.title)]
+    return f"{_sign(source)} {', '.join(filter(None, shown))}"
 
 
-def _sign(source_type: SourceType, locator: Locator) -> str:
+def _sign(source: Citation | Passage) -> str:
     """The source's sign; a locator with a time belongs to a recording, whatever the source type."""
-    return SIGNS[source_type] if locator.start_s is None else MEDIA_SIGNS[Medium.AUDIO]
+    return SIGNS[source.source_type] if source.locator.start_s is None else MEDIA_SIGNS[Medium.AUDIO]
 
 
 def passage_quote(passage: Passage, words: Words, *, bold: Sequence[Span] = ()) -> RichText:
     """The passage word for word, as a folded quote under its title and place; in bold its parts `bold`. A table's rows
     among these stand above it: the answering row may be the twentieth of what is folded."""
-    title = source_title(passage.source_type, passage.title, passage.source_identifier, passage.locator)
-    place = places([passage.locator], words, title=passage.title)
-    heading = rich(f"{title}, {place}" if place else title, BOLD)
+    heading = rich(source_line(passage, [passage.locator], words), BOLD)
     rows = (line.said for line in lines_in_words(passage.text) if line.row and _parts_of(line, bold))
     answering = rich("".join(f"\n{row}" for row in rows), BOLD)
     return heading + answering + rich("\n") + _emphasised(passage.text, bold).stripped().wrapped(FOLDED_QUOTE)
@@ -197,11 +192,9 @@ def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
     shown = RichText()
     for line in lines_in_words(text):
         shown += rich("\n") if shown else RichText()
-        parts = _parts_of(line, bold)
-        if line.row:
-            shown += rich(line.said, *([BOLD] if parts else []))
-            continue
-        at = 0
+        parts, at = _parts_of(line, bold), 0
+        if line.row and parts:
+            parts = [Span(start=0, end=len(line.said))]
         for part in parts:
             if at <= part.start < part.end:
                 shown += rich(line.said[at : part.start]) + rich(line.said[part.start : part.end], BOLD)
