@@ -9,7 +9,7 @@ document again. It extracts no text.
 
 import asyncio
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,6 +43,12 @@ _NO_PAGE = re.compile(
     r"|mp3|ogg|wav|flac|m4a|mp4|webm|avi|mov|mkv)$",
     re.IGNORECASE,
 )
+QUERIES_OF_A_PATH = 10  # calendars and sort orders are endless
+REPEATED_SEGMENT = 3  # `/a/b/a/b/a/b`: a relative link that leads back into itself
+_SESSION = re.compile(
+    r"(?:;|\b)(?:phpsessid|jsessionid|sid|sessionid|session_id|replytocom|print)=[^/?&]*", re.IGNORECASE
+)
+"""What changes in the addresses of one page."""
 _INDEX = re.compile(r"(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
 
 SHORTEST_WAIT_S = 1.0  # no page is begun with less time left
@@ -72,7 +78,9 @@ class Section:
 
     def holds_page(self, address: str) -> bool:
         path = urlsplit(address).path
-        return self.holds(address) and not (_DOCUMENT.search(path) or _NO_PAGE.search(path))
+        repeated = max(Counter(filter(None, path.split("/"))).values(), default=0)
+        is_page = repeated < REPEATED_SEGMENT and not (_DOCUMENT.search(path) or _NO_PAGE.search(path))
+        return is_page and self.holds(address)
 
     def holds(self, address: str) -> bool:
         return self.is_of_site(address) and f"{urlsplit(address).path.rstrip('/')}/".startswith(self.folder)
@@ -102,8 +110,8 @@ def choose_section(start: str, links: Sequence[Link]) -> Section:
 
 
 def page_key(url: str) -> str:
-    """A key equal for all addresses of a page: ignores the last slash, index files and parameter order."""
-    parts = urlsplit(url)
+    """A key equal for all addresses of a page: ignores the last slash, index files, sessions and parameter order."""
+    parts = urlsplit(_SESSION.sub("", url))
     path = _INDEX.sub("", unquote(parts.path)).rstrip("/")
     query = "&".join(sorted(part for part in parts.query.split("&") if part))
     return f"{parts.netloc.removeprefix('www.')}{path}?{query}"
@@ -177,6 +185,7 @@ class Crawl:
         self._ends_at = asyncio.get_running_loop().time() + limits.total_s
         self._met: set[str] = set()  # keys of pages that were queued or read
         self._kept: set[str] = set()  # keys of pages that were written, and hashes of files
+        self._queries: Counter[str] = Counter()  # how many of each path
         self._waiting: deque[tuple[str, int]] = deque()  # addresses, and how far they are from the first page
         self._asked = 0
         self._failures = 0
@@ -295,8 +304,12 @@ class Crawl:
             self._file.add(SitePage(url=visit.url, html=visit.html))
         for link in visit.links.links if depth < self._limits.depth else ():
             key = page_key(link.url)
+            path, _, query = key.partition("?")
+            if query and self._queries[path] >= QUERIES_OF_A_PATH:
+                continue
             if key not in self._met and self._section.admits(link) and self._rules.can_fetch(link.url, ROBOT):
                 self._met.add(key)
+                self._queries[path] += bool(query)
                 self._waiting.append((link.url, depth + 1))
 
     def _canonical_key(self, visit: Visit) -> str:

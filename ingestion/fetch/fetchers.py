@@ -21,15 +21,17 @@ from pathlib import Path, PurePath
 from domain.documents import SourceType
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.crawl import CrawlLimits, fetch_section
-from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.download import Content, Downloader, DownloadLimits
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
-from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, site_of
+from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, sent_on_to, site_of
 from ingestion.fetch.video import VideoFetcher
 from ingestion.files import READ_BYTES, Oversize, hash_file, megabytes
 from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source
 
+SENT_ON = 3  # redirects in a row by the pages themselves
+STUB_BYTES = 8 * 1024  # a page that only redirects is short; a longer one has content
 LARGEST_BYTES = 64 * 1024  # of a saved link; some carry an icon
 _SHORTCUT = re.compile(
     rb"\A(?=\[)(?s:.*?)^\[(?:internetshortcut|desktop entry)\][^\n]*+\n(?:(?!\[|url=)[^\n]*+\n)*+url=([^\n]+)",
@@ -155,8 +157,17 @@ def _copy(original: str, target: Path, limit_bytes: int) -> None:
 
 
 async def fetch_page(source: Source, folder: Path, downloader: Downloader) -> FetchedFile:
-    """What is behind `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes."""
-    download = await downloader.download(address_to_read(source.identifier), folder / "page")
+    """What is behind `source.identifier`, also where short pages send their reader on. Raises SourceError and
+    ServiceError with PAGE_* codes."""
+    onward: str | None = address_to_read(source.identifier)
+    for _ in range(SENT_ON + 1):
+        if onward is None:
+            break
+        download = await downloader.download(onward, folder / "page")
+        is_stub = download.content is Content.PAGE and download.size_bytes <= STUB_BYTES
+        onward = sent_on_to(download.path.read_text(encoding="utf-8"), url=download.url or "") if is_stub else None
+    if onward is not None:
+        raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=site_of(download.url))
     if not download.size_bytes:
         raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=site_of(download.url), detail="empty body")
     return download

@@ -47,6 +47,9 @@ _ATTRIBUTE = re.compile(r"(?<![a-z-])([a-z-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)
 """A name is matched possessively: backtracking through 4,096 letters without a value would be quadratic."""
 _ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "template")}
 _AROUND = frozenset({"nav", "header", "footer", "aside"})
+_REFRESH = re.compile(r"\s*(\d++)[\d.]*+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+"""Possessive: with backtracking, a long number would be split at each of its digits."""
+SOON_S = 5  # seconds; a page that refreshes later is there to be read
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 
 
@@ -130,6 +133,18 @@ def scan_links(text: str, *, url: str) -> PageLinks:
                 found[address] = Link(url=address, in_content=in_content)
     links = sorted(found.values(), key=lambda link: not link.in_content)
     return PageLinks(links=tuple(links) if may_follow else (), canonical=canonical)
+
+
+def sent_on_to(text: str, *, url: str) -> str | None:
+    """The target of `<meta http-equiv=refresh>`, as browsers follow it; None if it stays on the same page."""
+    for name, attributes, _ in _tags(text):
+        if name != "meta" or attributes.get("http-equiv", "").lower() != "refresh":
+            continue
+        refresh = _REFRESH.match(attributes.get("content", ""))
+        if refresh and int(refresh.group(1)[:9]) <= SOON_S:
+            address = _join(url, refresh.group(2))
+            return address if address != normalise_url(url) else None
+    return None
 
 
 def _tags(text: str) -> Iterator[tuple[str, dict[str, str], bool]]:

@@ -148,6 +148,15 @@ async def test_a_name_that_begins_to_lead_inside_is_refused_page_by_page(crawler
     assert len(crawler.connector.connected) == 2
 
 
+async def test_a_calendar_without_end_is_left(crawler: Crawler) -> None:
+    for day in range(200):
+        links = tuple(f"/docs/calendar?day={day + step}" for step in range(1, 40))
+        crawler.web.replies[f"/docs/calendar?day={day}"] = page(f"День {day}", links=links)
+    crawler.web.replies["/docs/"] = page("Начало", links=("/docs/calendar?day=0",))
+    walk = await crawl_site(crawler)
+    assert 2 < len(walk.paths) <= 11
+
+
 async def test_a_page_with_a_million_links_costs_no_more_than_its_bounds(crawler: Crawler) -> None:
     links = b"".join(b"<a href=/docs/%d>x</a>" % number for number in range(60_000))
     crawler.web.replies["/docs/"] = Reply(body=b"<html>" + links)

@@ -90,6 +90,33 @@ async def test_a_sixth_redirect_is_one_too_many(crawler: Crawler) -> None:
     assert len(crawler.web.asked) == 6
 
 
+def _sending_on(address: str, *, words: str = "") -> Reply:
+    return Reply(body=f'<html><meta http-equiv="refresh" content="0; url={address}"><p>{words}</p></html>'.encode())
+
+
+async def test_a_page_that_sends_its_reader_on_is_followed(crawler: Crawler) -> None:
+    crawler.web.replies |= {"/short": _sending_on("/long"), "/long": Reply(body=PAGE.encode())}
+    file = await crawler.fetch(f"{SITE}/short")
+    assert (file.path.read_bytes(), file.url) == (PAGE.encode(), f"{SITE}/long")
+
+
+async def test_a_page_that_sends_inside_is_refused_without_a_connection(crawler: Crawler) -> None:
+    crawler.web.replies["/"] = _sending_on("http://169.254.169.254/latest")
+    assert (await crawler.failure(SITE)).code is FailureCode.PAGE_ADDRESS_FORBIDDEN
+    assert len(crawler.connector.connected) == 1
+
+
+async def test_pages_that_send_each_other_on_are_left(crawler: Crawler) -> None:
+    crawler.web.replies |= {"/a": _sending_on("/b"), "/b": _sending_on("/a")}
+    assert (await crawler.failure(f"{SITE}/a")).code is FailureCode.PAGE_TOO_MANY_REDIRECTS
+    assert len(crawler.web.asked) == 4
+
+
+async def test_a_page_with_much_to_say_is_read_where_it_stands(crawler: Crawler) -> None:
+    crawler.web.replies["/"] = _sending_on("/next", words="слово " * 2000)
+    assert (await crawler.fetch(f"{SITE}/")).url == f"{SITE}/"
+
+
 @pytest.mark.parametrize("status", [401, 403, 404, 410, 451])
 async def test_a_refusal_is_the_pages_fault(crawler: Crawler, status: int) -> None:
     crawler.web.replies["/"] = Reply(status=status)

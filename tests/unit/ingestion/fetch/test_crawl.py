@@ -51,6 +51,7 @@ def _section(folder: str = "/docs/") -> Section:
         f"{SITE}/docs/photo.JPG",
         f"{SITE}/docs/program.zip",
         "https://other.example/docs/plan.pdf",
+        f"{SITE}/docs/a/b/a/b/a/b/a",
     ],
 )
 def test_what_is_no_page_of_the_section_is_refused(url: str) -> None:
@@ -78,6 +79,8 @@ def test_a_page_of_the_section_is_admitted(path: str) -> None:
         ("/a/Default.aspx", "/a"),
         ("/a?x=1&y=2", "/a?y=2&x=1"),
         ("/%D0%B0", "/а"),
+        ("/a;jsessionid=1", "/a"),
+        ("/a?PHPSESSID=1&x=2", "/a?x=2"),
     ],
 )
 def test_addresses_of_one_page_have_one_key(one: str, other: str) -> None:

@@ -11,6 +11,7 @@ from ingestion.fetch.urls import (
     address_to_read,
     normalise_url,
     scan_links,
+    sent_on_to,
     site_of,
 )
 
@@ -124,6 +125,14 @@ def test_broken_markup_is_scanned_in_linear_time(piece: str) -> None:
     assert time.thread_time() - began < 5
 
 
+@pytest.mark.parametrize("content", ["1" * 4000, "1." * 2000, "0" + " " * 4000, "0;" + " " * 4000, "0;url=" * 700])
+def test_broken_orders_to_go_on_are_read_in_linear_time(content: str) -> None:
+    began = time.thread_time()
+    for _ in range(20):
+        sent_on_to(f'<meta http-equiv="refresh" content="{content}">', url=URL)
+    assert time.thread_time() - began < 5
+
+
 @pytest.mark.parametrize("attributes", ["a" * 4096, "a" + " " * 4095, 'a="' * 1365, "a='\"" * 1000])
 def test_attributes_without_end_are_read_in_linear_time(attributes: str) -> None:
     began = time.thread_time()
@@ -135,6 +144,23 @@ def test_attributes_without_end_are_read_in_linear_time(attributes: str) -> None
 def test_no_markup_makes_the_scan_fail(html: str) -> None:
     for link in scan_links(html, url=URL).links:
         assert link.url.startswith(("http://", "https://"))
+
+
+@pytest.mark.parametrize(
+    ("tag", "address"),
+    [
+        ("<meta http-equiv='refresh' content='0; url=/new'>", "https://site.example/new"),
+        ("<META HTTP-EQUIV=Refresh CONTENT=\"1;URL='https://other.example/a'\">", "https://other.example/a"),
+        ('<meta http-equiv="refresh" content="0,url=../b">', "https://site.example/b"),
+        ('<meta http-equiv="refresh" content="300; url=/new">', None),
+        ('<meta http-equiv="refresh" content="0">', None),
+        (f'<meta http-equiv="refresh" content="0; url={URL}">', None),
+        ('<meta http-equiv="refresh" content="0; url=javascript:alert(1)">', None),
+        ('<!-- <meta http-equiv="refresh" content="0; url=/new"> -->', None),
+    ],
+)
+def test_where_a_page_sends_its_reader(tag: str, address: str | None) -> None:
+    assert sent_on_to(f"<html><head>{tag}</head></html>", url=URL) == address
 
 
 @pytest.mark.parametrize(
