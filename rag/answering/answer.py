@@ -15,10 +15,10 @@ import structlog
 
 from domain.visible import visible
 from prompts.loader import Prompts
-from rag.answering.citations import Carried, citations_of, sober, understood, with_sides, without_references
+from rag.answering.citations import Carried, citations_of, with_sides
 from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
 from rag.answering.language import LANGUAGE_REMARKS, quotes_in_another_language, wanted_language
-from rag.answering.marks import ParsedAnswer, divided, read
+from rag.answering.marks import ParsedAnswer, divided
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
 from rag.answering.rules import remarks_on, remarks_on_beginning
@@ -128,8 +128,7 @@ class _Writing:
     def _look(self) -> ParsedAnswer:
         """Parse the text so far, and make it `shown` if its kind is known and it differs from that. Where general
         knowledge is off, the sign [+] is not enough: a mark is needed."""
-        own = without_references(visible(self.raw), self.prompt.facts, complete=False)
-        reading = sober(read(own, passages=len(self.prompt.facts), complete=False), self.prompt)
+        reading = self.prompt.read(visible(self.raw), complete=False)
         self.looked_at = len(self.raw)
         only_claimed = reading.kind is AnswerKind.FROM_BASE and not reading.used
         is_known = reading.kind is not None and (self.settings.general_knowledge or not only_claimed)
@@ -147,7 +146,7 @@ class _Writing:
         try:
             first = await unless_set(self.stop, self._judged(raw))
         except BrokenOff:
-            return self._stopped(understood(raw, self.prompt))
+            return self._stopped(self.prompt.read(raw, complete=True))
         if self._is_unwanted(first.reading):
             return NOTHING
         complaints = first.complaints
@@ -212,13 +211,13 @@ class _Writing:
 
     async def _judged(self, raw: str) -> Judged:
         """By the rules, and by meaning. General knowledge is not checked: it is said not to be the base's."""
-        reading = understood(raw, self.prompt)
+        reading = self.prompt.read(raw, complete=True)
         remarks, checked, sources = tuple[str, ...](), UNCHECKED, _sources(reading, self.prompt)
         if reading.text and self.settings.rules:
             held = self._is_held_to_facts(reading)
             remarks = remarks_on(reading.text, self.prompt, from_base=held, language=self._language)
         if (check := self.writer.check) and reading.text and reading.kind is not AnswerKind.GENERAL:
-            _, body, _ = divided(without_references(raw, self.prompt.facts))
+            _, body, _ = divided(raw, self.prompt.names)
             statements = split(body, facts=len(self.prompt.facts))
             question = self.assignment.understood or self.assignment.question
             checked = await check.judge(statements, sources, question=question, today=self.prompt.today)
@@ -229,9 +228,9 @@ class _Writing:
         """The answer without the statements that failed; its text is empty where nothing that is supported is left."""
         gone = [each.statement for each in judged.checked.failed]
         if gone:
-            sign, body, own_sources = divided(without_references(judged.raw, self.prompt.facts))
+            sign, body, own_sources = divided(judged.raw, self.prompt.names)
             raw = f"{sign}{without(body, gone)}{own_sources}"
-            left = understood(raw, self.prompt)
+            left = self.prompt.read(raw, complete=True)
             supported = any(each.verdict is Verdict.SUPPORTED for each in judged.checked.judgements)
             text = left.text if supported or judged.checked.missing else ""
             reading = replace(left, text=text, kind=judged.reading.kind)

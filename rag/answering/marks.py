@@ -5,10 +5,11 @@ what might still become a mark is held back. `prompts/answer.md` explains signs 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from rag.records import AnswerKind
+from rag.words import plain
 
 SIGNS = {"+": AnswerKind.FROM_BASE, "0": AnswerKind.GENERAL}  # any dash means a conversation
 _DASHES = r"\-–—−"  # as models write them; for character classes
@@ -45,15 +46,16 @@ _MARK_PIECES = frozenset({"line", "first", "marks"})
 _NAMED = re.compile(rf"(?<![†\d])(\d{{1,3}})(?:[ ]*[{_DASHES}][ ]*(\d{{1,3}}))?(?!\d)")
 _SIGN = re.compile(rf"\A\s*(?:<\|\w{{1,20}}\|>\s*)*(?:\*\*)?\[[ ]*([+0{_DASHES}])[ ]*\](?:\*\*)?:?\s*")
 _THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.S)  # reasoning that local servers leave in the text
-# A list of sources that the model was told not to write: a label, then nothing but lines that begin with marks. The
-# repetitions are possessive (`*+`): no other match is possible, and backtracking would double with each mark.
-_LABEL = r"\n[ \t*_#]*(?:Источники?|Информация взята из|Sources?)[*_]*[ \t]*"
-_LISTED = rf"(?:[\s,;.•*-]|\d+[.)]|{_MARK}[^\n]*+)*+"
-_OWN_SOURCES = re.compile(rf"{_LABEL}(?::[*_]*|(?=\s*\Z)){_LISTED}(?:[\[【][^\]】\n]*)?\Z", re.I)
-_MAYBE_OWN_SOURCES = re.compile(  # an incomplete label, or a number that may belong to the list
-    rf"\n[ \t*_#]*[ИS]\w{{0,10}}(?: взята)?(?: из)?\Z|{_LABEL}:[*_]*{_LISTED}\d+\Z", re.I
-)
-
+# What the model was told not to write, since code names the sources (seed 4, section 8.2): «Источник: Договор.pdf», at
+# the beginning of a line or behind a sentence, and «[1] – Договор.pdf» as the last lines.
+_LABELS = ("источник", "источники", "информация взята из", "source", "sources")
+_BEFORE_LABEL = r"(?P<end>^|[.!?…\])](?=\s))[ \t(*_#>]*"
+_LABEL = re.compile(rf"{_BEFORE_LABEL}(?:{'|'.join(_LABELS)})[*_]*(?::|(?<=\w)[*_]*[ \t]*$)", re.M | re.I)
+_MAYBE_LABEL = re.compile(rf"{_BEFORE_LABEL}(?P<begun>[^\W\d_][^\n.!?…:*_]*)[*_]*\Z", re.M)
+_LISTED = re.compile(rf"[\s,;.•*_-]*(?:\d+[.)][ ])?[ ]*{_MARK}")
+_REFERENCE = re.compile(rf"[\s*•-]*{_MARK}[ ]*[:–—-](.{{0,300}})")
+_RULE = re.compile(r"[\s*_)-]*")  # or nothing
+_BESIDE_NAMES = re.compile(r"(?:\s|\b(?:и|and|file|note|web page|web site|(?:стр|с|pp?) \d+(?: \d+)?)\b)*")
 # Ends of a text that may still become something else. Everything from there on is held back and not examined further:
 # code comes first, because nothing inside code can open anything.
 _OPEN_ENDS = tuple(
@@ -68,7 +70,7 @@ _OPEN_ENDS = tuple(
 # After a mark: another mark may follow, or the mark may turn out to be a link.
 _MORE_MARKS = re.compile(r"(?:[\s,;)*]|и|an?d?)*(?:[\[【][^\]】\n]*\]{0,2})?\Z|\([^)\s]*\Z")
 _NOT_BREAK = re.compile(r"[^\n]")
-_LOOSE_END = " \t\n\u00a0(*_"  # spaces, and what may open around a mark
+_LOOSE_END = " \t\n\u00a0(*_#>"  # spaces, and what may open around a mark or a label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,39 +102,72 @@ def pieces(body: str, *, passages: int) -> Iterator[Piece]:
             yield Piece(start=found.start(), end=found.end(), numbers=numbers)
 
 
-def divided(raw: str) -> tuple[str, str, str]:
-    """The sign, the answer with its marks, and the model's own list of sources below it; each may be empty."""
+def divided(raw: str, names: Set[str]) -> tuple[str, str, str]:
+    """The sign, the answer with its marks, and the sources that the model names below it; each may be empty. `names` of
+    documents, as `plain` has them."""
     body = _THOUGHTS.sub("", raw)
     sign = _SIGN.match(body)
-    own, sources = _split_sources(body[sign.end() :] if sign else body, complete=True)
+    own, sources = _split_sources(body[sign.end() :] if sign else body, names, complete=True)
     return (sign[0] if sign else ""), own, sources
 
 
-def read(raw: str, *, passages: int, complete: bool) -> ParsedAnswer:
-    """Parse `raw`; only numbers up to `passages` count. With `complete` nothing is held back."""
+def read(raw: str, *, passages: int, complete: bool, names: Set[str] = frozenset()) -> ParsedAnswer:
+    """Parse `raw`; only numbers up to `passages` count, those of sources that the model names below it where it has no
+    others. With `complete` nothing is held back."""
     body = _THOUGHTS.sub("", raw)
     sign = _SIGN.match(body)
     if sign is None and not complete and re.fullmatch(r"\s*(?:\*{0,2}\[?[ ]*[+0–—−-]?[ ]*\]?|<[^>]{0,10})", body):
         return ParsedAnswer(kind=None, text="", used=())  # it may become a sign
     if sign is not None:
         body = body[sign.end() :]
-    own, sources = _split_sources(body, complete=complete)
+    own, sources = _split_sources(body, names, complete=complete)
     text, used = _without_marks(own if complete else _settled(body, len(own)), passages)
-    used += tuple(number for number in _without_marks(sources, passages)[1] if complete and number not in used)
-    while complete and (again := _without_marks(text, 0)[0]) != text:  # removing a mark may create another
-        text = again
+    if complete:
+        used = used or _without_marks(sources, passages)[1]
+        while (again := _without_marks(text, 0)[0]) != text:  # removing a mark may create another
+            text = again
     kind = SIGNS.get(sign[1], AnswerKind.CONVERSATION) if sign else None
     if used and kind is not AnswerKind.GENERAL:  # [0] stays general: its label has been shown already
         kind = AnswerKind.FROM_BASE
     return ParsedAnswer(kind=kind, text=text, used=used)
 
 
-def _split_sources(body: str, *, complete: bool) -> tuple[str, str]:
-    """The answer, and the list of sources at its end; in a growing text, also text that may become such a list."""
-    listed = _OWN_SOURCES.search(body) or (None if complete else _MAYBE_OWN_SOURCES.search(body))
-    at = listed.start() if listed else len(body)
-    code = (piece for piece in _PIECES.finditer(body) if listed and piece.lastgroup in ("fence", "span"))
-    return (body, "") if any(piece.start() < at < piece.end() for piece in code) else (body[:at], body[at:])
+def _split_sources(body: str, names: Set[str], *, complete: bool) -> tuple[str, str]:
+    """The answer, and the sources that it names at its end; in a growing text also what may become that."""
+    for label in _LABEL.finditer(body):
+        at, lines = label.end("end"), body[label.end() :].splitlines()
+        are_sources = all(
+            _RULE.fullmatch(line) or _LISTED.match(line) or _are_names(line, names)
+            for line in (lines if complete else lines[:-1])
+        )
+        code = (piece.span() for piece in _PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
+        if are_sources and plain(body[:at]) and not any(start < at < end for start, end in code):
+            return body[:at], body[at:]
+    begun = None if complete else _MAYBE_LABEL.search(body)
+    if begun and any(label.startswith(begun["begun"].casefold()) for label in _LABELS):
+        return body[: begun.end("end")], body[begun.end("end") :]
+    lines = body.rstrip().splitlines(keepends=True)
+    if len(lines) > 1 and (last := _REFERENCE.fullmatch(lines[-1])):
+        if not complete and any(name.startswith(plain(last[1])) for name in names):
+            lines.pop()
+        while len(lines) > 1 and (
+            _RULE.fullmatch(line := lines[-1].strip()) or (_REFERENCE.fullmatch(line) and _are_names(line, names))
+        ):
+            lines.pop()
+    own = "".join(lines).rstrip()
+    is_asked = own.rstrip("*_").endswith(":")  # after a colon such lines are a list that was asked for
+    at = len(body) if is_asked or own == body.rstrip() else len(own)
+    return body[:at], body[at:]
+
+
+def _are_names(text: str, names: Set[str]) -> bool:
+    """Whether a text is nothing but these names, marks, and places in documents."""
+    left = f" {plain(re.sub(_MARK, ' ', text))} "
+    is_named = re.search(_MARK, text) is not None
+    for name in sorted(names, key=len, reverse=True):
+        is_named = is_named or f" {name} " in left
+        left = left.replace(f" {name} ", "  ")
+    return is_named and _BESIDE_NAMES.fullmatch(left) is not None
 
 
 def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:

@@ -7,15 +7,17 @@ caching (the constant system prompt, the dialogue, then materials and question),
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from functools import cached_property
 
 from prompts.loader import Prompts
+from rag.answering.marks import ParsedAnswer, read
 from rag.dialogue import excerpt, fit_window, likest, size_of
-from rag.execution.facts import Fact, FactsPayload
+from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.facts_block import FactsBlock, build_block
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.ports import Dialogue
-from rag.records import ChatMessage, Exchange, SmallTalk
-from rag.words import estimate_tokens, without_headings
+from rag.records import AnswerKind, ChatMessage, Exchange, SmallTalk
+from rag.words import estimate_tokens, plain, without_headings
 
 # The dialogue's share of the prompt without rules and question, where facts could use all of it; what they leave is the
 # dialogue's, too. Seed 3's TokenBudget gives it 0 to 50 %, growing over the steps of a plan; a single step takes the
@@ -69,6 +71,22 @@ class AnswerPrompt:
     messages: tuple[ChatMessage, ...]
     facts: tuple[Fact, ...]  # that may be cited: number n is facts[n - 1]
     said: tuple[str, ...] = ()  # the text of each fact in the prompt, then the text about gaps
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Of the documents, as `plain` has them; none where documents are listed: there they are the answer."""
+        if any(fact.kind is FactKind.DOCUMENT for fact in self.facts):
+            return frozenset()
+        passages = [fact.passage.passage for fact in self.facts if fact.passage]
+        named = [name for each in passages for name in (each.title, each.source_identifier, each.name)]
+        return frozenset(filter(None, map(plain, (*named, *(name.partition("://")[2] for name in named)))))
+
+    def read(self, raw: str, *, complete: bool) -> ParsedAnswer:
+        """What the model wrote, parsed. Without facts it cannot be from the base, whatever it claims: it is general
+        knowledge then."""
+        reading = read(raw, passages=len(self.facts), complete=complete, names=self.names)
+        is_claimed = reading.kind is AnswerKind.FROM_BASE and not self.facts
+        return replace(reading, kind=AnswerKind.GENERAL) if is_claimed else reading
 
 
 def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSettings, today: date) -> AnswerPrompt:

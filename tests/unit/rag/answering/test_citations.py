@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import DocumentId
-from rag.answering.citations import citations_of, cite, still_read, understood, with_sides, without_references
-from rag.answering.marks import ParsedAnswer
+from rag.answering.citations import citations_of, cite, still_read, with_sides
+from rag.answering.marks import ParsedAnswer, divided
 from rag.answering.prompt import AnswerPrompt, Assignment
 from rag.excerpts import QUOTE_CHARS, quote
 from rag.execution.facts import Fact, FactKind
@@ -53,15 +53,21 @@ def test_a_passage_without_a_title_is_cited_by_its_name() -> None:
     assert cite(replace(make_passage("текст"), title=""), about="").title == "Договор.pdf"
 
 
+def own_part(raw: str, found: tuple[Fact, ...]) -> str:
+    """Without the sources that the model names."""
+    prompt = AnswerPrompt(assignment=Assignment(question="?"), today=date(2026, 5, 12), messages=(), facts=found)
+    return "".join(divided(raw, prompt.names)[:2]).rstrip()
+
+
 def test_references_at_the_end_are_taken_out_and_claims_are_not() -> None:
     found = facts(make_passage("Штраф 0,1 %."))
     claims = "[+] Сроки:\n\n[1] – 14 дней\n[1] – Договор.pdf говорит о штрафе"
     references = "\n\n[1] – Договор.pdf\n- [1]: Договор.pdf, стр. 3\n"
     listed = f"[+] **О штрафе говорят:**{references}"
-    assert without_references(claims + references, found) == claims
-    assert without_references(f"{claims}\n\n---{references}", found) == claims
-    assert without_references(claims, found) == claims
-    assert without_references(listed, found) == listed
+    assert own_part(claims + references, found) == claims
+    assert own_part(f"{claims}\n\n---{references}", found) == claims
+    assert own_part(claims, found) == claims
+    assert own_part(listed, found) == listed.rstrip()
 
 
 @pytest.mark.parametrize(
@@ -80,7 +86,7 @@ def test_sources_that_the_model_names_are_taken_out(told: str) -> None:
         make_passage("Пеня 1 %.", number=2), source_type=SourceType.LINK, source_identifier="https://x.org/a"
     )
     found = facts(make_passage("Штраф 0,1 %."), page)
-    assert without_references(f"[+] **Штраф** в день 0,1 % [1].{told}", found) == "[+] **Штраф** в день 0,1 % [1]."
+    assert own_part(f"[+] **Штраф** в день 0,1 % [1].{told}", found) == "[+] **Штраф** в день 0,1 % [1]."
 
 
 @pytest.mark.parametrize(
@@ -95,22 +101,27 @@ def test_sources_that_the_model_names_are_taken_out(told: str) -> None:
     ],
 )
 def test_a_document_that_is_the_answer_stays(answer: str) -> None:
-    assert without_references(answer, facts(make_passage("Штраф 0,1 %."))) == answer
+    assert own_part(answer, facts(make_passage("Штраф 0,1 %."))) == answer
 
 
 def test_a_reference_may_repeat_the_kind_that_the_prompt_tells_or_name_the_file_of_a_path() -> None:
     passage = make_passage("Штраф 0,1 %.", title="Аренда")
     found = facts(replace(passage, source_type=SourceType.PATH, source_identifier="/a/Договор.pdf"))
-    assert without_references("[+] Штраф 0,1 % [1].\n\n[1] – Аренда (file)\n[1] – Договор.pdf", found) == (
+    assert own_part("[+] Штраф 0,1 % [1].\n\n[1] – Аренда (file)\n[1] – Договор.pdf", found) == (
         "[+] Штраф 0,1 % [1]."
     )
 
 
+def test_the_names_of_documents_that_are_listed_are_the_answer() -> None:
+    (found,) = facts(make_passage("Штраф 0,1 %."))
+    listed = "[+] В базе один документ.\n\nИсточники:\n- Договор.pdf"
+    assert own_part(listed, (replace(found, kind=FactKind.DOCUMENT),)) == listed
+    assert own_part(listed, (found,)) == "[+] В базе один документ."
+
+
 @pytest.mark.parametrize("begun", ["[1] – ", "[1] – Дог", "[1] – Договор.pdf", "[1] – Договор.pdf\n[1] – До"])
 def test_a_reference_that_has_only_begun_is_held_back(begun: str) -> None:
-    found = facts(make_passage("Штраф 0,1 %."))
-    text = f"[+] Штраф 0,1 % [1].\n\n{begun}"
-    assert without_references(text, found, complete=False) == "[+] Штраф 0,1 % [1]."
+    assert FINED_PROMPT.read(f"[+] Штраф 0,1 % [1].\n\n{begun}", complete=False).text == "Штраф 0,1 %."
 
 
 FINED = passages_payload(rank(make_passage("Штраф 0,1 %.", number=1), make_passage("Срок.", number=2)), asked="x").facts
@@ -128,7 +139,7 @@ FINED_PROMPT = AnswerPrompt(assignment=ASKED, today=date(2026, 5, 12), messages=
     ],
 )
 def test_references_count_as_marks_only_where_there_are_no_others(raw: str, used: tuple[int, ...]) -> None:
-    reading = understood(raw, FINED_PROMPT)
+    reading = FINED_PROMPT.read(raw, complete=True)
     assert (reading.text, reading.used, reading.kind) == ("Штраф 0,1 %.", used, AnswerKind.FROM_BASE)
 
 
