@@ -88,18 +88,14 @@ class Piece:
 
     start: int
     end: int
-    numbers: tuple[int, ...] = ()  # of the marks, each once
-    is_code_block: bool = False
+    is_code_block: bool
 
 
-def pieces(body: str, *, passages: int) -> Iterator[Piece]:
-    """Marks (with numbers up to `passages`) and code blocks, in order."""
+def pieces(body: str) -> Iterator[Piece]:
+    """Marks and code blocks, in order."""
     for found in _PIECES.finditer(body):
-        if found.lastgroup == "fence":
-            yield Piece(start=found.start(), end=found.end(), is_code_block=True)
-        elif found.lastgroup not in _VERBATIM:
-            numbers = tuple(n for n in _numbers(found[0]) if 1 <= n <= passages)
-            yield Piece(start=found.start(), end=found.end(), numbers=numbers)
+        if found.lastgroup == "fence" or found.lastgroup not in _VERBATIM:
+            yield Piece(start=found.start(), end=found.end(), is_code_block=found.lastgroup == "fence")
 
 
 def divided(raw: str, names: Set[str]) -> tuple[str, str, str]:
@@ -121,10 +117,10 @@ def read(raw: str, *, passages: int, complete: bool, names: Set[str] = frozenset
     if sign is not None:
         body = body[sign.end() :]
     own, sources = _split_sources(body, names, complete=complete)
-    text, used = _without_marks(own if complete else _settled(body, len(own)), passages)
+    text, used = without_marks(own if complete else _settled(body, len(own)), passages)
     if complete:
-        used = used or _without_marks(sources, passages)[1]
-        while (again := _without_marks(text, 0)[0]) != text:  # removing a mark may create another
+        used = used or without_marks(sources, passages)[1]
+        while (again := without_marks(text, 0)[0]) != text:  # removing a mark may create another
             text = again
     kind = SIGNS.get(sign[1], AnswerKind.CONVERSATION) if sign else None
     if used and kind is not AnswerKind.GENERAL:  # [0] stays general: its label has been shown already
@@ -170,7 +166,8 @@ def _are_names(text: str, names: Set[str]) -> bool:
     return is_named and _BESIDE_NAMES.fullmatch(left) is not None
 
 
-def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
+def without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
+    """The text, and the numbers of its marks up to `passages`, each once."""
     kept: list[str] = []
     used: list[int] = []
     at = 0

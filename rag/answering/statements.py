@@ -5,11 +5,11 @@ answer without some of them. A statement is a sentence, a list item, a row or a 
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rag.answering.marks import Piece, pieces
+from rag.answering.marks import Piece, pieces, without_marks
 from rag.words import sentences
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -19,7 +19,6 @@ _RULED = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \
 _TITLE = re.compile(r"[ \t]*(?:#{1,6}[ \t].*|\*\*[^*\n]+\*\*:?|__[^_\n]+__:?)[ \t]*")
 _CELL = re.compile(r"(?<!\\)\|")
 _WORD = re.compile(r"\w+")
-_TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")  # «7 200 руб. [1].» without its mark
 _ENDS = (".", "!", "?", "…")
 _GAP = "\x00"  # where a statement was taken out; no answer holds it (`rag.words`)
 
@@ -37,33 +36,30 @@ class Statement:
 
 def split(body: str, *, facts: int) -> tuple[Statement, ...]:
     """The statements of `body` in order; marks over `facts` do not count."""
-    found = list(pieces(body, passages=facts))
+    found = list(pieces(body))
     blocks = [piece for piece in found if piece.is_code_block]
-    marks = [piece for piece in found if not piece.is_code_block]
     statements: list[Statement] = []
     columns: list[str] = []
     for start, end in _lines(body, blocks):
-        line, inside = body[start:end].rstrip("\n"), [mark for mark in marks if start <= mark.start < end]
+        line = body[start:end].rstrip("\n")
         columns = columns if _ROW.fullmatch(line) else []
         if any(block.start <= start < block.end for block in blocks):
             statements.append(Statement(start=start, end=end, text=line.strip()))
         elif _ROW.fullmatch(line) and _is_rule(body[end:].partition("\n")[0]):
             columns = _cells(line)
         elif _ROW.fullmatch(line) and not _is_rule(line):
-            cells = _cells(_without_marks(body, start, end, marks)[0])
-            named = [f"{name}: {cell}" for name, cell in zip(columns, cells, strict=False) if cell]
-            statements.append(Statement(start=start, end=end, text="; ".join(named or cells), marks=_numbers(inside)))
+            text, numbers = without_marks(line, facts)
+            named = [f"{name}: {cell}" for name, cell in zip(columns, _cells(text), strict=False) if cell]
+            text = "; ".join(named or _cells(text))
+            statements.append(Statement(start=start, end=end, text=text, marks=numbers))
         elif not _is_rule(line):
-            statements += _of_line(body, start, end, inside)
+            marks = [piece for piece in found if start <= piece.start < end]
+            statements += _of_line(body, start, end, marks, facts)
     return tuple(_joined(statements))
 
 
 def _is_rule(line: str) -> bool:
     return bool(line.strip() and _RULED.fullmatch(line))
-
-
-def _numbers(marks: Iterable[Piece]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(number for mark in marks for number in mark.numbers))
 
 
 def without(body: str, gone: Collection[Statement]) -> str:
@@ -106,42 +102,24 @@ def _lines(body: str, blocks: Sequence[Piece]) -> Iterator[tuple[int, int]]:
         at = max(end, at + 1)
 
 
-def _of_line(body: str, start: int, end: int, marks: Sequence[Piece]) -> list[Statement]:
-    """The statements of a line that is no table row. A line of nothing but marks gives an empty one (see `_joined`)."""
-    prefix = _PREFIX.match(body, start, end)
-    begin = prefix.end() if prefix else start
-    clean, places = _without_marks(body, begin, end, marks)
-    if not marks and _TITLE.fullmatch(clean.rstrip("\n")):
-        return [Statement(start=begin, end=end, text=clean.strip(), is_title=True)]
-    starts = _starts(clean, places, marks)
-    bounds = [*starts, len(clean)]
-    found = []
-    for first, last in pairwise(bounds):
-        raw_start = begin if first == 0 else places[first]
-        raw_end = places[last] if last < len(clean) else end
-        inside = _numbers(mark for mark in marks if raw_start <= mark.start < raw_end)
-        text = _TWO_STOPS.sub(".", clean[first:last].strip())
-        found.append(Statement(start=raw_start, end=raw_end, text=text, marks=inside))
-    return found
-
-
-def _without_marks(body: str, start: int, end: int, marks: Sequence[Piece]) -> tuple[str, list[int]]:
-    places = [at for at in range(start, end) if not any(mark.start <= at < mark.end for mark in marks)]
-    return "".join(body[at] for at in places), places
-
-
-def _starts(clean: str, places: Sequence[int], marks: Sequence[Piece]) -> list[int]:
-    """Where sentences begin: as razdel sees them, but not after «»;», and after a mark beside a full stop."""
-    starts = {0, *(each.start for each in sentences(clean) if not clean[: each.start].rstrip().endswith(";"))}
+def _of_line(body: str, start: int, end: int, marks: Sequence[Piece], facts: int) -> list[Statement]:
+    """The statements of a line that is no table row. Sentences begin where razdel sees them, but not after «»;», and
+    behind a mark beside a full stop. A line of nothing but marks gives an empty one (see `_joined`)."""
+    begin = prefix.end() if (prefix := _PREFIX.match(body, start, end)) else start
+    line = body[begin:end]
+    if not marks and _TITLE.fullmatch(line.rstrip("\n")):
+        return [Statement(start=begin, end=end, text=line.strip(), is_title=True)]
+    begun = (begin + span.start for span in sentences(line) if not line[: span.start].rstrip().endswith(";"))
+    starts = {begin, *(at for at in begun if not any(mark.start <= at < mark.end for mark in marks))}
     for mark in marks:
-        at = sum(place < mark.start for place in places)
-        before, after = clean[:at].rstrip(), clean[at:]
-        if after[:1] in _ENDS:
-            at += len(after) - len(after.lstrip(".!?…"))
-        elif not before.endswith(_ENDS):
-            continue
-        starts.add(at + len(clean[at:]) - len(clean[at:].lstrip()))
-    return sorted(at for at in starts if at == 0 or clean[at:].strip())
+        after = body[mark.end : end].lstrip("".join(_ENDS))
+        is_end = body[: mark.start].rstrip().endswith(_ENDS) or end - len(after) > mark.end
+        starts |= {end - len(after.lstrip())} if is_end else set()
+    found = []
+    for first, last in pairwise([*sorted(at for at in starts if at < end), end]):
+        text, numbers = without_marks(body[first:last], facts)
+        found.append(Statement(start=first, end=last, text=text, marks=numbers))
+    return found
 
 
 def _cells(line: str) -> list[str]:
