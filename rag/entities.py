@@ -97,20 +97,16 @@ class _Run:
 _Match = tuple[NamedEntity, _Run]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class RegistryResolver:
     """Finds the entities of a base that a question names, in any grammatical form or alphabet."""
 
     names: EntityNames
     reader: NameReader
-    _is_warm: bool = False  # the first call loads the reader's dictionary, 0.3 s; later ones are quicker than threads
 
     async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
         """`earlier` is the previous question: its entities come after those of this one. Raises DatabaseAway."""
-        if self._is_warm:
-            runs = self._runs(question, earlier)
-        else:
-            runs, self._is_warm = await asyncio.to_thread(self._runs, question, earlier), True
+        runs = await asyncio.to_thread(self._runs, question, earlier)  # the first call loads a dictionary, 0.3 s
         if not runs:
             return ()
         found = await self.names.named(base, list(runs), limit=MOST_ROWS)

@@ -21,7 +21,7 @@ from rag.answering.language import LANGUAGE_REMARKS, quotes_in_another_language,
 from rag.answering.marks import ParsedAnswer, divided
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
-from rag.answering.rules import remarks_on, remarks_on_beginning
+from rag.answering.rules import remarks_on
 from rag.answering.statements import split, without
 from rag.metering import CheckCounts
 from rag.planning.plain_planner import without_remainder
@@ -272,7 +272,7 @@ class _Writing:
         remarks: tuple[str, ...] = ()
         if self.settings.rules:
             held = self._is_held_to_facts(shown)
-            remarks = remarks_on_beginning(shown.text, self.prompt, from_base=held)
+            remarks = remarks_on(shown.text, self.prompt, from_base=held, is_whole=False)
         if not shown.text or shown.kind is None or remarks:
             return replace(self.instead, stopped=True, remarks=remarks)
         is_marked = bool(shown.used) or shown.kind is not AnswerKind.FROM_BASE

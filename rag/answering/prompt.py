@@ -72,6 +72,11 @@ class AnswerPrompt:
     facts: tuple[Fact, ...]  # that may be cited: number n is facts[n - 1]
     said: tuple[str, ...] = ()  # the text of each fact in the prompt, then the text about gaps
 
+    @property
+    def asked(self) -> str:
+        """In the person's words, and in full."""
+        return f"{self.assignment.question}\n{self.assignment.understood}"
+
     @cached_property
     def names(self) -> frozenset[str]:
         """Of the documents, as `plain` has them; none where documents are listed: there they are the answer."""
