@@ -7,7 +7,8 @@ does to a word, it does on both sides. It knows no database and no weights; the 
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
@@ -154,21 +155,6 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
 
 
-class _Remembered(dict[str, tuple[str, ...]]):
-    """A cache of the terms of tokens. It is cleared when it is full: to evict the oldest ones, as `lru_cache` does,
-    takes as long as all else that is done with a known token."""
-
-    def __init__(self, analyse: Callable[[str], tuple[str, ...]]) -> None:
-        super().__init__()
-        self._analyse = analyse
-
-    def __missing__(self, token: str) -> tuple[str, ...]:
-        if len(self) >= CACHED_TOKENS:
-            self.clear()
-        terms = self[token] = self._analyse(token)
-        return terms
-
-
 class RussianEnglishAnalyzer:
     """Meets `ingestion.ports.TermAnalyzer` and `rag.ports.TermAnalyzer`. Safe to share between threads.
 
@@ -178,7 +164,7 @@ class RussianEnglishAnalyzer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._stemmers: Mapping[bool, _Stemmer] = {}
-        self._token_terms = _Remembered(self._analyse_token).__getitem__
+        self._token_terms = lru_cache(maxsize=CACHED_TOKENS)(self._analyse_token)
 
     def terms(self, text: str) -> tuple[str, ...]:
         """A compound is followed by its parts."""

@@ -358,7 +358,7 @@ def _tools(
     wordings, tokens = load_wordings(), parts.settings.answer.prompt_tokens
     looking: tuple[AnyTool, ...] = (
         SearchBase(retrieval, stores.library),
-        SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),
+        SurveyBase(stores.library, replace(retrieval, reranker=None), wordings, breadth),
         GraphQuery(stores.entities),
         ListDocuments(stores.library, wordings, documents),
         ReadDocument(stores.library, stores.passages, model, prompts),

@@ -146,20 +146,6 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
         }
         for each in execution.calls
     ]
-    conflicts: list[JsonValue] = [
-        {
-            "about": each.about,
-            "claims": [
-                {
-                    "value": claim.value,
-                    "document": str(claim.passage.document_id),
-                    "dated": claim.dated.isoformat() if claim.dated else None,
-                }
-                for claim in each.claims
-            ],
-        }
-        for each in execution.payload.conflicts
-    ]
     return {
         "plan": planned.plan.model_dump(mode="json"),
         "origin": planned.origin.value,
@@ -171,6 +157,6 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
         "spent": execution.spent.value if execution.spent else None,
         "facts": execution.payload.to_json(),
         "documents": asdict(read) if (read := execution.payload.documents) else None,
-        "conflicts": conflicts,
+        "conflicts": [{"about": each.about, "told": each.told} for each in execution.payload.conflicts],
         "checks": list(remarks),
     }

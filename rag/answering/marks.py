@@ -130,18 +130,25 @@ def read(raw: str, *, passages: int, complete: bool, names: Set[str] = frozenset
 
 def _split_sources(body: str, names: Set[str], *, complete: bool) -> tuple[str, str]:
     """The answer, and the sources that it names at its end; in a growing text also what may become that."""
+    for at in _sources_at(body, names, complete=complete):
+        code = (piece.span() for piece in _PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
+        if not any(start < at < end for start, end in code):
+            return body[:at], body[at:]
+    return body, ""
+
+
+def _sources_at(body: str, names: Set[str], *, complete: bool) -> Iterator[int]:
     for label in _LABEL.finditer(body):
-        at, lines = label.end("end"), body[label.end() :].splitlines()
+        lines = body[label.end() :].splitlines()
         are_sources = all(
             _RULE.fullmatch(line) or _LISTED.match(line) or _are_names(line, names)
             for line in (lines if complete else lines[:-1])
         )
-        code = (piece.span() for piece in _PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
-        if are_sources and plain(body[:at]) and not any(start < at < end for start, end in code):
-            return body[:at], body[at:]
+        if are_sources and plain(body[: label.end("end")]):
+            yield label.end("end")
     begun = None if complete else _MAYBE_LABEL.search(body)
     if begun and any(label.startswith(begun["begun"].casefold()) for label in _LABELS):
-        return body[: begun.end("end")], body[begun.end("end") :]
+        yield begun.end("end")
     lines = body.rstrip().splitlines(keepends=True)
     if len(lines) > 1 and (last := _REFERENCE.fullmatch(lines[-1])):
         if not complete and any(name.startswith(plain(last[1])) for name in names):
@@ -150,10 +157,9 @@ def _split_sources(body: str, names: Set[str], *, complete: bool) -> tuple[str, 
             _RULE.fullmatch(line := lines[-1].strip()) or (_REFERENCE.fullmatch(line) and _are_names(line, names))
         ):
             lines.pop()
-    own = "".join(lines).rstrip()
-    is_asked = own.rstrip("*_").endswith(":")  # after a colon such lines are a list that was asked for
-    at = len(body) if is_asked or own == body.rstrip() else len(own)
-    return body[:at], body[at:]
+        own = "".join(lines).rstrip()
+        if not own.rstrip("*_").endswith(":"):  # after a colon such lines are a list that was asked for
+            yield len(own)
 
 
 def _are_names(text: str, names: Set[str]) -> bool:

@@ -13,9 +13,9 @@ from operator import itemgetter
 from rag.answering.citations import cite
 from rag.answering.passage_text import CLAUSE, ITEM, SUM, PassageText, Sentence, Word, weight_in, weighted_words
 from rag.records import Citation, Fit, Passage, RankedPassage
-from rag.retrieval.alike import ALIKE, BETWEEN, telling
+from rag.retrieval.alike import ALIKE, ALIKE_OPENING, BETWEEN, labels, opening_of
 from rag.retrieval.ranking import fit_of
-from rag.words import STEM_LETTERS, AskedWords, escaped, folded, likeness, stem_of, union
+from rag.words import STEM_LETTERS, AskedWords, escaped, folded, likeness, stem_of, stems, union
 
 MAX_QUOTES = 2
 NEARLY_AS_GOOD = 0.7  # of the first score; a second one is in a third of the answers, right in half of them
@@ -24,7 +24,7 @@ LEAD_CHARS = 300  # with the items of a list that the lead announces
 CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
 HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
-SAME_SHARE = 0.8  # of the words of a heading and a question, in common: its answer begins below it
+SAME_SHARE = 0.8  # of a question's weight: what begins below a heading that has so much of it is the answer
 FORM_LETTERS = 2  # of a long word, its ending
 
 
@@ -184,31 +184,20 @@ def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
 
 
 def _lead(told: PassageText, asked: _Asked) -> int:
-    """The place of the sentence that carries most of the question; the first one below a heading or a question that
-    asks the same. Words of the document's names (`told.about`) count nowhere: the clause on the rent answers, and not
-    the preamble that names the tenant. Of equals the one with more words of the question before, with more of its own,
-    with nearer forms of them, then no item («2. О покупке станка» announces the decision), then the earlier."""
-    parts, words = told.parts, asked.words
-    left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
+    """The place of the sentence that carries most of the question, its heading's words counted; the first one below a
+    heading that has nearly all of them. Words of the document's names (`told.about`) count nowhere: the clause on the
+    rent answers, and not the preamble that names the tenant. Of equals the one with more words of the question before,
+    with nearer forms of its own, then no item («2. О покупке станка» announces the decision), then the earlier."""
+    parts = told.parts
+    left = [word for word in asked.words if word.forms.keys().isdisjoint(told.about)] or asked.words
 
-    def above(heading: frozenset[str]) -> float:
-        """All that the heading has of the question, if it is more than the document's names."""
-        return HEADING_SHARE * weight_in(words, heading) if weight_in(left, heading) else 0.0
-
-    def weight(place: int) -> tuple[float, float, float, int, bool, int]:
-        part = parts[place]
-        own, said = weight_in(left, part.words), folded(part.text)
+    def weight(place: int) -> tuple[float, float, int, bool, int]:
+        part, said = parts[place], folded(parts[place].text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
-        total = 0.0 if has_body else own + above(part.heading)
+        total = 0.0 if has_body else weight_in(left, part.words) + HEADING_SHARE * weight_in(left, part.heading)
         forms = sum(form in said for form in asked.forms)
-        return (total, weight_in(asked.before, part.words), own, forms, not ITEM.match(part.text), -place)
+        return (total, weight_in(asked.before, part.words), forms, not ITEM.match(part.text), -place)
 
-    wanted = union(frozenset(word.forms) for word in left)
-    same = (place for place, part in enumerate(parts[1:]) if parts[place].is_heading and part.under == place)
-    alike = {place: likeness(parts[place].words, wanted) for place in same}
-    asking = max(alike, key=alike.__getitem__, default=-1)
-    if asking >= 0 and alike[asking] >= SAME_SHARE:
-        return asking + 1
     best = max(range(len(parts)), key=weight)
     whole = sum(word.weight for word in left)
     return parts[best].under + 1 if weight_in(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
@@ -248,7 +237,10 @@ def _cut(text: str, longest: int) -> str:
 def _names(excerpts: Sequence[_Excerpt], passages: Sequence[Passage]) -> list[str]:
     """«dogovor-2.txt · 117/2025 · Лазурит»: of alike documents a file name may tell nothing."""
     known = {each.chunk_id: each for each in passages}
-    told = telling([known[excerpt.citation.chunk_id] for excerpt in excerpts])
+    openings = [opening_of(known[excerpt.citation.chunk_id]) for excerpt in excerpts]
+    words = [stems(each) for each in openings]
+    are_of_a_form = all(likeness(words[0], each) >= ALIKE_OPENING for each in words[1:])
+    told = labels(openings) if are_of_a_form else ("",) * len(openings)
     names = (" ".join(excerpt.citation.name.split()) for excerpt in excerpts)
     return [BETWEEN.join(map(escaped, filter(None, each))) for each in zip(names, told, strict=True)]
 

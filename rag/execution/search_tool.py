@@ -39,9 +39,9 @@ from rag.planning.plan import SEARCH, SURVEY
 from rag.planning.tool import ToolArguments
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
-from rag.retrieval.alike import are_alike, opening_of
+from rag.retrieval.alike import ALIKE, opening_of
 from rag.retrieval.search import Retrieval
-from rag.words import STEM_LETTERS, akin, held, sentences, share, stems, union
+from rag.words import STEM_LETTERS, akin, held, likeness, sentences, share, stems, union
 
 TITLES = 10  # of an author's latest documents, where the question names nothing but the author
 MOST_NAMED = 12  # documents that one search is limited to by name
@@ -204,7 +204,7 @@ def second_hop(facts: Sequence[Fact], query: str, *, in_alike: bool = False) -> 
 def _is_in_alike(stem: str, facts: Sequence[Fact]) -> bool:
     """Whether alike passages of two documents hold it."""
     holders = {fact.document: stems(fact.text) for fact in facts if fact.document and held((stem,), fact.text)}
-    return any(are_alike(one, other) for one, other in combinations(holders.values(), 2))
+    return any(likeness(one, other) >= ALIKE for one, other in combinations(holders.values(), 2))
 
 
 def _holds(facts: Sequence[Fact], wanted: frozenset[str]) -> Mapping[DocumentId, frozenset[str]]:

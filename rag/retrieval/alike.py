@@ -62,17 +62,18 @@ def told_apart(openings: Sequence[str], *, characters: int) -> tuple[str, ...]:
     )
 
 
-def telling(passages: Sequence[Passage]) -> tuple[str, ...]:
-    """For each passage what tells its document from those of the others; nothing where these are not of one form."""
-    openings = [opening_of(each) for each in passages]
-    words = [stems(each) for each in openings]
-    alike = all(likeness(words[0], each) >= ALIKE_OPENING for each in words[1:])
-    return labels(openings) if alike else ("",) * len(openings)
-
-
 def choices(documents: Sequence[DocumentMatch]) -> tuple[DocumentChoice, ...]:
     """The documents of a list under labels that tell them apart."""
-    return _choices([(each.id, each.name, each.opening) for each in documents])
+    return _labelled([(each.id, each.name, each.opening) for each in documents])
+
+
+def _labelled(documents: Sequence[tuple[DocumentId, str, str]]) -> tuple[DocumentChoice, ...]:
+    """Of each its id, name and opening. One whose opening tells nothing, or the same as another's, goes by its name."""
+    told = labels([opening for _, _, opening in documents])
+    return tuple(
+        DocumentChoice(id=id_, label=label if label and told.count(label) == 1 else name)
+        for (id_, name, _), label in zip(documents, told, strict=True)
+    )
 
 
 def equally_fitting(
@@ -95,29 +96,15 @@ def equally_fitting(
     words, fitting = stems(first.passage.text), [first.passage]
     for each in ranked[1:]:
         is_near = each.score >= share * first.score and said(each) == said(first)
-        if is_near and are_alike(words, stems(each.passage.text)):
+        if is_near and likeness(words, stems(each.passage.text)) >= ALIKE:
             fitting.append(each.passage)
     told = [(each.document_id, each.name, opening_of(each)) for each in fitting]
-    return _choices(told) if len(told) > 1 else ()
-
-
-def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two passages with these words are statements of one form."""
-    return likeness(one, other) >= ALIKE
+    return _labelled(told) if len(told) > 1 else ()
 
 
 def opening_of(passage: Passage) -> str:
     """How the passage's document begins; the first passage is that itself."""
     return passage.opening or opening_line(passage.text)
-
-
-def _choices(documents: Sequence[tuple[DocumentId, str, str]]) -> tuple[DocumentChoice, ...]:
-    """Of each its id, name and opening. One whose opening tells nothing, or the same as another's, goes by its name."""
-    told = labels([opening for _, _, opening in documents])
-    return tuple(
-        DocumentChoice(id=id_, label=label if label and told.count(label) == 1 else name)
-        for (id_, name, _), label in zip(documents, told, strict=True)
-    )
 
 
 def _whole_runs(words: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:

@@ -6,10 +6,8 @@ stays. Documents are found by words alone. The question's words never reach the 
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache, partial
 
 import structlog
@@ -33,35 +31,24 @@ REMEMBERED_WORDS = 16_384  # of passages that were compared, with their terms; s
 log = structlog.get_logger()
 
 
+@dataclass
 class Retrieval:
     """Search as a turn and `baza eval retrieval` use it."""
 
-    def __init__(
-        self,
-        search: PassageSearch,
-        embedder: QueryEmbedder,
-        analyzer: QuestionAnalyzer,
-        reranker: Reranker | None,
-        *,
-        candidates: int,
-        passages: int,
-        lexical_weight: float,
-        vector_weight: float,
-        heard: Callable[[float], None] = lambda seconds: None,
-    ) -> None:
-        """`candidates` of each leg are fused, `passages` are returned. A leg of weight 0 is skipped. `heard` is called
-        with the seconds of each `find` that has not failed."""
-        self._search = search
-        self._embedder = embedder
-        self._analyzer = analyzer
-        self._terms_of = lru_cache(maxsize=REMEMBERED_WORDS)(analyzer.terms)
-        self._reranker = reranker
-        self._candidates = candidates
-        self._passages = passages
-        self._lexical_weight = lexical_weight
-        self._vector_weight = vector_weight
-        self._heard = heard
-        self._vectors: OrderedDict[str, list[float]] = OrderedDict()
+    search: PassageSearch
+    embedder: QueryEmbedder
+    analyzer: QuestionAnalyzer
+    reranker: Reranker | None
+    _: KW_ONLY
+    candidates: int  # of each leg, which are fused
+    passages: int  # that are returned
+    lexical_weight: float  # a leg of weight 0 is skipped
+    vector_weight: float
+    heard: Callable[[float], None] = lambda seconds: None  # called with the seconds of each `find` that has not failed
+    _vectors: dict[str, list[float]] = field(default_factory=dict)  # of the last questions
+
+    def __post_init__(self) -> None:
+        self._terms_of = lru_cache(maxsize=REMEMBERED_WORDS)(self.analyzer.terms)
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         """The best passages, best first, neighbours merged; none when nothing fits. Raises the store's DatabaseAway."""
@@ -70,21 +57,15 @@ class Retrieval:
             query = await self._query(base, text, only)
             found = await self._found(query)
             fused = self._fused(query, found)
-            ordered = await self._best(text, fused) if self._reranker else fused
-            judged = self._judged(merge_neighbours(ordered)[: self._passages], found, query)
-        self._heard(time.monotonic() - started)
+            ordered = await self._best(text, fused) if self.reranker else fused
+            judged = self._judged(merge_neighbours(ordered)[: self.passages], found, query)
+        self.heard(time.monotonic() - started)
         return judged
 
     @property
     def compares_meaning(self) -> bool:
         """Whether passages are compared by vectors, too; else words of another language are not found."""
-        return self._vector_weight > 0
-
-    def without_reranker(self) -> "Retrieval":
-        """The same search in the fused order: for many searches at once, none of which is worth a call of a model."""
-        plain = copy(self)
-        plain._reranker = None
-        return plain
+        return self.vector_weight > 0
 
     async def rank(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
         """Passages in the same order, neither merged with neighbours nor judged: all are `certain`."""
@@ -94,56 +75,57 @@ class Retrieval:
 
     async def _found(self, query: SearchQuery) -> list[Candidate]:
         is_empty = query.vector is None and not query.terms
-        return [] if is_empty else [each for each in await self._search.search(query) if not is_noise(each)]
+        return [] if is_empty else [each for each in await self.search.search(query) if not is_noise(each)]
 
     def _fused(self, query: SearchQuery, found: Sequence[Candidate]) -> list[RankedPassage]:
-        fused = fuse(found, lexical_weight=self._lexical_weight, vector_weight=self._vector_weight)
+        fused = fuse(found, lexical_weight=self.lexical_weight, vector_weight=self.vector_weight)
         rarities = next((c.rarities for c in found if c.rarities), ())
-        if self._reranker is None and rarities:  # a reranker reads the sentences itself
+        if self.reranker is None and rarities:  # a reranker reads the sentences itself
             inherited = {c.passage.chunk_id: c.inherited for c in found}
             asked = dict(zip(query.terms, rarities, strict=True))
-            named = widened_to_names(fused, query.terms, inherited, terms_of=self._analyzer.terms)
+            named = widened_to_names(fused, query.terms, inherited, terms_of=self.analyzer.terms)
             fused = raise_close(fused, asked, named, terms_of=self._terms_of)
             fused = lower_half_named(fused, asked, inherited, terms_of=self._terms_of)
         return spread_over_pages(collapse(fused))
 
     async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:
-        vector = await self._vector(text) if self._vector_weight > 0 else None
-        is_worded = self._lexical_weight > 0 or vector is None
-        terms, spellings = worded(text, self._analyzer) if is_worded else ((), ())
+        vector = await self._vector(text) if self.vector_weight > 0 else None
+        is_worded = self.lexical_weight > 0 or vector is None
+        terms, spellings = worded(text, self.analyzer) if is_worded else ((), ())
         return SearchQuery(
             base_id=base,
             vector=vector,
-            model=None if vector is None else self._embedder.model,
+            model=None if vector is None else self.embedder.model,
             terms=terms,
-            limit=self._candidates,
+            limit=self.candidates,
             spellings=spellings,
             only=only,
         )
 
     async def _vector(self, text: str) -> list[float] | None:
         """None when the embedder fails, or when it knows nothing in the text (a vector of zeros)."""
-        if text not in self._vectors:
+        vector = self._vectors.pop(text, None)
+        if vector is None:
             try:
-                self._vectors[text] = await self._embedder.embed_query(text)
+                vector = await self.embedder.embed_query(text)
             except ModelError as error:
-                log.warning("search.lexical_only", model=self._embedder.model, reason=type(error).__name__)
+                log.warning("search.lexical_only", model=self.embedder.model, reason=type(error).__name__)
                 return None
-        self._vectors.move_to_end(text)
+        self._vectors[text] = vector
         if len(self._vectors) > REMEMBERED_VECTORS:
-            self._vectors.popitem(last=False)
-        return self._vectors.get(text) if any(self._vectors.get(text, ())) else None
+            del self._vectors[next(iter(self._vectors))]
+        return vector if any(vector) else None
 
     async def _best(self, text: str, ranked: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
         """The first `passages`, in the reranker's order when there is one."""
-        if self._reranker is None or len(ranked) < 2:
-            return tuple(ranked[: self._passages])
+        if self.reranker is None or len(ranked) < 2:
+            return tuple(ranked[: self.passages])
         passages = [each.passage for each in ranked]
         try:
-            order = await self._reranker.rerank(text, passages, top_n=self._passages)
+            order = await self.reranker.rerank(text, passages, top_n=self.passages)
         except ModelError as error:
             log.warning("search.not_reranked", reason=type(error).__name__)
-            return tuple(ranked[: self._passages])
+            return tuple(ranked[: self.passages])
         return tuple(RankedPassage(passage=passages[index], score=relevance) for index, relevance in order)
 
     def _judged(
@@ -152,7 +134,7 @@ class Retrieval:
         """The same passages, each with the function that computes its `fit`, and the words of the question."""
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
         rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
-        asked = AskedWords(terms_of=self._analyzer.terms, rarities=dict(zip(query.terms, rarities, strict=True)))
+        asked = AskedWords(terms_of=self.analyzer.terms, rarities=dict(zip(query.terms, rarities, strict=True)))
 
         def fit(passage: Passage) -> Fit:
             held = frozenset(asked.terms_of(passage.with_names)) if asked.rarities else frozenset[str]()
@@ -162,28 +144,28 @@ class Retrieval:
         return tuple(replace(each, judge=partial(fit, each.passage), asked=asked) for each in best)
 
 
+@dataclass(frozen=True)
 class DocumentSearch:
     """Finds the documents that a text means: by their names, parties, numbers and days, by what they say."""
 
-    def __init__(self, scores: DocumentScores, analyzer: QuestionAnalyzer) -> None:
-        self._scores = scores
-        self._analyzer = analyzer
+    scores: DocumentScores
+    analyzer: QuestionAnalyzer
 
     async def find_documents(self, base: BaseId, text: str, *, limit: int) -> tuple[DocumentMatch, ...]:
         """Best first; none when no document has a word of the text. Raises the store's DatabaseAway."""
-        terms, spellings = worded(text, self._analyzer)
+        terms, spellings = worded(text, self.analyzer)
         if not terms:
             return ()
         query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, spellings=spellings, limit=limit)
-        return tuple(await self._scores.find_documents(query))
+        return tuple(await self.scores.find_documents(query))
 
     async def called(self, base: BaseId, kind: str) -> frozenset[DocumentId]:
         """All documents that are called so, or that begin so; none for a kind without words. Raises DatabaseAway."""
-        terms = tuple(dict.fromkeys(self._analyzer.terms(kind)))
+        terms = tuple(dict.fromkeys(self.analyzer.terms(kind)))
         found = list[DocumentMatch]()
         while terms:
-            page = await self._scores.documents_saying_first(base, terms, limit=DOCUMENTS_PAGE, offset=len(found))
+            page = await self.scores.documents_saying_first(base, terms, limit=DOCUMENTS_PAGE, offset=len(found))
             found += page
             if len(page) < DOCUMENTS_PAGE:
                 break
-        return frozenset(each.id for each in found if is_called(each, kind, terms_of=self._analyzer.terms))
+        return frozenset(each.id for each in found if is_called(each, kind, terms_of=self.analyzer.terms))

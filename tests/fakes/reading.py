@@ -35,14 +35,14 @@ FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 CHUNKS_EACH = 1000  # chunk ids of a document begin at a thousand of its own
 
 
-@dataclass
 class Shelf(Retrieval):
     """A DocumentCatalogue, a DocumentPassages and a Retrieval of documents by name, newest last in the mapping."""
 
-    texts: Mapping[str, Sequence[str]]
-    found: Sequence[str] = ()  # names that a search finds, best first
-    read_parts: list[str] = field(default_factory=list)
-    searched: list[str] = field(default_factory=list)
+    def __init__(self, texts: Mapping[str, Sequence[str]], found: Sequence[str] = ()) -> None:
+        """`found`: names that a search finds, best first."""
+        self.texts, self.found = texts, found
+        self.read_parts: list[str] = []
+        self.searched: list[str] = []
 
     @property
     def cards(self) -> list[DocumentCard]:
@@ -59,7 +59,7 @@ class Shelf(Retrieval):
         ]
         return made[::-1]
 
-    def passages(self, name: str) -> list[Passage]:
+    def passages_of(self, name: str) -> list[Passage]:
         """All of one document."""
         first = list(self.texts).index(name) * CHUNKS_EACH
         return [
@@ -79,12 +79,12 @@ class Shelf(Retrieval):
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
         assert base == BASE
         self.read_parts.append(document)
-        return [passage for passage in self.passages(document) if passage.ordinal > after][:limit]
+        return [passage for passage in self.passages_of(document) if passage.ordinal > after][:limit]
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         assert base == BASE
         self.searched.append(question)
-        return tuple(RankedPassage(passage=self.passages(name)[0], score=1.0) for name in self.found)
+        return tuple(RankedPassage(passage=self.passages_of(name)[0], score=1.0) for name in self.found)
 
 
 @dataclass

@@ -107,9 +107,7 @@ def test_a_document_that_is_the_answer_stays(answer: str) -> None:
 def test_a_reference_may_repeat_the_kind_that_the_prompt_tells_or_name_the_file_of_a_path() -> None:
     passage = make_passage("Штраф 0,1 %.", title="Аренда")
     found = facts(replace(passage, source_type=SourceType.PATH, source_identifier="/a/Договор.pdf"))
-    assert own_part("[+] Штраф 0,1 % [1].\n\n[1] – Аренда (file)\n[1] – Договор.pdf", found) == (
-        "[+] Штраф 0,1 % [1]."
-    )
+    assert own_part("[+] Штраф 0,1 % [1].\n\n[1] – Аренда (file)\n[1] – Договор.pdf", found) == ("[+] Штраф 0,1 % [1].")
 
 
 def test_the_names_of_documents_that_are_listed_are_the_answer() -> None:

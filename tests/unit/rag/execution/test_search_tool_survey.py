@@ -1,7 +1,7 @@
 """`search_each_document`: what code can say of all documents where no model reads them."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from domain.ids import BaseId
 from prompts.loader import load_prompts
@@ -18,18 +18,21 @@ ASKED = "Сколько договоров с неустойкой?"
 WITH, WITHOUT = "Неустойка 0,1 % за день.", "Оплата в течение 14 дней."
 
 
-@dataclass
 class Finder(Shelf):
     """Finds the first passage of each document that it is narrowed to; what `doubtful` ones have is not certain."""
 
-    doubtful: Collection[str] = ()
+    def __init__(
+        self, texts: Mapping[str, Sequence[str]], found: Sequence[str] = (), doubtful: Collection[str] = ()
+    ) -> None:
+        super().__init__(texts, found)
+        self.doubtful = doubtful
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         found = await super().find(base, question)
         if only is None:
             return found
         (name,) = only.documents
-        best = RankedPassage(passage=self.passages(name)[0], score=1.0)
+        best = RankedPassage(passage=self.passages_of(name)[0], score=1.0)
         return (replace(best, judge=lambda: Fit.RELATED if name in self.doubtful else Fit.CERTAIN),)
 
 

@@ -21,7 +21,7 @@ class SearchedShelf(Shelf):
     """Finds the first passage of the document that it is narrowed to."""
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
-        return rank(self.passages(only.documents[0])[0]) if only else ()
+        return rank(self.passages_of(only.documents[0])[0]) if only else ()
 
 
 @pytest.mark.parametrize(
