@@ -143,20 +143,7 @@ class Conversation:
             )
         finally:
             if context.early:
-                self._break_off(context.early)
-
-    def _break_off(self, search: asyncio.Task[Any]) -> None:
-        """Cancel the task without waiting for its end: the database is asked to stop over another connection."""
-
-        def ended(task: asyncio.Task[Any]) -> None:
-            self._running.discard(task)
-            if not task.cancelled():
-                task.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
-
-        if not search.cancelling():  # a second cancellation would interrupt psycopg's own cleanup of the query
-            search.cancel()
-        self._running.add(search)
-        search.add_done_callback(ended)
+                await end(context.early)
 
     async def _recollect(self, asked: Question) -> Known:
         """The dialogue; beside it the documents, and then the entities, of which those that the previous question named
@@ -175,7 +162,7 @@ class Conversation:
                 dialogue=dialogue, entities=named or (), documents=tuple(likely[:LISTED_DOCUMENTS]), total=total
             )
         finally:
-            self._break_off(matching)
+            await end(matching)
 
     async def _matches(self, asked: Question) -> tuple[Sequence[DocumentMatch], int]:
         if self.documents is None or self.catalogue is None:

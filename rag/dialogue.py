@@ -5,9 +5,9 @@ exchange in the store. The summary is made in the background, and no turn waits 
 """
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
@@ -17,7 +17,7 @@ from domain.ids import SessionId, UserId
 from prompts.loader import Prompts
 from rag.excerpts import near
 from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer
-from rag.records import ChatMessage, Exchange, Question
+from rag.records import ChatMessage, Exchange, Question, asking
 from rag.words import estimate_tokens, fence, held, rarity, stems
 
 GAP = " … "
@@ -97,15 +97,14 @@ def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:
     return []
 
 
+@dataclass(frozen=True)
 class Summariser:
     """Summarises dialogues; at most one task per dialogue."""
 
-    def __init__(self, store: DialogueStore, model: ChatModel, prompts: Prompts) -> None:
-        self._store = store
-        self._model = model
-        self._rules = ChatMessage(role="system", content=prompts.summary.fill(words=WORDS))
-        self._exchanges = prompts.summary_exchanges
-        self._running: dict[SessionId, asyncio.Task[None]] = {}
+    store: DialogueStore
+    model: ChatModel
+    prompts: Prompts
+    _running: dict[SessionId, asyncio.Task[None]] = field(default_factory=dict)
 
     def begin(self, user: UserId, session: SessionId) -> None:
         """Write a summary in the background if one is due, once at a time for a dialogue."""
@@ -120,69 +119,66 @@ class Summariser:
 
     async def _summarise(self, user: UserId, session: SessionId) -> None:
         try:
-            pending = await self._store.unsummarised(user, session, limit=AT_ONCE)
+            pending = await self.store.unsummarised(user, session, limit=AT_ONCE)
             told = sum(map(size_of, pending.exchanges))
             if len(pending.exchanges) >= EVERY_PAIRS or told > BUDGET_TOKENS:
                 exchanges = "\n\n".join(f"Person: {each.question}\nBaza: {each.answer}" for each in pending.exchanges)
                 tag = fence("memory", pending.summary, exchanges)
                 summary = pending.summary or "Nothing."
-                asked = self._exchanges.fill(fence=tag, summary=summary, exchanges=exchanges)
-                written = await self._model.complete((self._rules, ChatMessage(role="user", content=asked)))
-                await self._store.save_summary(user, session, summary=written.strip(), up_to=pending.up_to)
-                log.info("dialogue.summarised", pairs=len(pending.exchanges), model=self._model.name)
+                task = self.prompts.summary_exchanges.fill(fence=tag, summary=summary, exchanges=exchanges)
+                written = await self.model.complete(asking(self.prompts.summary.fill(words=WORDS), task))
+                await self.store.save_summary(user, session, summary=written.strip(), up_to=pending.up_to)
+                log.info("dialogue.summarised", pairs=len(pending.exchanges), model=self.model.name)
         except (ModelError, DatabaseTrouble) as error:
             log.warning("dialogue.not_summarised", reason=type(error).__name__)
 
 
+@dataclass(frozen=True)
 class DialogueMemory:
     """The memory of all dialogues. Its state is in the store, except a cache of last exchanges."""
 
-    def __init__(
-        self, store: DialogueStore, analyzer: TermAnalyzer, summariser: Summariser | None, *, pairs: int
-    ) -> None:
-        """At most `pairs` exchanges of the window are read (DIALOGUE_PAIRS); with 0 nothing is remembered."""
-        self._store = store
-        self._analyzer = analyzer
-        self._summariser = summariser
-        self._pairs = pairs
-        self._last: OrderedDict[SessionId, Exchange] = OrderedDict()
+    store: DialogueStore
+    analyzer: TermAnalyzer
+    summariser: Summariser | None
+    pairs: int  # of the window that are read at most (DIALOGUE_PAIRS); with 0 nothing is remembered
+    _last: dict[SessionId, Exchange] = field(default_factory=dict)
 
     async def recollect(self, question: Question) -> Dialogue:
         """Raises DatabaseAway."""
-        if not self._pairs:
+        if not self.pairs:
             return Dialogue()
         if question.dialogue is not None:
-            return Dialogue(window=question.dialogue[-self._pairs :])
-        known = await self._store.recollect(
+            return Dialogue(window=question.dialogue[-self.pairs :])
+        known = await self.store.recollect(
             question.user_id,
             question.session_id,
             pairs=KEPT_MESSAGES // 2,
-            terms=self._analyzer.terms(question.text),
+            terms=self.analyzer.terms(question.text),
             recalled=RECALLED_PAIRS,
         )
-        window, last = known.window[-self._pairs :], self._last.get(question.session_id)
+        window, last = known.window[-self.pairs :], self._last.get(question.session_id)
         if window and last and (last.question, last.answer) == (window[-1].question, window[-1].answer):
             window = (*window[:-1], last)  # with its sources
-        beyond = known.window[: -self._pairs]  # neither in the archive nor, by the setting, in the window
+        beyond = known.window[: -self.pairs]  # neither in the archive nor, by the setting, in the window
         return replace(known, window=window, recalled=(*known.recalled, *beyond))
 
     async def keep(self, question: Question, exchange: Exchange) -> None:
         """Store the exchange, unless whoever asks keeps the dialogue, or it has no answer: some models refuse that."""
         if not exchange.answer or question.dialogue is not None:
             return
-        if self._pairs:
+        if self.pairs:
+            self._last.pop(question.session_id, None)
             self._last[question.session_id] = exchange
-            self._last.move_to_end(question.session_id)
         if len(self._last) > REMEMBERED_SESSIONS:
-            self._last.popitem(last=False)
-        archived = await self._store.append(
+            del self._last[next(iter(self._last))]
+        archived = await self.store.append(
             question.user_id,
             question.session_id,
             base=question.base_id,
             exchange=exchange,
-            question_terms=self._analyzer.terms(exchange.question),
-            answer_terms=self._analyzer.terms(exchange.answer),
+            question_terms=self.analyzer.terms(exchange.question),
+            answer_terms=self.analyzer.terms(exchange.answer),
             keep=KEPT_MESSAGES,
         )
-        if archived and self._summariser:
-            self._summariser.begin(question.user_id, question.session_id)
+        if archived and self.summariser:
+            self.summariser.begin(question.user_id, question.session_id)

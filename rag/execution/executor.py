@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from domain.ending import together
+from domain.ending import end, together
 from rag.execution.course import Course, gaps_of
 from rag.execution.engine import StepEngine
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
@@ -94,7 +94,7 @@ class Executor:
         searched = [*calls, *added, *([_fallback_call(plan)] if plan.fallback.enabled else [])]
         is_wanted = any(_is_early(call, context) for call in searched) or all(call.tool != SEARCH for call in calls)
         if context.early and not is_wanted:
-            context.early.cancel()  # two searches at once would wait for each other
+            await end(context.early)  # two searches at once would wait for each other
         planned = [self._run(call, context) for call in calls]
         results = await together(*planned, *(self._run(call, context, is_added=True) for call in added))
         results = [*await self._go_on(results, context), *results]
