@@ -193,16 +193,12 @@ class RussianEnglishAnalyzer:
     def corrections(self, text: str) -> dict[str, tuple[str, ...]]:
         """Of Russian words that no dictionary knows the terms of known ones that are a letter away: «плта» is «плата»
         or «плита». The lemma of a mistyped form is often no letter away from that of the right one."""
-        words = [token for token in _tokens(text, clean(text)) if _RUSSIAN_WORD.fullmatch(token)]
-        return {
-            self._normalise(word): self._nearby(word)
-            for word in dict.fromkeys(words)
-            if SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED and not self._is_known(word)
-        }
-
-    def _nearby(self, word: str) -> tuple[str, ...]:
-        known = filter(dictionary().word_is_known, _one_letter_off(word))
-        return tuple(dict.fromkeys(map(self._lemma, known)))
+        found = {}
+        for word in filter(_RUSSIAN_WORD.fullmatch, dict.fromkeys(_tokens(text, clean(text)))):
+            if SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED and not self._is_known(word):
+                known = filter(dictionary().word_is_known, _one_letter_off(word))
+                found[self._normalise(word)] = tuple(dict.fromkeys(map(self._lemma, known)))
+        return found
 
     def _relatives(self, term: str) -> Iterator[str]:
         """Words of the dictionary with the same stem, whatever their part of speech: «плата» of «платить»."""
@@ -274,15 +270,11 @@ def _tokens(text: str, cleaned: str) -> Iterator[str]:
     names = _CAMEL.findall(text) if _HUMPED.search(text) else ()
     humps = " ".join(" ".join(_HUMP.findall(name)) for name in names)
     amounts_joined = _THOUSANDS.sub(lambda number: number[0].replace(" ", ""), cleaned)
-    return chain(_TOKEN.findall(amounts_joined), _TOKEN.findall(humps.lower()), _in_one_piece(cleaned))
-
-
-def _in_one_piece(cleaned: str) -> Iterator[str]:
-    """`pg15` for `pg-15`, the ten digits of a telephone number however it is written."""
-    for code in _CODE_IN_TWO.findall(cleaned) if _NUMBER_BEHIND.search(cleaned) else ():
-        yield code.replace("-", "")
-    for telephone in _TELEPHONE.findall(cleaned):
-        yield "".join(filter(str.isdigit, telephone))[-_SUBSCRIBER_DIGITS:]
+    # `pg15` for `pg-15`, the ten digits of a telephone number however it is written
+    codes = _CODE_IN_TWO.findall(cleaned) if _NUMBER_BEHIND.search(cleaned) else ()
+    digits = ("".join(filter(str.isdigit, each))[-_SUBSCRIBER_DIGITS:] for each in _TELEPHONE.findall(cleaned))
+    joined = (code.replace("-", "") for code in codes)
+    return chain(_TOKEN.findall(amounts_joined), _TOKEN.findall(humps.lower()), joined, digits)
 
 
 def _one_alphabet(part: str) -> str:

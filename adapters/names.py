@@ -85,11 +85,6 @@ def fold(word: str) -> str:
     return _DOUBLED.sub(r"\1", word).lower()
 
 
-def slug(name: str) -> str:
-    """«АЛОР Брокер» -> "alor-broker"; empty when the name has neither letters nor digits."""
-    return _NOT_SLUG.sub("-", name.lower().translate(_TO_LATIN)).strip("-")
-
-
 class NameForms:
     """Meets `ingestion.entities.records.NameReader` and `rag.entities.NameReader`. Safe to share between threads.
 
@@ -106,7 +101,9 @@ class NameForms:
         return tuple(word for word in found if word is not None)
 
     def slug(self, name: str) -> str:
-        return slug(" ".join(word.form for word in self.words(name)))
+        """«АЛОР Брокер» -> "alor-broker"; empty when the name has neither letters nor digits."""
+        written = " ".join(word.form for word in self.words(name))
+        return _NOT_SLUG.sub("-", written.lower().translate(_TO_LATIN)).strip("-")
 
     def names_person(self, name: str) -> bool:
         words = _WORD.findall(name)

@@ -6,13 +6,13 @@ stands under; the question's words with their weights. It chooses nothing (`quot
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from rag.records import Passage, RankedPassage
 from rag.table_rows import in_words
-from rag.words import AskedWords, Span, akin, rarity, sentences, stem_of, union
+from rag.words import AskedWords, akin, rarity, sentences, stem_of, union
 
 AKIN_SHARE = 0.7  # of a word's weight, for one of the same root in its place
 HEADING_CHARS = 120
@@ -59,19 +59,42 @@ class PassageText:
 
     @cached_property
     def parts(self) -> "Sequence[Sentence]":
-        """Its sentences in order, read once."""
-        return _sentences(self)
-
-    def spans(self) -> Iterator[Span]:
-        """Its sentences; a row is one, whatever stops are in it («Дрип-пакеты, 10 шт.»)."""
-        row_end = 0
+        """Its sentences in order, read once. A row is one, whatever stops are in it («Дрип-пакеты, 10 шт.»). A
+        paragraph of one line that ends no sentence, or asks something, heads what follows."""
+        found: list[Sentence] = []
+        heading, under, read_to = frozenset[str](), -1, 0
         for span in sentences(self.text):
+            if span.start < read_to:
+                continue
             line = self.text[span.start :].partition("\n")[0]
-            if line in self.rows and span.start >= row_end:
-                row_end = span.start + len(line)
-                yield Span(start=span.start, end=row_end)
-            elif span.start >= row_end:
-                yield span
+            is_row = line in self.rows
+            said = line if is_row else self.text[span.start : span.end]
+            read_to, words = span.start + len(said), self.stems(said)
+            is_heading = not is_row and self._is_heading(span.start, said, below=bool(found and found[-1].is_heading))
+            if is_heading:
+                heading, under = words, len(found)
+            found.append(
+                Sentence(
+                    start=span.start,
+                    end=read_to,
+                    text=said,
+                    words=words,
+                    heading=frozenset() if is_heading else heading,
+                    under=-1 if is_heading else under,
+                    is_heading=is_heading,
+                    is_row=is_row,
+                )
+            )
+        return found
+
+    def _is_heading(self, start: int, said: str, *, below: bool) -> bool:
+        """`below` a heading stands a value under its label («Телефон»), or a subtitle."""
+        end = start + len(said)
+        is_alone = self.text[start - 1 : start] in ("", "\n") and self.text.startswith("\n\n", end)
+        # «2. Срок» above «2.1. …» is no item
+        is_item = ITEM.match(said) and (ITEM.match(self.text, end + 2) or not said[0].isdigit())
+        is_line = len(said) <= HEADING_CHARS and not said.endswith(_ENDS_SENTENCE) and not is_item
+        return is_alone and is_line and (said.endswith("?") or not below)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,34 +147,3 @@ def weighted_words(question: str, told: Sequence[PassageText], asked: AskedWords
 def weight_in(words: Sequence[Word], told: frozenset[str]) -> float:
     """The weight of the words that stand in what is told."""
     return sum(word.weight * max((word.forms[form] for form in word.forms.keys() & told), default=0) for word in words)
-
-
-def _sentences(told: PassageText) -> list[Sentence]:
-    """The sentences in order. A paragraph of one line that ends no sentence, or asks something, heads what follows."""
-    found: list[Sentence] = []
-    heading, under = frozenset[str](), -1
-    for span in told.spans():
-        said = told.text[span.start : span.end]
-        words, is_row = told.stems(said), said in told.rows
-        is_alone = told.text[span.start - 1 : span.start] in ("", "\n") and told.text.startswith("\n\n", span.end)
-        # «2. Срок» above «2.1. …» is no item
-        is_item = ITEM.match(said) and (ITEM.match(told.text, span.end + 2) or not said[0].isdigit())
-        is_line = len(said) <= HEADING_CHARS and not said.endswith(_ENDS_SENTENCE) and not is_item
-        # below a heading it is a value under its label («Телефон»), or a subtitle
-        may_head = said.endswith("?") or not (found and found[-1].is_heading)
-        is_heading = not is_row and is_alone and is_line and may_head
-        if is_heading:
-            heading, under = words, len(found)
-        found.append(
-            Sentence(
-                start=span.start,
-                end=span.end,
-                text=said,
-                words=words,
-                heading=frozenset() if is_heading else heading,
-                under=-1 if is_heading else under,
-                is_heading=is_heading,
-                is_row=is_row,
-            )
-        )
-    return found

@@ -43,6 +43,7 @@ class _Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class _Excerpt:
+    passage: Passage
     lead: str
     rest: str  # what follows the lead, then what precedes it
     citation: Citation
@@ -159,10 +160,25 @@ def _shown(chosen: Sequence[_Place], words: Sequence[Word]) -> tuple[str, tuple[
         excerpt = _excerpt(told, first, words)
         if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
             excerpts.append(excerpt)
-    is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
-    names = _names(excerpts, [told.passage for told, _ in chosen]) if is_named else [""] * len(excerpts)
-    blocks = [_block(excerpt, name) for excerpt, name in zip(excerpts, names, strict=True)]
+    is_named = len({excerpt.passage.document_id for excerpt in excerpts}) > 1
+    names = _names([excerpt.passage for excerpt in excerpts]) if is_named else [""] * len(excerpts)
+    blocks = []
+    for excerpt, name in zip(excerpts, names, strict=True):
+        lines = [f"*{name}*"] if name else []
+        lines += [f"**{escaped(line.strip())}**" for line in excerpt.lead.splitlines() if line.strip()]
+        quoted = [f"> {escaped(line)}".rstrip() for line in excerpt.rest.splitlines()]
+        blocks += ["\n".join(lines), *(["\n".join(quoted)] if quoted else [])]
     return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
+
+
+def _names(passages: Sequence[Passage]) -> list[str]:
+    """«dogovor-2.txt · 117/2025 · Лазурит»: of alike documents a file name may tell nothing."""
+    openings = [opening_of(each) for each in passages]
+    words = [stems(each) for each in openings]
+    are_of_a_form = all(likeness(words[0], each) >= ALIKE_OPENING for each in words[1:])
+    told = labels(openings) if are_of_a_form else ("",) * len(openings)
+    names = (" ".join(each.name.split()) for each in passages)
+    return [BETWEEN.join(map(escaped, filter(None, each))) for each in zip(names, told, strict=True)]
 
 
 def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
@@ -180,7 +196,7 @@ def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
     before = text[min((part.start for part in nearest), default=parts[first].start) : parts[first].start].strip()
     rest = "\n\n".join(filter(None, (after, before and f"↑ {before}")))
     citation = cite(told.passage, about=lead, carrying=carrying)
-    return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
+    return _Excerpt(passage=told.passage, lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
 def _lead(told: PassageText, asked: _Asked) -> int:
@@ -232,21 +248,3 @@ def _end_of_lead(parts: Sequence[Sentence], first: int, words: Sequence[Word]) -
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest].rsplit(maxsplit=1)[0]} …"
-
-
-def _names(excerpts: Sequence[_Excerpt], passages: Sequence[Passage]) -> list[str]:
-    """«dogovor-2.txt · 117/2025 · Лазурит»: of alike documents a file name may tell nothing."""
-    known = {each.chunk_id: each for each in passages}
-    openings = [opening_of(known[excerpt.citation.chunk_id]) for excerpt in excerpts]
-    words = [stems(each) for each in openings]
-    are_of_a_form = all(likeness(words[0], each) >= ALIKE_OPENING for each in words[1:])
-    told = labels(openings) if are_of_a_form else ("",) * len(openings)
-    names = (" ".join(excerpt.citation.name.split()) for excerpt in excerpts)
-    return [BETWEEN.join(map(escaped, filter(None, each))) for each in zip(names, told, strict=True)]
-
-
-def _block(excerpt: _Excerpt, name: str) -> str:
-    lines = [f"*{name}*"] if name else []
-    lines += [f"**{escaped(line.strip())}**" for line in excerpt.lead.splitlines() if line.strip()]
-    quoted = "\n".join(f"> {escaped(line)}".rstrip() for line in excerpt.rest.splitlines())
-    return "\n".join(lines) + (f"\n\n{quoted}" if excerpt.rest else "")

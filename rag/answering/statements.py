@@ -134,13 +134,9 @@ def _joined(statements: Sequence[Statement]) -> list[Statement]:
         if not _WORD.search(each.text):
             if last:
                 joined[-1] = replace(last, end=each.end, marks=tuple(dict.fromkeys((*last.marks, *each.marks))))
-        elif last and last.end == each.start and _is_short(last):
+        elif last and last.end == each.start and not (last.is_title or last.marks or _WORD.findall(last.text)[2:]):
             marks = tuple(dict.fromkeys((*last.marks, *each.marks)))
             joined[-1] = replace(each, start=last.start, text=f"{last.text} {each.text}", marks=marks)
         else:
             joined.append(each)
     return joined
-
-
-def _is_short(statement: Statement) -> bool:
-    return not statement.is_title and not statement.marks and len(_WORD.findall(statement.text)) <= 2
