@@ -6,17 +6,17 @@ text takes its place. Texts never reach the log.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 
 import structlog
 
 from domain.visible import visible
 from prompts.loader import Prompts
 from rag.answering.citations import Carried, citations_of, with_sides
-from rag.answering.grounding import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
+from rag.answering.grounding import SAID, UNCHECKED, Checked, SupportCheck, Verdict
 from rag.answering.language import LANGUAGE_REMARKS, quotes_in_another_language, wanted_language
 from rag.answering.marks import ParsedAnswer, divided
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
@@ -45,13 +45,18 @@ class Judged:
     reading: ParsedAnswer
     remarks: tuple[str, ...] = ()  # by the rules
     checked: Checked = UNCHECKED
-    sources: Mapping[int, str]  # that it was held against
     withdrawn: int = 0  # statements that were taken out
 
     @cached_property
     def complaints(self) -> tuple[str, ...]:
         """Everything that is wrong, for the model."""
-        return (*self.remarks, *map(self._complaint, self.checked.failed))
+        told = list(self.remarks)
+        for failed in self.checked.failed:
+            says = "say otherwise than" if failed.verdict is Verdict.CONTRADICTED else "do not say"
+            told.append(f"The materials {says} «{failed.statement.text[:200]}». {failed.why}")
+            if words := "; ".join(f"«{each.words}»" for each in failed.carried):
+                told[-1] += f" There it says: {words}."
+        return tuple(told)
 
     @cached_property
     def carried(self) -> dict[int, list[str]]:
@@ -60,15 +65,8 @@ class Judged:
         for each in self.checked.judgements:
             for carrying in each.carried if each.verdict is Verdict.SUPPORTED else ():
                 if carrying.source != SAID:
-                    words = self.sources[carrying.source][carrying.span.start : carrying.span.end]
-                    found.setdefault(carrying.source, []).append(words)
+                    found.setdefault(carrying.source, []).append(carrying.words)
         return found
-
-    def _complaint(self, failed: Judgement) -> str:
-        words = [self.sources[each.source][each.span.start : each.span.end] for each in failed.carried]
-        told = f" There it says: {'; '.join(f'«{each}»' for each in words)}." if words else ""
-        says = "say otherwise than" if failed.verdict is Verdict.CONTRADICTED else "do not say"
-        return f"The materials {says} «{failed.statement.text[:200]}». {failed.why}{told}"
 
 
 @dataclass(kw_only=True)
@@ -153,15 +151,13 @@ class _Writing:
         if not (first.reading.text or self.instead.text):
             complaints = ("It says nothing.",)  # and no facts were found to show instead
         if not complaints:
-            kept = self._supported(first)
-            return replace(self._settled(kept), check=_counted(kept))
+            return self._best(first)
         log.info("answer.withdrawn", model=self.model.name, remarks=len(complaints))
         try:
             again = await unless_set(self.stop, self._again(raw, complaints))
         except BrokenOff:
             return replace(self._stopped(NOT_SHOWN), remarks=complaints)
-        draft = self._best(first, again)
-        return replace(draft, remarks=tuple(dict.fromkeys((*complaints, *again.complaints))))
+        return replace(self._best(first, again), remarks=tuple(dict.fromkeys((*complaints, *again.complaints))))
 
     async def _again(self, raw: str, complaints: Sequence[str]) -> Judged:
         """The model's second try, judged; empty when the model fails."""
@@ -175,26 +171,27 @@ class _Writing:
             self._report(error)
         return await self._judged(written)
 
-    def _best(self, first: Judged, again: Judged) -> Draft:
-        """The second answer, or else the first one, without the statements that failed; the facts themselves if neither
+    def _best(self, *tries: Judged) -> Draft:
+        """The last answer, or else the one before it, without the statements that failed; the facts themselves if none
         may be shown. A correct answer in the wrong language is still better than no text, or quotes in another
         language, too."""
-        if self._is_unwanted(again.reading):
-            return replace(NOTHING, check=_counted(first, again))
-        numbers = again.reading.used or first.reading.used
+        last = tries[-1]
+        if self._is_unwanted(last.reading):
+            return replace(NOTHING, check=_counted(tries, last))
+        numbers = last.reading.used or tries[0].reading.used
         marked = [self.prompt.facts[number - 1] for number in numbers]
-        instead = self.plain.write(self.assignment, marked=marked)
-        for each in (again, first):
+        instead = partial(self.plain.write, self.assignment, marked=marked)
+        for each in reversed(tries):
             kept = self._supported(each)
             is_foreign = bool(each.remarks) and set(each.remarks) <= set(LANGUAGE_REMARKS.values())
             if not kept.reading.text or (each.remarks and not is_foreign):
                 continue
-            is_replaceable = kept.reading.kind is AnswerKind.FROM_BASE and bool(instead.text)
-            if is_foreign and is_replaceable and not quotes_in_another_language(instead.text, self._language):
+            quoted = instead().text if is_foreign and kept.reading.kind is AnswerKind.FROM_BASE else ""
+            if quoted and not quotes_in_another_language(quoted, self._language):
                 continue
-            return replace(self._settled(kept), check=_counted(first, kept), in_other_language=is_foreign)
-        log.info("answer.rendered", model=self.model.name, remarks=len(again.complaints))
-        return replace(instead, check=_counted(first, again))
+            return replace(self._settled(kept), check=_counted(tries, kept), in_other_language=is_foreign)
+        log.info("answer.rendered", model=self.model.name, remarks=len(last.complaints))
+        return replace(instead(), check=_counted(tries, last))
 
     @property
     def _language(self) -> str | None:
@@ -212,7 +209,7 @@ class _Writing:
     async def _judged(self, raw: str) -> Judged:
         """By the rules, and by meaning. General knowledge is not checked: it is said not to be the base's."""
         reading = self.prompt.read(raw, complete=True)
-        remarks, checked, sources = tuple[str, ...](), UNCHECKED, _sources(reading, self.prompt)
+        remarks, checked = tuple[str, ...](), UNCHECKED
         if reading.text and self.settings.rules:
             held = self._is_held_to_facts(reading)
             remarks = remarks_on(reading.text, self.prompt, from_base=held, language=self._language)
@@ -220,8 +217,9 @@ class _Writing:
             _, body, _ = divided(raw, self.prompt.names)
             statements = split(body, facts=len(self.prompt.facts))
             question = self.assignment.understood or self.assignment.question
+            sources = _sources(reading, self.prompt)
             checked = await check.judge(statements, sources, question=question, today=self.prompt.today)
-        judged = Judged(raw=raw, reading=reading, remarks=remarks, checked=checked, sources=sources)
+        judged = Judged(raw=raw, reading=reading, remarks=remarks, checked=checked)
         return _placed(judged, marks_needed=self.settings.rules)
 
     def _supported(self, judged: Judged) -> Judged:
@@ -244,9 +242,6 @@ class _Writing:
         the model's own count; where the answer puts several facts into one item («two projects», out of ten facts), the
         number of facts left out is no number of items, and is not added."""
         reading, found = judged.reading, self.assignment.facts
-        if not reading.text:
-            log.warning("answer.empty", model=self.model.name)
-            return self.instead
         log.info(
             "answer.written",
             model=self.model.name,
@@ -316,15 +311,14 @@ def _placed(judged: Judged, *, marks_needed: bool) -> Judged:
     return judged if verdicts else replace(judged, remarks=(*judged.remarks, NO_MARKS))
 
 
-def _counted(first: Judged, last: Judged | None = None) -> CheckCounts:
-    checks = [each.checked for each in (first, last) if each is not None]
+def _counted(tries: Sequence[Judged], shown: Judged) -> CheckCounts:
     return CheckCounts(
-        outcome=checks[-1].outcome.value,
-        statements=len(first.checked.judgements),
-        failed=len(first.checked.failed),
-        withdrawn=last.withdrawn if last else first.withdrawn,
-        tokens=sum(each.tokens for each in checks),
-        seconds=sum(each.seconds for each in checks),
+        outcome=shown.checked.outcome.value,
+        statements=len(tries[0].checked.judgements),
+        failed=len(tries[0].checked.failed),
+        withdrawn=shown.withdrawn,
+        tokens=sum(each.checked.tokens for each in tries),
+        seconds=sum(each.checked.seconds for each in tries),
     )
 
 

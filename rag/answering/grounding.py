@@ -22,7 +22,7 @@ from rag.excerpts import find, near
 from rag.metering import Usage, metering_step
 from rag.ports import ChatModel, ModelError, ModelNonsense
 from rag.records import ChatMessage, asking
-from rag.words import Span, fence, without_headings
+from rag.words import fence, without_headings
 
 SAID = 0  # the number of the source that holds what was said in the dialogue
 SOURCE_CHARS = 2000  # of one source; neighbours that were found together are longer: what is far is left out
@@ -74,7 +74,7 @@ class Carrying:
     """Words of a source that carry a statement."""
 
     source: int  # number of the fact, from 1; SAID for the dialogue
-    span: Span  # in the source's text
+    words: str  # as the source has them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,7 @@ def _place(evidence: _Evidence, sources: Mapping[int, str]) -> Carrying | None:
     """Where the words stand: in the source that is named, or else in another one that was shown."""
     for number, text in sorted(sources.items(), key=lambda each: each[0] != evidence.source):
         if span := find(evidence.words, text):
-            return Carrying(source=number, span=span)
+            return Carrying(source=number, words=text[span.start : span.end])
     return None
 
 
