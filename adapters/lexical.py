@@ -7,7 +7,7 @@ does to a word, it does on both sides. It knows no database and no weights; the 
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import Protocol
@@ -25,13 +25,22 @@ _ENGLISH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
-_MONTH = f"({_RUSSIAN}|{_ENGLISH})"
-_DAY_MONTH = re.compile(rf"(\d(?<![\d.,]\d)\d?)(?:-?(?:го|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}(?:,?\s+({_YEAR})(?!\d))?")
-_MONTH_DAY = re.compile(rf"\b({_ENGLISH})\s+(\d{{1,2}})(?:st|nd|rd|th)?(?![\d.])(?:,?\s+({_YEAR})(?!\d))?")
-_MONTH_YEAR = re.compile(rf"(?<![^\W_]){_MONTH}(?:\s+[а-я]+(?<!года))?[\s._-]+({_YEAR})(?!\d)")
-_AFTER_BLANK = re.compile(r"\s\d(?<=[a-z.\s]\s\d)")  # as the day stands in "May 5"
-_DOTTED = re.compile(rf"(\d(?<![\d./]\d)\d?)[./](?:(\d{{1,2}})[./])?({_YEAR})(?![\d/])")
-_ISO = re.compile(r"((?:19|20)(?<!\d\d\d)\d\d)[-._](\d\d)(?:[-._](\d\d))?(?![\w-])")
+_MONTH = f"(?P<name>{_RUSSIAN}|{_ENGLISH})"
+_OF_YEAR = rf"(?:,?\s+(?P<year>{_YEAR})(?!\d))?"
+_DAYS_IN_WORDS = tuple(
+    map(
+        re.compile,
+        (
+            rf"(?P<day>\d(?<![\d.,]\d)\d?)(?:-?(?:го|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}{_OF_YEAR}",
+            rf"\b(?P<name>{_ENGLISH})\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d.]){_OF_YEAR}",
+            rf"(?<![^\W_]){_MONTH}(?:\s+[а-я]+(?<!года))?[\s._-]+(?P<year>{_YEAR})(?!\d)",
+        ),
+    )
+)
+_DAYS_IN_NUMBERS = (
+    re.compile(rf"(?P<day>\d(?<![\d./]\d)\d?)[./](?:(?P<month>\d{{1,2}})[./])?(?P<year>{_YEAR})(?![\d/])"),
+    re.compile(r"(?P<year>(?:19|20)(?<!\d\d\d)\d\d)[-._](?P<month>\d\d)(?:[-._](?P<day>\d\d))?(?![\w-])"),
+)
 _QUARTER = re.compile(rf"(?<!\w)q([1-4])[\s_-]*(?:of\s+)?(?:fy\s*)?({_YEAR})(?!\d)|({_YEAR})[\s_-]*q([1-4])(?![a-z\d])")
 _QUARTER_IN_RUSSIAN = re.compile(rf"(?<!\d)([1-4])(?:-?й)?\s+квартал[а-я]*\s+({_YEAR})(?!\d)")
 _YEAR_IN_CODE = re.compile(rf"(?:fy|q[1-4]|_)({_YEAR})(?!\d)|(?<!\d)({_YEAR})(?=q[1-4]|_)")
@@ -104,49 +113,31 @@ def uniform_terms(text: str, cleaned: str) -> Iterator[str]:
         yield from _SLASHED.findall(cleaned)
     if _AFTER_COMMA.search(cleaned):
         yield from (number.replace(",", "") for number in _COMMAS.findall(cleaned))
-    has_year = _A_YEAR.search(cleaned) is not None
     if any(month in cleaned for month in _HINTS):
-        yield from _worded_days(cleaned, has_year=has_year)
-    if has_year:
-        yield from _numbered_days(cleaned)
+        yield from _days(cleaned, _DAYS_IN_WORDS)
+    if _A_YEAR.search(cleaned):
+        yield from _days(cleaned, _DAYS_IN_NUMBERS)
         yield from (first or second for first, second in _YEAR_IN_CODE.findall(cleaned))
+        for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned) if "q" in cleaned else ():
+            yield f"{year or other_year}-q{quarter or other_quarter}"
+        for quarter, year in _QUARTER_IN_RUSSIAN.findall(cleaned) if "квартал" in cleaned else ():
+            yield f"{year}-q{quarter}"
 
 
-def _worded_days(cleaned: str, *, has_year: bool) -> Iterator[str]:
-    for day, month, year in _DAY_MONTH.findall(cleaned):
-        yield from _dated(year, _number_of(month), int(day))
-    for month, day, year in _MONTH_DAY.findall(cleaned) if _AFTER_BLANK.search(cleaned) else ():
-        yield from _dated(year, _number_of(month), int(day))
-    for month, year in _MONTH_YEAR.findall(cleaned) if has_year else ():
-        yield from _dated(year, _number_of(month), None)
-
-
-def _numbered_days(cleaned: str) -> Iterator[str]:
-    for first, second, year in _DOTTED.findall(cleaned):
-        yield from _dated(year, int(second or first), int(first) if second else None)
-    for year, month, day in _ISO.findall(cleaned):
-        yield from _dated(year, int(month), int(day) if day else None)
-    for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned) if "q" in cleaned else ():
-        yield f"{year or other_year}-q{quarter or other_quarter}"
-    for quarter, year in _QUARTER_IN_RUSSIAN.findall(cleaned) if "квартал" in cleaned else ():
-        yield f"{year}-q{quarter}"
-
-
-def _number_of(month: str) -> int:
-    known = _RUSSIAN_MONTHS if month[0] >= "а" else _ENGLISH_MONTHS
-    best = max((name for name in known if month.startswith(name)), key=len)  # «март» begins with «ма», too
-    return 1 + known.index(best)
-
-
-def _dated(year: str, month: int, day: int | None) -> Iterator[str]:
-    if not 1 <= month <= 12 or (day is not None and not 1 <= day <= 31):
-        return
-    if year:
-        yield f"{year}-{month:02}"
-    if day is not None:
-        yield f"{year}-{month:02}-{day:02}" if year else f"--{month:02}-{day:02}"
-        if year:
-            yield f"--{month:02}-{day:02}"
+def _days(cleaned: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[str]:
+    """Months and days, with and without their year."""
+    for parts in (found.groupdict() for pattern in patterns for found in pattern.finditer(cleaned)):
+        year, day = parts["year"] or "", parts.get("day")
+        if name := parts.get("name"):
+            known = _RUSSIAN_MONTHS if name[0] >= "а" else _ENGLISH_MONTHS
+            best = max((month for month in known if name.startswith(month)), key=len)  # «март» begins with «ма», too
+            month = 1 + known.index(best)
+        else:  # of «05.2024» the first number is the month
+            month, day = (int(parts["month"]), day) if parts["month"] else (int(day or 0), None)
+        if 1 <= month <= 12 and (day is None or 1 <= int(day) <= 31):
+            yield from [f"{year}-{month:02}"] if year else []
+            yield from [f"{year}-{month:02}-{int(day):02}"] if year and day else []
+            yield from [f"--{month:02}-{int(day):02}"] if day else []
 
 
 class _Stemmer(Protocol):

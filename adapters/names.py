@@ -96,9 +96,15 @@ class NameForms:
 
     def words(self, text: str) -> tuple[NameWord, ...]:
         text = unicodedata.normalize("NFKC", text.replace("№", " "))  # NFKC makes it a word, «No»
-        is_russian = bool(_CYRILLIC.search(text))
-        found = [self._word(text, match, is_russian=is_russian) for match in _WORD.finditer(text)]
-        return tuple(word for word in found if word is not None)
+        is_russian, found = _CYRILLIC.search(text) is not None, []
+        for match in _WORD.finditer(text):
+            form = match.group()
+            lower = _POSSESSIVE.sub("", form.lower())
+            if lower not in LEGAL_FORMS:
+                keys, is_ordinary = self._read_word(lower)
+                as_name = (is_russian and _LATIN.search(form)) or _is_written_as_name(form, text, match.start())
+                found.append(NameWord(form=form, keys=keys, is_ordinary=is_ordinary, is_written_as_name=bool(as_name)))
+        return tuple(found)
 
     def slug(self, name: str) -> str:
         """«АЛОР Брокер» -> "alor-broker"; empty when the name has neither letters nor digits."""
@@ -111,19 +117,6 @@ class NameForms:
             return False
         readings = (parse for word in words for parse in dictionary().parse(word.lower())[:2])
         return any("Name" in parse.tag.grammemes for parse in readings)
-
-    def _word(self, text: str, match: re.Match[str], *, is_russian: bool) -> NameWord | None:
-        form = match.group()
-        lower = _POSSESSIVE.sub("", form.lower())
-        if lower in LEGAL_FORMS:
-            return None
-        keys, is_ordinary = self._read_word(lower)
-        return NameWord(
-            form=form,
-            keys=keys,
-            is_ordinary=is_ordinary,
-            is_written_as_name=_is_written_as_name(text, match, is_russian=is_russian),
-        )
 
     def _analyse(self, word: str) -> tuple[tuple[str, ...], bool]:
         """Keys of a word in lower case, and whether it is an ordinary one."""
@@ -141,15 +134,9 @@ class NameForms:
         return tuple(keys)[: MOST_KEYS + 1], known and (serves or not is_name)
 
 
-def _is_written_as_name(text: str, match: re.Match[str], *, is_russian: bool) -> bool:
-    form, position = match.group(), match.start()
-    if is_russian and _LATIN.search(form):
-        return True
+def _is_written_as_name(form: str, text: str, position: int) -> bool:
     while position > 0 and text[position - 1].isspace():
         position -= 1
     before = text[max(position - 1, 0) : position]
-    if before in _OPENING:
-        return True
-    if sum(letter.isupper() for letter in form) > 1 or any(letter.isdigit() for letter in form):
-        return True
-    return form[0].isupper() and bool(before) and before not in _ENDS_SENTENCE
+    is_marked = before in _OPENING or sum(map(str.isupper, form)) > 1 or any(map(str.isdigit, form))
+    return is_marked or (form[0].isupper() and bool(before) and before not in _ENDS_SENTENCE)
