@@ -23,7 +23,6 @@ SHORT_LEAD_CHARS = 30  # «Нет.» says too little: the next sentence is added
 LEAD_CHARS = 300  # with the items of a list that the lead announces
 CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
-HEADING_SHARE = 0.9  # of a word's weight, for the heading that has it
 SAME_SHARE = 0.8  # of a question's weight: what begins below a heading that has so much of it is the answer
 FORM_LETTERS = 2  # of a long word, its ending
 
@@ -210,7 +209,7 @@ def _lead(told: PassageText, asked: _Asked) -> int:
     def weight(place: int) -> tuple[float, float, int, bool, int]:
         part, said = parts[place], folded(parts[place].text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
-        total = 0.0 if has_body else weight_in(left, part.words) + HEADING_SHARE * weight_in(left, part.heading)
+        total = 0.0 if has_body else weight_in(left, part.words) + weight_in(left, part.heading)
         forms = sum(form in said for form in asked.forms)
         return (total, weight_in(asked.before, part.words), forms, not ITEM.match(part.text), -place)
 
