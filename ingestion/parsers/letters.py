@@ -8,7 +8,6 @@ Attachments are not read here: `ingestion.reading.archives` unpacks them and has
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_binary_file
 from email.message import EmailMessage
@@ -17,7 +16,7 @@ from email.policy import EmailPolicy
 from email.utils import parseaddr, parsedate_to_datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text, tidy_text
@@ -39,7 +38,6 @@ _UNATTACHED_TYPES_TEXT = (
 UNATTACHED_TYPES = frozenset(_UNATTACHED_TYPES_TEXT.split())
 LETTER_TYPE = "message/rfc822"
 BODY_TYPES = ("text/plain", "text/html")
-UNTOLD_CHARSETS = (None, "us-ascii", "ascii", "unknown-8bit", "default")
 FULLNESS = 0.5  # of the words of the HTML body: a shorter plain body is «open this letter in a browser»
 SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
@@ -61,8 +59,7 @@ class _Part(EmailMessage):
 POLICY = _Bounded(message_factory=_Part)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bodies:
+class Bodies(NamedTuple):
     """The same text in two forms, as letters have it; empty where one is missing."""
 
     plain: str
@@ -92,17 +89,12 @@ def bodies(letter: EmailMessage) -> Bodies:
     texts: dict[str, list[str]] = {kind: [] for kind in BODY_TYPES}
     for part in parts_of(letter):
         if (kind := part.get_content_type()) in texts and not _is_attachment(part):
-            texts[kind].append(_decoded(part))
+            data = content_of(part)
+            try:
+                texts[kind].append(tidy_text(data.decode(part.get_content_charset() or "unstated")))
+            except (LookupError, ValueError):  # not only UnicodeError: the charset's name may hold a zero byte
+                texts[kind].append(decode_text(data))
     return Bodies(plain="\n\n".join(texts["text/plain"]), html="\n".join(texts["text/html"]))
-
-
-def _decoded(part: EmailMessage) -> str:
-    """The text by its charset, if that is correct."""
-    data, charset = content_of(part), part.get_content_charset()
-    try:
-        return decode_text(data) if charset in UNTOLD_CHARSETS else tidy_text(data.decode(charset))
-    except (LookupError, ValueError):  # not only UnicodeError: the charset's name may hold a zero byte
-        return decode_text(data)
 
 
 def attachments(letter: EmailMessage) -> Iterator[tuple[str, EmailMessage]]:

@@ -190,12 +190,12 @@ def parse(path: Path, info: FileInfo) -> Document:
     return outline.document(info.name)
 
 
-def _lines(root: Element) -> Iterator[str]:
+def _lines(element: Element) -> Iterator[str]:
     """The text of each element that has text of its own, including its children's, which are not repeated."""
-    told: set[Element] = set()
-    for element in root.iter():
-        if element.getparent() in told or local_name(element) in UNREAD:
-            told.add(element)
-        elif any(text and text.strip() for text in (element.text, *(inner.tail for inner in element))):
-            told.add(element)
-            yield words_of(element)
+    if local_name(element) in UNREAD:
+        return
+    if any(text and text.strip() for text in (element.text, *(inner.tail for inner in element))):
+        yield words_of(element)
+    else:
+        for inner in element:
+            yield from _lines(inner)
