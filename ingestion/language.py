@@ -7,11 +7,12 @@ to send. It is meant for whole documents rather than single words, and loads no 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ingestion.records import Block, BlockKind
 
 SAMPLE_CHARS = 6_000  # from each of the beginning, the middle and the end
+SAMPLED_BLOCKS = 500  # of a document, at most
 FEWEST_LETTERS = 3
 FEWEST_FREQUENT_SHARE = 0.08  # of the words; 0.2 and more in running text, near 0 in Latin or a list of names
 
@@ -77,27 +78,9 @@ def detect_language(text: str) -> str | None:
 
 
 def language_of(blocks: Sequence[Block]) -> str | None:
-    """The same for a document, without its code blocks. Of a long document (a spool) it reads only the beginning, the
-    middle and the end."""
-    if isinstance(blocks, tuple):
-        return detect_language(_joined(blocks))
-    middle = len(blocks) // 2
-    places = (range(len(blocks)), range(middle, len(blocks)), range(len(blocks) - 1, -1, -1))
-    return detect_language(" ".join(_joined(_enough(blocks, place))[:SAMPLE_CHARS] for place in places))
-
-
-def _enough(blocks: Sequence[Block], ordinals: Iterable[int]) -> Iterator[Block]:
-    chars = 0
-    for ordinal in ordinals:
-        if chars >= SAMPLE_CHARS:
-            return
-        block = blocks[ordinal]
-        chars += len(block.text) if block.kind is not BlockKind.CODE else 0
-        yield block
-
-
-def _joined(blocks: Iterable[Block]) -> str:
-    return "\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
+    """The same for a document, by blocks from all over it, without its code."""
+    sampled = (blocks[place] for place in range(0, len(blocks), 1 + len(blocks) // SAMPLED_BLOCKS))
+    return detect_language("\n".join(block.text for block in sampled if block.kind is not BlockKind.CODE))
 
 
 def _by_words(words: list[str], letters: Counter[str], script: str) -> str | None:

@@ -180,9 +180,8 @@ def _day(stated: str | None) -> datetime | None:
         day = datetime.strptime(stated or "", "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         return None
-    if (day.month, day.day) == (1, 1) or not EARLIEST <= day <= datetime.now(UTC) + timedelta(days=1):
-        return None
-    return day
+    is_possible = EARLIEST <= day <= datetime.now(UTC) + timedelta(days=1) and (day.month, day.day) != (1, 1)
+    return day if is_possible else None
 
 
 def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | None:
@@ -204,7 +203,9 @@ def parse(path: Path, info: FileInfo) -> Document:
     if len(body) <= LONGEST_ARTICLE_BYTES:
         return read_page(text, name=info.name)
     stated = _TITLE.search(text[: 64 * 1024])  # read whole: the menus are negligible in so much text
-    return _outline_of(text).document(info.name, unescape(stated.group(1)) if stated else None)
+    outline = Outline()
+    add_markup(outline, text)
+    return outline.document(info.name, unescape(stated.group(1)) if stated else None)
 
 
 def read_page(text: str, *, name: str) -> Document:
@@ -233,8 +234,10 @@ def read_page(text: str, *, name: str) -> Document:
 def _main_text(tree: HtmlElement, text: str, summary: str) -> tuple[Block, ...]:
     linked = sum(len(words_of(link)) for link in tree.iter("a"))
     is_alone = not tree.xpath(SURROUNDINGS) and linked < LINKED_SHARE * len(words_of(tree))
-    whole = _outline_of(tostring(tree, encoding="unicode")).finish() if is_alone else ()
-    blocks = tuple(whole) or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
+    outline = Outline()
+    if is_alone:
+        add_tree(outline, tree)
+    blocks = tuple(outline.finish()) or _extract(tree)  # without a <body> libxml2 leaves an <article> in the head
     if _length(blocks) < REMARK_CHARACTERS:
         blocks = _scarce_text(blocks, tree, text, summary)
     return _with_standfirst(blocks, tree, summary)
@@ -259,12 +262,6 @@ def _scarce_text(blocks: tuple[Block, ...], tree: HtmlElement, text: str, summar
     if not blocks:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail="no main text in the page")
     return blocks
-
-
-def _outline_of(text: str) -> Outline:
-    outline = Outline()
-    add_markup(outline, text)
-    return outline
 
 
 def _extract(tree: HtmlElement) -> tuple[Block, ...]:

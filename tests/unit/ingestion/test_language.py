@@ -46,7 +46,7 @@ def test_a_short_russian_text_is_not_taken_for_ukrainian() -> None:
     assert detect_language("Вхід до будинку з двору, за рогом.") == "uk"
 
 
-def test_a_long_document_is_judged_by_its_beginning_middle_and_end() -> None:
+def test_a_long_document_is_judged_by_blocks_from_all_over_it() -> None:
     outline = Outline()
     for number in range(HELD_UNPRESSED_BYTES // 4000 + 2):
         outline.add(BlockKind.PARAGRAPH, f"{number} " + "это было не для того и не из этого " * 120)
