@@ -10,7 +10,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from itertools import chain, groupby, islice
@@ -123,12 +123,11 @@ class SheetRow:
 
 def add_sheet(outline: Outline, rows: Iterable[SheetRow]) -> None:
     """Add all rows of one sheet, in order. Empty rows may be omitted."""
-    place = outline.place
     header: SheetRow | None = None
     runs = groupby(enumerate(rows), key=lambda numbered: numbered[1].number - numbered[0])
     for _, run in runs:  # of rows without an empty one between
-        header = _add_table(outline, (row for _, row in run), place, header)
-    outline.place = place
+        header = _add_table(outline, (row for _, row in run), header)
+    outline.place = Locator()
 
 
 def column_name(column: int) -> str:
@@ -141,9 +140,7 @@ def column_name(column: int) -> str:
     return name
 
 
-def _add_table(
-    outline: Outline, rows: Iterator[SheetRow], place: Locator, header_above: SheetRow | None
-) -> SheetRow | None:
+def _add_table(outline: Outline, rows: Iterator[SheetRow], header_above: SheetRow | None) -> SheetRow | None:
     """Add one run of rows; returns its header, for runs below that have none."""
     header: SheetRow | None = None
     titles: list[SheetRow] = []
@@ -153,17 +150,17 @@ def _add_table(
             break
         titles.append(row)
     else:
-        _add_titles(outline, titles, place)
+        _add_titles(outline, titles)
         return header_above
-    _add_titles(outline, titles[:-MOST_NAMES], place)
+    _add_titles(outline, titles[:-MOST_NAMES])
     known = body or [*islice(rows, 1)] or [header]
     for block in in_portions(chain(known, rows), _length, limit=BLOCK_CHARACTERS):
         for title in titles[-MOST_NAMES:]:
-            outline.place = replace(place, row=title.number)
+            outline.place = Locator(row=title.number)
             outline.name_table(" ".join(title.cells.values()))
         columns = sorted({column for row in (header, *block) for column in row.cells})[:MOST_COLUMNS]
         shown = block if block == [header] else [header, *block]
-        outline.place = replace(place, row=block[0].number, row_end=_last(block))
+        outline.place = Locator(row=block[0].number, row_end=_last(block))
         outline.add(BlockKind.TABLE, render_table([[row.cells.get(column, "") for column in columns] for row in shown]))
     return header
 
@@ -178,11 +175,11 @@ def _choose_header(first: SheetRow, above: SheetRow | None) -> tuple[SheetRow, l
     return SheetRow(number=first.number, cells=names, has_values=False), [first]
 
 
-def _add_titles(outline: Outline, rows: Sequence[SheetRow], place: Locator) -> None:
+def _add_titles(outline: Outline, rows: Sequence[SheetRow]) -> None:
     """Single-cell lines: a title, a remark, or a list."""
     for begin in range(0, len(rows), 20):
         lines = rows[begin : begin + 20]
-        outline.place = replace(place, row=lines[0].number, row_end=_last(lines))
+        outline.place = Locator(row=lines[0].number, row_end=_last(lines))
         outline.add(BlockKind.PARAGRAPH, "\n".join(text for row in lines for text in row.cells.values()))
 
 
