@@ -8,11 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, takewhile
-from statistics import median
+from itertools import chain, groupby, takewhile
 from typing import NamedTuple
 
-from ingestion.parsers.pdf_lines import Band, Cell, PageLine, Segment
+from ingestion.parsers.pdf_lines import Cell, PageLine, Segment
 from ingestion.parsers.pdf_tables import VALUE, PdfTable
 
 TOUCH = 3.0  # points: rules that come as close meet
@@ -53,13 +52,18 @@ class Grid:
         return Cell(self.number, _nearest(self.tops, top), _nearest(self.lefts, left), left, right)
 
 
-def find_grids(rules: Sequence[Rule]) -> list[Grid]:
+def find_grids(rules: Iterable[Rule]) -> list[Grid]:
     """The grids of at least two rows and two columns, from the top."""
-    level, upright = (_joined(rule for rule in rules if rule.is_level is side) for side in (True, False))
-    if min(len(level), len(upright)) < FEWEST_EDGES or len(rules) > MOST_RULES:
-        return []
+    whole = _joined(rules)
+    groups: list[list[Rule]] = []  # of rules that cross another of their group
+    if min(sum(rule.is_level is side for rule in whole) for side in (True, False)) >= FEWEST_EDGES:
+        for rule in whole:
+            met, apart = list[list[Rule]](), list[list[Rule]]()
+            for group in groups:
+                (met if any(_cross(rule, each) for each in group) else apart).append(group)
+            groups = [*apart, [rule, *chain.from_iterable(met)]]
     grids: list[Grid] = []
-    for group in _connected([*level, *upright]):
+    for group in sorted(groups, key=lambda each: -max((rule.at for rule in each if rule.is_level), default=0)):
         across, down = (tuple(rule for rule in group if rule.is_level is side) for side in (True, False))
         tops, lefts = _places(rule.at for rule in across)[::-1], _places(rule.at for rule in down)
         if FEWEST_EDGES <= len(tops) <= MOST_ROWS and FEWEST_EDGES <= len(lefts) <= MOST_COLUMNS:
@@ -70,30 +74,14 @@ def find_grids(rules: Sequence[Rule]) -> list[Grid]:
 def _joined(rules: Iterable[Rule]) -> list[Rule]:
     """Rules at one place that touch are one: programs draw the sides of each cell."""
     whole: list[Rule] = []
-    for rule in sorted(rules, key=lambda each: (round(each.at / TOUCH), each.begin)):
+    for rule in sorted(rules, key=lambda each: (each.is_level, round(each.at / TOUCH), each.begin)):
         last = whole[-1] if whole else None
-        if last and abs(last.at - rule.at) <= TOUCH and rule.begin <= last.end + TOUCH:
+        is_near = last and last.is_level is rule.is_level and abs(last.at - rule.at) <= TOUCH
+        if last and is_near and rule.begin <= last.end + TOUCH:
             whole[-1] = last._replace(end=max(last.end, rule.end))
         else:
             whole.append(rule)
     return whole
-
-
-def _connected(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Groups of rules of which each crosses another of its group."""
-    left, groups = list(rules), list[list[Rule]]()
-    while left:
-        group, waiting = list[Rule](), [left.pop()]
-        while waiting:
-            rule = waiting.pop()
-            group.append(rule)
-            crossing, apart = list[Rule](), list[Rule]()
-            for each in left:
-                (crossing if _cross(rule, each) else apart).append(each)
-            left = apart
-            waiting += crossing
-        groups.append(group)
-    return sorted(groups, key=lambda each: -max((rule.at for rule in each if rule.is_level), default=0))
 
 
 def _cross(one: Rule, other: Rule) -> bool:
@@ -163,11 +151,11 @@ def ruled_tables(lines: Sequence[PageLine]) -> list[PdfTable]:
 def _table(lines: Sequence[PageLine], places: Sequence[int]) -> PdfTable | None:
     """None where only a row or a column has words."""
     texts: dict[tuple[int, int], list[str]] = {}
-    columns: dict[int, Band] = {}
+    columns: dict[int, Segment] = {}
     for index in sorted(places, key=lambda each: (-round(lines[each].baseline), lines[each].left)):
         if cell := lines[index].cell:
             texts.setdefault((cell.row, cell.column), []).append(lines[index].text)
-            columns.setdefault(cell.column, Band(cell.left, cell.right))
+            columns.setdefault(cell.column, Segment("", cell.left, cell.right))
     rows = sorted({row for row, _ in texts})
     if len(rows) < FEWEST_EDGES - 1 or len(columns) < FEWEST_EDGES - 1:
         return None
@@ -175,12 +163,10 @@ def _table(lines: Sequence[PageLine], places: Sequence[int]) -> PdfTable | None:
     titles = list(takewhile(lambda row: sum(map(bool, row)) == 1, cells[:-1]))
     head, *body = cells[len(titles) :]
     return PdfTable(
-        first=min(places),
         lines=frozenset(places),
         unit=tuple("".join(row) for row in titles),
         head=head,
         rows=tuple(body),
         bands=tuple(columns[column] for column in sorted(columns)[1:]),
-        size=median(lines[index].size for index in places),
         is_ruled=True,
     )

@@ -150,7 +150,7 @@ def _with_tables(lines: Page, tables: Sequence[PdfTable], words: Collection[str]
     taken = frozenset[int]().union(*(table.lines for table in tables))
     for table in sorted(tables, key=lambda each: each.first):
         yield from _join_lines([lines[at] for at in range(begin, table.first) if at not in taken], words, page)
-        yield Paragraph(table.text, page, page, size=table.size, lines=len(table.lines), is_table=True)
+        yield Paragraph(table.text, page, page, size=lines[table.first].size, lines=len(table.lines), is_table=True)
         begin = table.first
     yield from _join_lines([lines[at] for at in range(begin, len(lines)) if at not in taken], words, page)
 

@@ -47,21 +47,9 @@ LETTERS = re.compile(r"[^\W\d_]|[\u00a8\u00b8]")
 
 
 class Segment(NamedTuple):
-    """A part of a line between wide gaps, from `left` to `right`."""
+    """A part of a line between wide gaps, from `left` to `right`; without text, the place of a column."""
 
     text: str
-    left: float
-    right: float
-
-    @property
-    def middle(self) -> float:
-        """Half-way between."""
-        return (self.left + self.right) / 2
-
-
-class Band(NamedTuple):
-    """The horizontal place of a column of values."""
-
     left: float
     right: float
 

@@ -135,7 +135,7 @@ def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float]) -> Iterator[Page
         *divided, words = DIVIDED.split(line.strip())
         piece = _piece(handle, begin, end, words) if aligned else PageLine(text=words)
         if divides and not divided:
-            yield from _table_pieces(handle, words, begin, piece, borders)
+            yield from _table_pieces(handle, begin, piece, borders)
             continue
         yield from (replace(piece, text=f"{part}-", right=piece.left) for part in divided)
         yield piece
@@ -156,30 +156,18 @@ def _piece(text: _TextPage, begin: int, end: int, words: str) -> PageLine:
     return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
 
 
-def _table_pieces(
-    text: _TextPage, words: str, begin: int, piece: PageLine, borders: Sequence[float]
-) -> Iterator[PageLine]:
-    """The piece with its segments, and before it the raised mark of a footnote that it begins with; parts of one that
-    is not level, as PDFium joins cells whose lines overlap."""
-    if not piece.is_placed:
-        yield from _level_parts(text, words, begin, piece, borders)
+def _table_pieces(text: _TextPage, begin: int, piece: PageLine, borders: Sequence[float]) -> Iterator[PageLine]:
+    """The piece with its segments; in parts where its words stand at different heights, as PDFium joins the raised mark
+    of a footnote with what follows, and cells whose lines overlap."""
+    mark, _, rest = piece.text.partition(" ")
+    following = begin + len(piece.text) - len(rest.lstrip())
+    is_mark = rest and len(mark) <= LONGEST_MARK
+    if piece.is_placed and not (is_mark and piece.baseline - _origin(text, following)[1] > piece.size * RAISED):
+        yield _with_segments(text, begin, piece, borders)
         return
-    mark, _, rest = words.partition(" ")
-    rest = rest.lstrip()
-    following = begin + len(words) - len(rest)
-    if rest and len(mark) <= LONGEST_MARK and piece.baseline - _origin(text, following)[1] > piece.size * RAISED:
-        yield _piece(text, begin, begin + len(mark) - 1, mark)
-        left, baseline = _origin(text, following)
-        begin, words, piece = following, rest, replace(piece, text=rest, baseline=baseline, left=left)
-    yield replace(piece, segments=_segments(text, words, begin, gap=piece.size * SEGMENT_GAP, borders=borders))
-
-
-def _level_parts(
-    text: _TextPage, words: str, begin: int, piece: PageLine, borders: Sequence[float]
-) -> Iterator[PageLine]:
     heights = [
         (word, _origin(text, begin + word.start())[1], _origin(text, begin + word.end() - 1)[1])
-        for word in WORD.finditer(words)
+        for word in WORD.finditer(piece.text)
     ]
     if any(abs(first - last) > piece.size * LEVEL for _, first, last in heights):
         yield piece  # it runs upwards
@@ -187,21 +175,21 @@ def _level_parts(
     for _, group in groupby(heights, key=lambda each: round(each[1])):
         parts = [word for word, *_ in group]
         start, end = parts[0].start(), parts[-1].end()
-        part = _piece(text, begin + start, begin + end - 1, words[start:end])
-        segments = _segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP, borders=borders)
-        yield replace(part, segments=segments)
+        part = _piece(text, begin + start, begin + end - 1, piece.text[start:end])
+        yield _with_segments(text, begin + start, part, borders) if end - start > LONGEST_MARK else part
 
 
-def _segments(text: _TextPage, words: str, begin: int, *, gap: float, borders: Sequence[float]) -> tuple[Segment, ...]:
-    """The parts of a line between gaps wider than `gap` or with a border inside; `begin` is its first character."""
+def _with_segments(text: _TextPage, begin: int, piece: PageLine, borders: Sequence[float]) -> PageLine:
+    """The parts of a line between wide gaps or with a border between them; `begin` is its first character."""
+    words = piece.text
     if len(words) > LONGEST_ROW_CHARS and words[-1].isalpha() and not borders:
-        return ()
+        return piece
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))  # once: a page has some thousand ends of words
     segments: list[Segment] = []
     start, since, until = 0, 0.0, float("inf")  # of the open segment: its index, and where its ink begins and ends
     for word in WORD.finditer(words):
         raw.FPDFText_GetCharBox(text, begin + word.start(), left, right, bottom, top)
-        is_apart = left.value - until > gap or _stands_between(borders, until, left.value)
+        is_apart = left.value - until > piece.size * SEGMENT_GAP or _stands_between(borders, until, left.value)
         if is_apart or (word[0] in CURRENCIES and word.start()):
             segments.append(Segment(words[start : word.start()].rstrip(), since, until))
             start = word.start()
@@ -210,7 +198,7 @@ def _segments(text: _TextPage, words: str, begin: int, *, gap: float, borders: S
         if word.end() - word.start() > 1:
             raw.FPDFText_GetCharBox(text, begin + word.end() - 1, left, right, bottom, top)
         until = right.value
-    return (*segments, Segment(words[start:], since, until))
+    return replace(piece, segments=(*segments, Segment(words[start:], since, until)))
 
 
 def _stands_between(borders: Sequence[float], left: float, right: float) -> bool:
@@ -245,17 +233,15 @@ def _merge_pieces(pieces: Iterable[PageLine], borders: Sequence[float]) -> list[
     """Adjacent pieces as whole lines."""
     lines: list[PageLine] = []
     for piece in pieces:
-        if lines and _continues(lines[-1], piece):
-            lines[-1] = _joined(lines[-1], piece, borders)
-        else:
-            lines.append(piece)
+        line = lines[-1] if lines else None
+        if line and line.is_placed and piece.is_placed:
+            size, gap = max(line.size, piece.size), piece.left - line.right
+            is_level = abs(line.baseline - piece.baseline) <= size * SAME_BASELINE
+            if is_level and -size * OVERLAP <= gap <= size * LINE_GAP:
+                lines[-1] = _joined(line, piece, borders)
+                continue
+        lines.append(piece)
     return lines
-
-
-def _continues(line: PageLine, piece: PageLine) -> bool:
-    size = max(line.size, piece.size)
-    is_level = line.is_placed and piece.is_placed and abs(line.baseline - piece.baseline) <= size * SAME_BASELINE
-    return is_level and -size * OVERLAP <= piece.left - line.right <= size * LINE_GAP
 
 
 def _joined(line: PageLine, piece: PageLine, borders: Sequence[float]) -> PageLine:

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, repeat
-from statistics import median
 
 from ingestion.parsers.outline import render_table
-from ingestion.parsers.pdf_lines import Band, PageLine, Segment
+from ingestion.parsers.pdf_lines import PageLine, Segment
 
 # Rows
 FEWEST_ROWS = 2
@@ -50,6 +49,7 @@ FARTHEST_HEAD = 2.4  # from one line of a head to the next
 INDENT = 4  # a heading in the middle of the page stands farther right than a label
 LONGEST_LABEL_LINE_CHARS = 160
 SLIVER_GAP = 1.2
+SAME_COLUMN_POINTS = 20  # farthest right edges of a column on two pages
 
 # Heads
 MOST_HEAD_LINES = 12
@@ -133,14 +133,17 @@ class _Row:
 class PdfTable:
     """A table of one page; `head` is empty for one that goes on from the page before."""
 
-    first: int  # index of its first line
-    lines: frozenset[int]  # indexes of all its lines
+    lines: frozenset[int]  # indexes of its lines
     unit: tuple[str, ...]  # lines that stand above the head
     head: Cells  # one for each column, or empty
     rows: tuple[Cells, ...]
-    bands: tuple[Band, ...]  # of the columns but that of the labels
-    size: float  # of the font, points
+    bands: tuple[Segment, ...]  # of the columns but that of the labels
     is_ruled: bool = False  # rules show its cells
+
+    @property
+    def first(self) -> int:
+        """Index of its first line."""
+        return min(self.lines)
 
     @property
     def text(self) -> str:
@@ -284,42 +287,40 @@ def _table(rows: Sequence[_Row], begin: int, start: int, end: int) -> PdfTable |
         return None
     places = frozenset(place for row in (*(rows[index] for index in units), *heads, *body) for place in row.places)
     return PdfTable(
-        first=min(places),
         lines=places,
         unit=tuple(rows[index].text for index in units),
         head=_head_cells(heads, bands),
         rows=tuple(_body_cells(body, bands)),
         bands=bands,
-        size=median(row.size for row in rows[first:end]),
     )
 
 
-def _bands(rows: Sequence[_Row]) -> tuple[Band, ...]:
+def _bands(rows: Sequence[_Row]) -> tuple[Segment, ...]:
     """The columns: values that stand above each other, if only in part, are of one; words behind them of one more."""
-    bands: list[Band] = []
+    bands: list[Segment] = []
     strong = [row for row in rows if row.is_strong]
     labelled = [row for row in strong if row.has_label] or strong
     for value in sorted((value for row in labelled for value in row.values), key=lambda each: each.left):
         if bands and value.left < bands[-1].right:
-            bands[-1] = Band(bands[-1].left, max(bands[-1].right, value.right))
+            bands[-1] = Segment("", bands[-1].left, max(bands[-1].right, value.right))
         else:
-            bands.append(Band(value.left, value.right))
+            bands.append(Segment("", value.left, value.right))
     words = [each for row in labelled for each in row.segments if each.left > bands[-1].right]
     whole = _without_slivers(bands, labelled)
     if len(words) >= FEWEST_ROWS:
-        whole.append(Band(min(each.left for each in words), max(each.right for each in words)))
+        whole.append(Segment("", min(each.left for each in words), max(each.right for each in words)))
     return tuple(whole)
 
 
-def _without_slivers(bands: list[Band], rows: Sequence[_Row]) -> list[Band]:
+def _without_slivers(bands: list[Segment], rows: Sequence[_Row]) -> list[Segment]:
     """Joins neighbours that never have values in one row: a dash or a bracket hangs beside its column."""
     used = [{_column(value, bands) for value in row.values} for row in rows]
-    whole: list[Band] = []
+    whole: list[Segment] = []
     last: set[int] = set()
     for index, band in enumerate(bands):
         is_near = whole and band.left - whole[-1].right <= rows[0].size * SLIVER_GAP
         if is_near and not any(index in each and last & each for each in used):
-            whole[-1] = Band(whole[-1].left, band.right)
+            whole[-1] = Segment("", whole[-1].left, band.right)
             last.add(index)
         else:
             whole.append(band)
@@ -327,13 +328,13 @@ def _without_slivers(bands: list[Band], rows: Sequence[_Row]) -> list[Band]:
     return whole
 
 
-def _column(segment: Segment, bands: Sequence[Band]) -> int:
+def _column(segment: Segment, bands: Sequence[Segment]) -> int:
     """The column that it overlaps most, or the nearest."""
     overlaps = [min(segment.right, band.right) - max(segment.left, band.left) for band in bands]
     return overlaps.index(max(overlaps))
 
 
-def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Band]) -> tuple[list[int], ...]:
+def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Segment]) -> tuple[list[int], ...]:
     """Upwards from the values, line by line, as far as lines name columns or a unit: the indexes of the unit's rows, of
     the head's, and of those between the head and the values («Assets»), each from the top."""
     units: list[int] = []
@@ -376,7 +377,7 @@ def _is_no_head(row: _Row) -> bool:
     return len(row.text) > LONGEST_HEAD_CHARS or (SENTENCE.search(row.text) is not None)
 
 
-def _names(row: _Row, bands: Sequence[Band]) -> tuple[Segment, ...]:
+def _names(row: _Row, bands: Sequence[Segment]) -> tuple[Segment, ...]:
     """The segments of a line that stand over columns: all that are as many as the columns, though heads and values may
     be aligned differently, else those right above."""
     over = tuple(segment for segment in row.segments if _stands_over(segment, bands))
@@ -388,17 +389,17 @@ def _names(row: _Row, bands: Sequence[Band]) -> tuple[Segment, ...]:
     return over
 
 
-def _pitch(bands: Sequence[Band]) -> float:
+def _pitch(bands: Sequence[Segment]) -> float:
     """The mean distance of columns."""
     return (bands[-1].middle - bands[0].middle) / (len(bands) - 1)
 
 
-def _stands_over(segment: Segment, bands: Sequence[Band]) -> bool:
+def _stands_over(segment: Segment, bands: Sequence[Segment]) -> bool:
     slack = (segment.right - segment.left) * (BRIEF_SLACK if len(segment.text) <= BRIEF_NAME_CHARS else LONG_SLACK)
     return bands[0].left - slack <= segment.left and segment.right <= bands[-1].right + slack
 
 
-def _head_cells(rows: Sequence[_Row], bands: Sequence[Band]) -> Cells:
+def _head_cells(rows: Sequence[_Row], bands: Sequence[Segment]) -> Cells:
     """The names of all columns, that of the labels first. A name that spans columns is given to each of them, or to the
     first where the head would become too long to be repeated above every passage."""
     if not rows:
@@ -411,7 +412,7 @@ def _head_cells(rows: Sequence[_Row], bands: Sequence[Band]) -> Cells:
     return (labels, *names)
 
 
-def _spanned(row: _Row, bands: Sequence[Band]) -> Iterator[tuple[str, Sequence[int]]]:
+def _spanned(row: _Row, bands: Sequence[Segment]) -> Iterator[tuple[str, Sequence[int]]]:
     """Each name in a line of the head with its columns: several where it stands in their middle, and ends with no
     other."""
     segments = _names(row, bands)
@@ -425,12 +426,12 @@ def _spanned(row: _Row, bands: Sequence[Band]) -> Iterator[tuple[str, Sequence[i
         yield segment.text, below if is_whole else over or [_column(segment, bands)]
 
 
-def _is_centred(segment: Segment, bands: Sequence[Band]) -> bool:
+def _is_centred(segment: Segment, bands: Sequence[Segment]) -> bool:
     """Whether it stands in the middle of these columns rather than over one of them."""
     return abs((bands[0].left + bands[-1].right) / 2 - segment.middle) < _pitch(bands) * CENTRED_SHARE
 
 
-def _body_cells(rows: Sequence[_Row], bands: Sequence[Band]) -> Iterator[Cells]:
+def _body_cells(rows: Sequence[_Row], bands: Sequence[Segment]) -> Iterator[Cells]:
     """For each row its label, then a cell for each column. The lines of a label are joined."""
     whole: list[Cells] = []
     for row in rows:
@@ -516,8 +517,7 @@ def _goes_on_from(above: PdfTable, table: PdfTable) -> bool:
     if table.head:
         return table.head == above.head
     return len(table.bands) in (len(above.bands), len(above.bands) - 1) and all(
-        abs(one.right - other.right) <= table.size * SLIVER_GAP * 2
-        for one, other in zip(above.bands, table.bands, strict=False)
+        abs(one.right - other.right) <= SAME_COLUMN_POINTS for one, other in zip(above.bands, table.bands, strict=False)
     )
 
 
