@@ -278,17 +278,16 @@ def _table(rows: Sequence[_Row], begin: int, start: int, end: int) -> PdfTable |
     while first < end and rows[first].is_years:
         first += 1
     units, names, labels = _above(rows, begin, start, bands)
-    heads = [rows[index] for index in (*names, *range(start, first))]
-    body = [rows[index] for index in (*(labels if heads else ()), *range(first, end))]
+    heads = [*names, *rows[start:first]]
+    body = [*(labels if heads else ()), *rows[first:end]]
     named = sum(len(row.segments) > 1 and row.segments[0] not in _names(row, bands) for row in heads)
     strong = sum(row.is_strong for row in rows[first:end])
     is_enough = strong >= FEWEST_ROWS - bool(heads) if len(bands) > 1 else strong > FEWEST_ROWS
     if named > MOST_NAMED_HEADS or not is_enough:
         return None
-    places = frozenset(place for row in (*(rows[index] for index in units), *heads, *body) for place in row.places)
     return PdfTable(
-        lines=places,
-        unit=tuple(rows[index].text for index in units),
+        lines=frozenset(place for row in (*units, *heads, *body) for place in row.places),
+        unit=tuple(row.text for row in units),
         head=_head_cells(heads, bands),
         rows=tuple(_body_cells(body, bands)),
         bands=bands,
@@ -334,20 +333,19 @@ def _column(segment: Segment, bands: Sequence[Segment]) -> int:
     return overlaps.index(max(overlaps))
 
 
-def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Segment]) -> tuple[list[int], ...]:
-    """Upwards from the values, line by line, as far as lines name columns or a unit: the indexes of the unit's rows, of
-    the head's, and of those between the head and the values («Assets»), each from the top."""
-    units: list[int] = []
-    heads: list[int] = []
-    labels: list[int] = []  # below the head
-    beside: list[int] = []  # beside it: they count if another line of the head is above
+def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Segment]) -> tuple[list[_Row], ...]:
+    """Upwards from the values, line by line, as far as lines name columns or a unit: the rows of the unit, of the head,
+    and those between the head and the values («Assets»), each from the top."""
+    units: list[_Row] = []
+    heads: list[_Row] = []
+    labels: list[_Row] = []  # below the head
+    beside: list[_Row] = []  # beside it: they count if another line of the head is above
     nearest = max(begin, start - 3 * MOST_HEAD_LINES)
     near = rows[nearest : start + 1]
     middle = (min(row.left for row in near) + max(row.right for row in near)) / 2
     has_unit = False
     below = rows[start]
-    for index in range(start - 1, nearest - 1, -1)[:MOST_HEAD_LINES]:
-        row = rows[index]
+    for row in near[-2 : -2 - MOST_HEAD_LINES : -1]:
         is_unit = UNIT.search(row.text) is not None
         farthest = FARTHEST_ROW if is_unit or not heads else FARTHEST_HEAD
         if row.baseline - below.baseline > farthest * max(row.size, below.size) or _is_no_head(row):
@@ -356,16 +354,16 @@ def _above(rows: Sequence[_Row], begin: int, start: int, bands: Sequence[Segment
             break  # the title: it is in the middle of the page, above its unit
         has_unit = has_unit or is_unit
         if is_unit and len(row.segments) <= 2:
-            units.append(index)
+            units.append(row)
         elif _names(row, bands):
-            heads += [*beside, index]
+            heads += [*beside, row]
             beside = []
         elif beside or row.right > bands[0].left or (units and not heads):
             break
         elif heads or rows[start].is_years:
-            beside.append(index)
+            beside.append(row)
         else:
-            labels.append(index)
+            labels.append(row)
         below = row
     return units[::-1], heads[::-1], labels[::-1]
 
@@ -377,10 +375,14 @@ def _is_no_head(row: _Row) -> bool:
     return len(row.text) > LONGEST_HEAD_CHARS or (SENTENCE.search(row.text) is not None)
 
 
-def _names(row: _Row, bands: Sequence[Segment]) -> tuple[Segment, ...]:
+def _names(row: _Row, bands: Sequence[Segment]) -> Sequence[Segment]:
     """The segments of a line that stand over columns: all that are as many as the columns, though heads and values may
     be aligned differently, else those right above."""
-    over = tuple(segment for segment in row.segments if _stands_over(segment, bands))
+    over: list[Segment] = []
+    for name in row.segments:
+        slack = (name.right - name.left) * (BRIEF_SLACK if len(name.text) <= BRIEF_NAME_CHARS else LONG_SLACK)
+        if bands[0].left - slack <= name.left and name.right <= bands[-1].right + slack:
+            over.append(name)
     last = row.segments[-len(bands) :]
     if len(over) <= len(last) == len(bands) > 1:
         farthest = _pitch(bands) * BESIDE_SHARE
@@ -392,11 +394,6 @@ def _names(row: _Row, bands: Sequence[Segment]) -> tuple[Segment, ...]:
 def _pitch(bands: Sequence[Segment]) -> float:
     """The mean distance of columns."""
     return (bands[-1].middle - bands[0].middle) / (len(bands) - 1)
-
-
-def _stands_over(segment: Segment, bands: Sequence[Segment]) -> bool:
-    slack = (segment.right - segment.left) * (BRIEF_SLACK if len(segment.text) <= BRIEF_NAME_CHARS else LONG_SLACK)
-    return bands[0].left - slack <= segment.left and segment.right <= bands[-1].right + slack
 
 
 def _head_cells(rows: Sequence[_Row], bands: Sequence[Segment]) -> Cells:
@@ -420,15 +417,13 @@ def _spanned(row: _Row, bands: Sequence[Segment]) -> Iterator[tuple[str, Sequenc
     for segment, (left, right) in zip(segments, pairwise((float("-inf"), *borders, float("inf"))), strict=False):
         below = [index for index, band in enumerate(bands) if left < band.middle < right]
         over = [index for index in below if segment.left < bands[index].right and bands[index].left < segment.right]
-        is_whole = len(below) > 1 and _is_centred(segment, [bands[index] for index in below])
-        if is_whole and len(over) == 1:
-            is_whole = abs(segment.right - bands[over[0]].right) >= _pitch(bands) * SAME_EDGE_SHARE
-        yield segment.text, below if is_whole else over or [_column(segment, bands)]
-
-
-def _is_centred(segment: Segment, bands: Sequence[Segment]) -> bool:
-    """Whether it stands in the middle of these columns rather than over one of them."""
-    return abs((bands[0].left + bands[-1].right) / 2 - segment.middle) < _pitch(bands) * CENTRED_SHARE
+        columns = over or [_column(segment, bands)]
+        if len(below) > 1:  # it may stand in the middle of these columns rather than over one of them
+            own = bands[below[0] : below[-1] + 1]
+            is_centred = abs((own[0].left + own[-1].right) / 2 - segment.middle) < _pitch(own) * CENTRED_SHARE
+            ends_alone = len(over) != 1 or abs(segment.right - bands[over[0]].right) >= _pitch(bands) * SAME_EDGE_SHARE
+            columns = below if is_centred and ends_alone else columns
+        yield segment.text, columns
 
 
 def _body_cells(rows: Sequence[_Row], bands: Sequence[Segment]) -> Iterator[Cells]:
@@ -468,8 +463,10 @@ def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before:
     above, end = before, 0
     for table in tables:
         between = {at: lines[at].text for at in range(end, table.first) if lines[at].text.strip()}
-        if before is not None and above is before and not between:
-            table = _without_head(table, before)
+        is_next = before is not None and above is before and not between and table.is_ruled and before.is_ruled
+        if before is not None and is_next and table.head != before.head:
+            # of a ruled table that goes on the first row is no head, unless that one is repeated
+            table = replace(table, head=(), rows=(table.head, *table.rows))
         if above is not None and _goes_on_from(above, table) and not any(map(_divides, between.values())):
             is_rest = bool(whole) and not (table.head or table.unit) and len(table.bands) == len(above.bands)
             head = table.head or above.head[: len(table.bands) + 1]
@@ -481,13 +478,6 @@ def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before:
         whole.append(table)
         above, end = table, max(table.lines) + 1
     return whole
-
-
-def _without_head(table: PdfTable, before: PdfTable) -> PdfTable:
-    """Of a ruled table with the columns of the one before the first row is no head, unless that one's is repeated."""
-    if not (table.is_ruled and before.is_ruled) or table.head == before.head:
-        return table
-    return replace(table, head=(), rows=(table.head, *table.rows))
 
 
 def _label_rows(labels: Iterable[str], table: PdfTable) -> list[Cells]:
