@@ -108,10 +108,19 @@ class StepEngine:
         self._show()
 
     async def _run_step(self, begun: _Begun) -> Finished:
-        problem, payload, stopped = "", FactsPayload(), False
+        problem, payload, stopped, step = "", FactsPayload(), False, begun.step
+        history, room = step_budget(
+            self.budget,
+            step_number=begun.number,
+            total_steps=max(len(self.course.steps), begun.number),
+            context_size=RULES_TOKENS + estimate_tokens(self.course.question),
+        )
+        materials, others = context_for(step, self.course.finished, tokens=room)
+        background = summary(others, tokens=history) if step.action == ANALYZE else ""
+        seen = replace(self.context, step_id=step.id, materials=tuple(materials), background=background)
         try:
             with metering_step(begun.usage):
-                payload = await self.call(begun.step.call, self._context_of(begun))
+                payload = await self.call(step.call, seen)
             read = payload.documents  # where some are left, the step itself has heard the stop signal
             is_partial = read is not None and read.read + read.problems < read.total
             stopped = self.context.run.stop.is_set() and is_partial
@@ -120,8 +129,8 @@ class StepEngine:
         ended = begun.end(payload, problem, stopped=stopped)
         log.info(  # named as in seed 3, "Логирование"
             "complex_query.step_completed",
-            step_id=begun.step.id,
-            action=begun.step.action,
+            step_id=step.id,
+            action=step.action,
             step_number=begun.number,
             total_steps=len(self.course.steps),
             tokens_used=ended.usage.tokens,
@@ -133,18 +142,6 @@ class StepEngine:
             failed=bool(problem) and not stopped,
         )
         return ended
-
-    def _context_of(self, begun: _Begun) -> ToolContext:
-        step, finished = begun.step, self.course.finished
-        history, room = step_budget(
-            self.budget,
-            step_number=begun.number,
-            total_steps=max(len(self.course.steps), begun.number),
-            context_size=RULES_TOKENS + estimate_tokens(self.course.question),
-        )
-        materials, others = context_for(step, finished, tokens=room)
-        background = summary(others, tokens=history) if step.action == ANALYZE else ""
-        return replace(self.context, step_id=step.id, materials=tuple(materials), background=background)
 
     async def _hand_over(self) -> None:
         """When the work ends early: wait GRACE_S for what is nearly done; take what the other steps have kept."""

@@ -223,7 +223,15 @@ class _Extraction(WholeReading):
         not_begun = -(-len(self._waiting) // MOST_TOGETHER)  # calls that these need, at a guess
         if self.context.run.calls_left() <= not_begun:
             return None
-        remark = ChatMessage(role="user", content=_remarks(first))
+        given, seen = len(first.rows) + first.dropped, first.reply.total_seen
+        lines = "\n".join(line[:LINE_CHARS] for line in first.unread[:LINES_SHOWN])
+        said = (
+            _DROPPED.format(count=first.dropped) if first.dropped else "",
+            _DIFFERS.format(seen=seen, given=given) if seen != given else "",
+            _UNREAD.format(lines=lines) if lines else "",
+            _AGAIN,
+        )
+        remark = ChatMessage(role="user", content="\n".join(filter(None, said)))
         shown = ChatMessage(role="assistant", content=first.reply.model_dump_json())
         most = self.tool.prompt_tokens
         messages = next((each for each in ((*asked, shown, remark), (*asked, remark)) if size_of(each) <= most), None)
@@ -261,19 +269,6 @@ class _Extraction(WholeReading):
             for each in part
         )
         return RowsRequest(row=self.asked.what, columns=self.asked.all_columns, document_context=tuple(chunks))
-
-
-def _remarks(checked: Checked) -> str:
-    """Why the rows may be incomplete, for the model."""
-    given, seen = len(checked.rows) + checked.dropped, checked.reply.total_seen
-    lines = "\n".join(line[:LINE_CHARS] for line in checked.unread[:LINES_SHOWN])
-    said = (
-        _DROPPED.format(count=checked.dropped) if checked.dropped else "",
-        _DIFFERS.format(seen=seen, given=given) if seen != given else "",
-        _UNREAD.format(lines=lines) if lines else "",
-        _AGAIN,
-    )
-    return "\n".join(filter(None, said))
 
 
 def _key(request: RowsRequest) -> str:

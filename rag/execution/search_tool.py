@@ -19,7 +19,7 @@ from pydantic import Field
 
 from domain.documents import DocumentCard, Medium, SourceType
 from domain.ending import together
-from domain.ids import DocumentId, UserId
+from domain.ids import DocumentId
 from prompts.wordings import Wordings, language_of
 from rag.excerpts import quote
 from rag.execution.documents import (
@@ -96,7 +96,18 @@ class SearchBase(Tool[SearchArguments]):
         """Where the query is nothing but the author's or sender's name («Что пишет Анна?»), or finds nothing, titles of
         theirs are searched for. Raises DatabaseAway."""
         documents, remarks = await documents_named(self.catalogue, context.base_id, arguments.documents)
-        only = _filter(arguments, documents, asker=context.user_id)
+        sender, midnight = arguments.sender, time(tzinfo=UTC)  # the people's time zones are not known
+        is_own = sender is not None and is_asker(sender)
+        limits = replace(
+            _KINDS[arguments.source] if arguments.source else SearchFilter(),
+            documents=documents,
+            sender=None if is_own else sender,
+            sent_by=context.user_id if is_own else None,
+            author=arguments.author,
+            since=datetime.combine(arguments.since, midnight) if arguments.since else None,
+            before=datetime.combine(arguments.until + timedelta(days=1), midnight) if arguments.until else None,
+        )
+        only = None if limits == SearchFilter() else limits
         asked, people = stems(arguments.query), stems(f"{arguments.author or ''} {arguments.sender or ''}")
         query = await self._titles(arguments, context) if asked and asked <= people else ""
         found = await self.retrieval.find(context.base_id, query or arguments.query, only=only)
@@ -113,22 +124,6 @@ class SearchBase(Tool[SearchArguments]):
         cards = await ready_documents(self.catalogue, context.base_id)
         theirs = [each for each in cards if is_by(each, author) and is_sent_by(each, sender, asker=context.user_id)]
         return "\n".join(card.title for card in theirs[:TITLES])
-
-
-def _filter(arguments: SearchArguments, documents: tuple[DocumentId, ...], *, asker: UserId) -> SearchFilter | None:
-    """None when there is no filter. Days begin at midnight in UTC: the people's time zones are not known."""
-    sender, midnight = arguments.sender, time(tzinfo=UTC)
-    is_own = sender is not None and is_asker(sender)
-    only = replace(
-        _KINDS[arguments.source] if arguments.source else SearchFilter(),
-        documents=documents,
-        sender=None if is_own else sender,
-        sent_by=asker if is_own else None,
-        author=arguments.author,
-        since=datetime.combine(arguments.since, midnight) if arguments.since else None,
-        before=datetime.combine(arguments.until + timedelta(days=1), midnight) if arguments.until else None,
-    )
-    return None if only == SearchFilter() else only
 
 
 def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayload:

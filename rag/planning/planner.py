@@ -130,24 +130,25 @@ class Planner:
 
     async def _ask(self, model: ChatModel, request: PlanningRequest) -> Planned:
         """The model's plan, or its second one; after that one search, by the kind that a rejected plan named."""
-        first = await self._propose(model, request.messages, request)
-        if first.plan and not first.problems:
-            return Planned(plan=self._complete(first.plan), origin=PlanOrigin.MODEL)
-        second = first
-        if first.answered:
-            listed = "\n".join(f"- {line.removeprefix('- ')}" for line in first.problems)
+        messages, problems, made = request.messages, list[str](), None
+        for origin in (PlanOrigin.MODEL, PlanOrigin.REPAIRED):
+            said = await self._propose(model, messages, request)
+            if said.plan and not said.problems:
+                return Planned(plan=self._complete(said.plan), origin=origin, problems=tuple(problems))
+            problems += said.problems
+            made = said.plan or made
+            if not said.answered:
+                break
+            listed = "\n".join(f"- {line.removeprefix('- ')}" for line in said.problems)
             remarks = _REPAIR.format(problems=listed, general=GENERAL, tool=SEARCH)
-            shown = (ChatMessage(role="assistant", content=first.answer),) if first.answer else ()
+            shown = (ChatMessage(role="assistant", content=said.answer),) if said.answer else ()
             messages = (*request.messages, *shown, ChatMessage(role="user", content=remarks))
-            second = await self._propose(model, messages, request)
-        if second.plan and not second.problems:
-            return Planned(plan=self._complete(second.plan), origin=PlanOrigin.REPAIRED, problems=first.problems)
-        log.info("planner.default_plan", model=model.name, problems=len(second.problems))
+        log.info("planner.default_plan", model=model.name, problems=len(problems))
         plan = default_plan(request.question, self._small_talk.sought(request.question))
-        if made := second.plan or first.plan:
+        if made:
             plan = plan.model_copy(update={"render_style": made.render_style, "kind": made.kind})
-        problems = tuple(dict.fromkeys((*first.problems, *second.problems)))
-        return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=problems)
+        told = tuple(dict.fromkeys(problems))
+        return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=told)
 
     async def _propose(self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest) -> _Proposal:
         """One call. A model that fails proposes nothing, and why is its problem."""
