@@ -5,7 +5,8 @@ In: text in Russian or English. Out: values as decimals, from «1 200,50», "1,2
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 
 from rag.words import folded, union
@@ -13,7 +14,7 @@ from rag.words import folded, union
 _DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _SPACES = re.compile(r"[ \u00a0\u202f]")
-_MONTH_AND_YEAR = re.compile(r"\d{1,2}\.\d{4}")  # «до 03.2029»
+_MONTH_AND_YEAR = re.compile(r"(?:0?[1-9]|1[0-2])\.(?:19|20)\d{2}")  # «до 03.2029»
 _SCALE = re.compile(
     r"[ \u00a0\u202f]?(тыс|млн|млрд|миллион|миллиард|thousand|million|billion|[KkMк](?!\w))", re.IGNORECASE
 )
@@ -74,31 +75,42 @@ _TOKEN = re.compile(r"[^\W\d_]+")
 _BESIDE = re.compile(r"[ \u00a0\u202f\n](?:and )?")  # between the words of one number
 
 
-def written_numbers(text: str) -> Iterator[Sequence[frozenset[Decimal]]]:
-    """The numbers in digits, in order, each by its alternative readings; a date is one reading with several values."""
+def written_numbers(text: str) -> Iterator[frozenset[Decimal]]:
+    """The numbers in digits, in order, each as the values that it may stand for, since decimal and thousands separators
+    differ between countries. A date is several numbers, and so is a telephone number, whose grouping differs."""
     for match in _DIGITS.finditer(text):
-        meant = [*_readings(match[0]), _scaled(match, text)]
-        if text[: match.start()].endswith("+"):  # a telephone number: it may be grouped differently elsewhere
-            meant.append(_groups(match[0]))
-        if any(meant):
-            yield list(filter(None, meant))
+        written, plain = match[0], _SPACES.sub("", match[0])
+        is_thousands = _THOUSANDS.fullmatch(plain) is not None
+        if text[: match.start()].endswith("+"):
+            yield from map(_values, _SPACES.split(written))
+        elif _MONTH_AND_YEAR.fullmatch(plain) or (plain.count(".") > 1 and "," not in plain and not is_thousands):
+            yield from map(_values, plain.split("."))
+        else:
+            wholes = [plain.replace(",", "."), re.sub(r"[.,]", "", plain) if is_thousands else plain]
+            if "," in plain and "." in plain:
+                wholes.append(plain.replace(",", "") if plain.rfind(".") > plain.rfind(",") else plain.replace(".", ""))
+            scale = _SCALE.match(text, match.end())
+            factor = SCALES[scale[1].casefold()] if scale else 1
+            if values := _values(*wholes):
+                yield values | {(value * factor).normalize() for value in values}
 
 
-def is_among(readings: Sequence[frozenset[Decimal]], known: frozenset[Decimal]) -> bool:
-    """Whether all values of one of the readings are known."""
-    return any(reading <= known for reading in readings)
+def is_among(number: frozenset[Decimal], known: frozenset[Decimal]) -> bool:
+    """Whether one of its values is known."""
+    return not number.isdisjoint(known)
 
 
 def numbers(text: str) -> frozenset[Decimal]:
     """The values of all numbers in digits, in every reading."""
-    return union(reading for match in _DIGITS.finditer(text) for reading in _readings(match[0]))
+    return union(written_numbers(text))
 
 
 def known_numbers(text: str) -> frozenset[Decimal]:
-    """All numbers that may be taken from this text: in digits (in every reading), in words, and months as numbers."""
+    """All numbers that may be taken from this text: in digits (in every reading, and as telephone numbers), in words,
+    and months as numbers."""
     months = frozenset(Decimal(match.lastindex or 0) for match in _MONTH.finditer(text))
-    parts = (_scaled(match, text) | _groups(match[0]) for match in _DIGITS.finditer(text))
-    return numbers(text) | spoken_numbers(text) | months | union(parts)
+    groups = (_values(*_SPACES.split(match[0])) for match in _DIGITS.finditer(text))
+    return numbers(text) | spoken_numbers(text) | months | union(groups)
 
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:
@@ -133,36 +145,10 @@ def _goes_on(last: Decimal, value: Decimal, between: str, *, is_scale: bool) -> 
     return is_scale or value < (last if last in _SCALE_VALUES else 10 if 20 <= last < 100 else 100 if last > 100 else 0)
 
 
-def _readings(written: str) -> list[frozenset[Decimal]]:
-    """Every reading of the digits: decimal and thousands separators differ between countries."""
-    plain = _SPACES.sub("", written)
-    wholes = [plain.replace(",", ".")]
-    if _THOUSANDS.fullmatch(plain):
-        wholes.append(re.sub(r"[.,]", "", plain))
-    if "," in plain and "." in plain:
-        wholes.append(plain.replace(",", "") if plain.rfind(".") > plain.rfind(",") else plain.replace(".", ""))
-    found = [[whole] for whole in dict.fromkeys(wholes)]
-    is_date = plain.count(".") > 1 or _MONTH_AND_YEAR.fullmatch(plain)
-    if is_date and "," not in plain:
-        found.append(plain.split("."))
-    decimals = ([_decimal(part) for part in reading] for reading in found)
-    return [frozenset(part for part in reading if part is not None) for reading in decimals if None not in reading]
-
-
-def _scaled(match: re.Match[str], text: str) -> frozenset[Decimal]:
-    if (scale := _SCALE.match(text, match.end())) is None:
-        return frozenset()
-    single = union(reading for reading in _readings(match[0]) if len(reading) == 1)
-    return frozenset((value * SCALES[scale[1].casefold()]).normalize() for value in single)
-
-
-def _groups(written: str) -> frozenset[Decimal]:
-    """«7 843 555»: 7, 843 and 555, since it may be a telephone number."""
-    return frozenset(value for part in _SPACES.split(written) if (value := _decimal(part)) is not None)
-
-
-def _decimal(digits: str) -> Decimal | None:
-    try:
-        return Decimal(digits.replace(",", ".")).normalize()
-    except InvalidOperation:
-        return None
+def _values(*written: str) -> frozenset[Decimal]:
+    """Those that are numbers; a single comma or dot separates decimals."""
+    found: set[Decimal] = set()
+    for each in written:
+        with suppress(InvalidOperation):
+            found.add(Decimal(each.replace(",", ".")).normalize())
+    return frozenset(found)

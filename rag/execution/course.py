@@ -56,6 +56,11 @@ class Finished:
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it found nothing, though nothing went wrong."""
+        return not self.payload.found and not self.problem
+
 
 def context_for(step: Step, finished: Sequence[Finished], *, tokens: int) -> tuple[list[Fact], list[Finished]]:
     """The materials of a step, at most `tokens`: facts of the steps in `context_requirements`, or in `depends_on` when
@@ -124,8 +129,6 @@ class Course:
     _known: set[object] = field(default_factory=set)
     _added: set[str] = field(default_factory=set)
     _fruitless: int = 0
-    _empty: set[str] = field(default_factory=set)  # steps that ended without a fact
-    _missed: dict[str, Step] = field(default_factory=dict)  # widened searches, as they were when they found nothing
     _rounds: int = 0
 
     @classmethod
@@ -172,13 +175,11 @@ class Course:
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
-        if not payload.found and not ended.problem:
-            self._empty.add(step.id)
         self.finished.append(ended)
         is_enough = len(payload.facts) >= success.min_facts and payload.coverage >= success.min_coverage
         if ended.problem or ended.stopped:
             self.states[step.id] = StepState.STOPPED if ended.stopped else StepState.FAILED
-        elif not is_enough and self._widen(step):
+        elif not is_enough and self._widen(ended):
             return
         else:
             self.states[step.id] = StepState.DONE if is_enough else StepState.SHORT
@@ -196,9 +197,10 @@ class Course:
         for id_, step in self.steps.items():
             done, total = self.progress.get(id_, (0, 0))
             own = StepShown(id=id_, action=step.action, about=_about(step), state=self.states[id_])
-            if missed := self._missed.get(id_):
-                told.append(replace(own, id=f"{id_}~", about=_about(missed), state=StepState.SHORT, is_empty=True))
-            told.append(replace(own, done=done, total=total, is_empty=id_ in self._empty))
+            empty = [each.step for each in self.finished if each.step.id == id_ and each.is_empty]
+            if empty and empty[0] != step:
+                told.append(replace(own, id=f"{id_}~", about=_about(empty[0]), state=StepState.SHORT, is_empty=True))
+            told.append(replace(own, done=done, total=total, is_empty=step in empty))
         return tuple(told)
 
     def _waiting(self) -> list[Step]:
@@ -221,18 +223,15 @@ class Course:
         self.steps[step.id], self.states[step.id] = step, StepState.WAITING
         return True
 
-    def _widen(self, step: Step) -> bool:
+    def _widen(self, ended: Finished) -> bool:
         """Repeat a search that found too little, once, with the plain question; True when it waits again. Where it
         found anything, its documents are the right ones."""
-        kept = () if step.id in self._empty else ("documents",)
+        step, kept = ended.step, () if ended.is_empty else ("documents",)
         within = {name: step.params[name] for name in kept if name in step.params}
         wider = step.model_copy(update={"params": {"query": self.question, **within}})
         if step.action != SEARCH or signature_of(wider) in self._signatures:
             return False
         self._signatures.add(signature_of(wider))
-        if step.id in self._empty:
-            self._empty.remove(step.id)
-            self._missed[step.id] = step
         self.steps[step.id], self.states[step.id] = wider, StepState.WAITING
         self.adapted += 1
         return True
@@ -273,9 +272,9 @@ class Course:
     def _documents(self) -> dict[str, JsonValue]:
         """The documents that the searches and readings so far were limited to, as an argument; empty if one was not. A
         search that was widened counts as it was planned."""
-        looked = [each.step for each in self.finished if each.step.action in (SEARCH, READ_ONE)]
-        planned = [each for each in looked if self._missed.get(each.id, each) == each]
-        named = [each.params.get("documents") or [each.params.get("document") or ""] for each in planned]
+        planned = {each.step.id: each.step for each in reversed(self.finished)}
+        looked = [each for each in reversed(planned.values()) if each.action in (SEARCH, READ_ONE)]
+        named = [each.params.get("documents") or [each.params.get("document") or ""] for each in looked]
         lists = [each for each in named if isinstance(each, list) and any(each)]
         if not lists or len(lists) < len(named):
             return {}
