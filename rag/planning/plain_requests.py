@@ -1,4 +1,5 @@
-"""What code does where no model writes: a document's outline, one quote of each of two, rows that fit a condition.
+"""The rules for questions without a model: how far one goes, and what code does where no model writes: a document's
+outline, one quote of each of two, rows that fit a condition.
 
 In: a question, the words of `prompts/breadth.toml`, what was found. Out: Markdown and the passages behind it, or None,
 and then quotes answer. A request is recognised by how it begins or by a comparison with a number. Pure.
