@@ -33,7 +33,6 @@ from benchmarks.lexical import Bm25
 from benchmarks.notes import server_ms
 from bot.app import Parts, open_parts
 from bot.journal import configure_logging
-from bot.models import WITHOUT_VECTORS, Fusion
 from bot.replies.answers import finished_answer
 from bot.settings import Settings
 from bot.texts import load_texts
@@ -54,7 +53,6 @@ from rag.retrieval.search import DocumentSearch
 SHOWN = 10
 QUESTIONS = 160  # of each base
 TOGETHER = 50  # documents that are stored in one call
-VECTORS_ALONE = Fusion(lexical_weight=0.0, vector_weight=1.0)
 SEED, REPORTED_SEED = 1, 20261122
 WINDOW_TOKENS = 512  # any: there is no model
 _WORD = re.compile(r"\w+")
@@ -337,8 +335,8 @@ async def run(arguments: argparse.Namespace) -> None:
 async def report_vectors(parts: Parts, base: Base, home: Path) -> None:
     """Words and vectors, each alone and both."""
     stored = await store(parts, base)
-    for name, fusion in (("words", WITHOUT_VECTORS), ("vectors", VECTORS_ALONE), ("both", parts.fusion)):
-        print(f"{base.name}, {name}: {await ask(replace(parts, fusion=fusion), base, home, stored)}", flush=True)
+    for name, weight in (("words", 0.0), ("vectors", 1.0), ("both", parts.vector_weight)):
+        print(f"{base.name}, {name}: {await ask(replace(parts, vector_weight=weight), base, home, stored)}", flush=True)
 
 
 async def report(parts: Parts, base: Base, home: Path, python: Path | None) -> None:

@@ -76,7 +76,7 @@ class Parts:
     analyzer: QuestionAnalyzer
     names: NameForms
     embedder: models.TextEmbedder
-    fusion: models.Fusion
+    vector_weight: float  # in a search; that of words is the rest to 1
     reranker: Reranker | None
     model: ChatModel | None
     planner_model: ChatModel | None
@@ -99,8 +99,8 @@ class Parts:
             self.reranker,
             candidates=candidates or answer.candidates,
             passages=passages or answer.passages,
-            lexical_weight=self.fusion.lexical_weight,
-            vector_weight=self.fusion.vector_weight,
+            lexical_weight=1 - self.vector_weight,
+            vector_weight=self.vector_weight,
             heard=self.measures.search_ended,
         )
 
@@ -256,7 +256,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
         analyzer, measures = RussianEnglishAnalyzer(), Measures()
-        embedder, reranker, fusion = await models.open_search_models(settings, stack)
+        embedder, reranker, vector_weight = await models.open_search_models(settings, stack)
         mirror = SegmentMirror(SegmentStore(transport), size=settings.database.segment_mb * MEGABYTE)
         bound, most = settings.bounds.base_passages or None, settings.bounds.person_waiting or None
         yield Parts(
@@ -274,7 +274,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             analyzer=analyzer,
             names=NameForms(),
             embedder=embedder,
-            fusion=fusion,
+            vector_weight=vector_weight,
             reranker=reranker,
             model=await models.open_model("answer", settings, stack, measures),
             planner_model=await models.open_model("planner", settings, stack, measures),

@@ -10,7 +10,6 @@ import os
 import wave
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,24 +54,16 @@ class TextEmbedder(Embedder, QueryEmbedder, Protocol):
     """One model for passages and questions: vectors of different models cannot be compared."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fusion:
-    """The weights of lexical and vector search, which make 1 together: sentences and names are weighed against that.
-    Measured, see benchmarks/README.md."""
+VECTOR_WEIGHT = 0.6
+"""Of vector search; that of lexical search is the rest to 1, and sentences and names are weighed against both. Measured,
+see benchmarks/README.md."""
 
-    lexical_weight: float
-    vector_weight: float
-
-
-WITHOUT_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.0)
-WITH_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
-
-
-SearchModels = tuple[TextEmbedder, Reranker | None, Fusion]
+SearchModels = tuple[TextEmbedder, Reranker | None, float]
 
 
 async def open_search_models(settings: Settings, stack: AsyncExitStack) -> SearchModels:
-    """The models that are configured. Raises LocalModelError for a local one that cannot be used."""
+    """The models that are configured, and the weight of vectors in a search. Raises LocalModelError for a local one that
+    cannot be used."""
     jina = settings.jina
     if jina.api_key is None:  # in a thread: a model given by its name is downloaded, which may take minutes
         return await asyncio.to_thread(_open_local_models, settings)
@@ -88,7 +79,7 @@ async def open_search_models(settings: Settings, stack: AsyncExitStack) -> Searc
         )
     )
     embedder = JinaEmbedder(client, model=jina.embedding_model, million_cost=jina.million_cost)
-    return embedder, JinaReranker(client, model=jina.reranker_model), WITH_VECTORS
+    return embedder, JinaReranker(client, model=jina.reranker_model), VECTOR_WEIGHT
 
 
 def _open_local_models(settings: Settings) -> SearchModels:
@@ -108,7 +99,7 @@ def _open_local_models(settings: Settings) -> SearchModels:
             )
         if local.reranker_model:
             reranker = open_reranker(local.reranker_model, models=models, threads=local.threads)
-    return embedder, reranker, WITH_VECTORS if local.embedding_model else WITHOUT_VECTORS
+    return embedder, reranker, VECTOR_WEIGHT if local.embedding_model else 0.0
 
 
 async def open_model(

@@ -316,16 +316,11 @@ def _tell(source: str, outcome: DocumentCard | SourceMissing, words: Words, *, a
         print_json(added_json(source, card, error))
     elif card is None or error is not None:
         print_problem(f"{source}: {error}")
+    elif card.status is DocumentStatus.DUPLICATE:
+        print_line(words.plain("cli-duplicate", title=card.name))
     else:
-        _print_added(card, words)
+        seconds = round(card.seconds or 0.0, 1)
+        print_line(words.plain("cli-added", title=card.name, passages=card.chunks, seconds=seconds))
+        if card.unread:
+            print_line("  " + words.plain("receipt-unread", **unread_values(card, words)))
     return error is None
-
-
-def _print_added(outcome: DocumentCard, words: Words) -> None:
-    if outcome.status is DocumentStatus.DUPLICATE:
-        print_line(words.plain("cli-duplicate", title=outcome.name))
-        return
-    seconds = round(outcome.seconds or 0.0, 1)
-    print_line(words.plain("cli-added", title=outcome.name, passages=outcome.chunks, seconds=seconds))
-    if outcome.unread:
-        print_line("  " + words.plain("receipt-unread", **unread_values(outcome, words)))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.migrate import MigrationError
@@ -22,9 +22,6 @@ from domain.locator import JsonValue
 from ingestion.records import Block
 from rag.addresses import defanged
 from rag.records import Answer
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 
 def print_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> None:
@@ -42,28 +39,26 @@ class Bar:
     """How far something is, drawn on stderr for whoever watches a terminal; elsewhere nothing is drawn."""
 
     def __init__(self, total: int, label: str) -> None:
+        from rich.console import Console  # a tenth of a second, which commands without a bar spare
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
         self.is_drawn = sys.stderr.isatty()
-        self._total, self._label, self._done = total, label, 0
         self._percent = -1
-        self._progress: Progress | None = None
+        self._progress = Progress(
+            *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),  # lines printed meanwhile go above it, unless they are kept in a file
+            disable=not self.is_drawn,
+        )
+        self._task = self._progress.add_task(label, total=total)
 
     def __enter__(self) -> Self:
-        if self.is_drawn:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            # Lines that are printed meanwhile go above it, unless they are kept in a file.
-            shares = sys.stdout.isatty()
-            console = Console(stderr=True)
-            self._progress = Progress(*columns, console=console, transient=True, redirect_stdout=shares)
-            self._progress.start()
-            self._progress.add_task(self._label, total=self._total)
+        self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._progress:
-            self._progress.stop()
+        self._progress.stop()
 
     def grows(self, done: int, total: int) -> bool:
         """Whether a further percent is done, for whoever prints a line for each."""
@@ -73,13 +68,11 @@ class Bar:
 
     def advance(self) -> None:
         """One further."""
-        self.reach(self._done + 1, self._total)
+        self._progress.advance(self._task)
 
     def reach(self, done: int, total: int) -> None:
         """`done` of `total`, which may be known only now."""
-        self._done, self._total = done, total
-        if self._progress:
-            self._progress.update(self._progress.task_ids[0], completed=done, total=total)
+        self._progress.update(self._task, completed=done, total=total)
 
 
 def print_problem(text: str) -> None:
@@ -97,18 +90,25 @@ def added_json(source: str, card: DocumentCard | None, error: str | None) -> dic
     original = card.error_params.get("document_id")
     return {
         "source": source,
-        "status": card.status.value,
+        **_told(card),
         "document_id": str(original) if card.status == "duplicate" and original else card.id,
+        "parts": card.parts,
+        "unread": [part.name for part in card.unread],
+        "seconds": card.seconds,
+        "error": error,
+    }
+
+
+def _told(card: DocumentCard) -> dict[str, JsonValue]:
+    return {
+        "document_id": card.id,
         "title": card.title,
+        "status": card.status.value,
         "chunks": card.chunks,
         "pages": card.pages,
         "medium": card.medium.value,
         "duration_s": card.duration_s,
-        "parts": card.parts,
-        "unread": [part.name for part in card.unread],
         "version": card.version,
-        "seconds": card.seconds,
-        "error": error,
     }
 
 
@@ -135,16 +135,9 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
 def card_json(card: DocumentCard) -> dict[str, JsonValue]:
     """An element of `baza docs`."""
     return {
-        "document_id": card.id,
-        "title": card.title,
+        **_told(card),
         "type": card.source_type.value,
         "identifier": card.source_identifier,
-        "status": card.status.value,
-        "chunks": card.chunks,
-        "pages": card.pages,
-        "medium": card.medium.value,
-        "duration_s": card.duration_s,
-        "version": card.version,
         "language": card.language,
         "created_at": card.created_at.isoformat(),
         "expires_at": card.expires_at.isoformat() if card.expires_at else None,
