@@ -55,15 +55,15 @@ class TextEmbedder(Embedder, QueryEmbedder, Protocol):
 
 
 VECTOR_WEIGHT = 0.6
-"""Of vector search; that of lexical search is the rest to 1, and sentences and names are weighed against both. Measured,
+"""Of vector search; that of lexical search is the rest to 1. Sentences and names are weighed against both. Measured,
 see benchmarks/README.md."""
 
 SearchModels = tuple[TextEmbedder, Reranker | None, float]
 
 
 async def open_search_models(settings: Settings, stack: AsyncExitStack) -> SearchModels:
-    """The models that are configured, and the weight of vectors in a search. Raises LocalModelError for a local one that
-    cannot be used."""
+    """The models that are configured, and the weight of vectors in a search. Raises LocalModelError for a local one
+    that cannot be used."""
     jina = settings.jina
     if jina.api_key is None:  # in a thread: a model given by its name is downloaded, which may take minutes
         return await asyncio.to_thread(_open_local_models, settings)
