@@ -63,13 +63,13 @@ class SegmentStore(rows.Store):
 
     async def segments(self, *, size: int, known: Collection[str]) -> list[Segment]:
         """The segments of as many bases as fit into `size` bytes, `known` ones without their thresholds."""
-        found = await self._call("list_vector_segments", bytes=size, known=list(known))
-        return [rows.record(Segment, row, name=row["segment"]) for row in found]
+        return await self._all(Segment, "list_vector_segments", bytes=size, known=list(known))
 
     async def rows(self, base: BaseId, segment: str, *, after: int, limit: int) -> SegmentRows | None:
         """Up to `limit` rows after the place `after`."""
-        found = await self._call("read_vector_segment", base=base, segment=segment, after=after, limit=limit)
-        return rows.record(SegmentRows, found[0], passages=found[0]["chunks"]) if found else None
+        return await self._first(
+            SegmentRows, "read_vector_segment", base=base, segment=segment, after=after, limit=limit
+        )
 
 
 @dataclass(kw_only=True)

@@ -152,8 +152,8 @@ def _canonical(entity: Gathered, known: Sequence[RegisteredEntity], names: NameR
     begins with it, if there is only one. An entity of unknown type takes the type that the base knows."""
     is_open = entity.type is EntityType.THING and entity.confidence < OPEN
     same = [each for each in known if (is_open or each.type is entity.type) and each.key in entity.keys]
-    longer = {each.canonical for each in same if each.weight < 1}
-    if whole := [each.canonical for each in same if each.weight >= 1]:
+    longer = {each.id for each in same if each.weight < 1}
+    if whole := [each.id for each in same if each.weight >= 1]:
         return min(whole)
     if len(longer) == 1 and len(names.words(entity.name)) == 1 and entity.confidence < SURE:
         return longer.pop()

@@ -90,7 +90,7 @@ class PassageSpan:
 class RegisteredEntity:
     """An entity that the base has already, under one of its keys."""
 
-    canonical: str
+    id: str  # canonical
     type: EntityType
     name: str
     key: str

@@ -10,7 +10,6 @@ from adapters.database import rows
 from adapters.database.payloads import json_text
 from domain.documents import SourcedTable
 from domain.ids import BaseId, SessionId, ThreadId, UserId
-from domain.locator import JsonValue
 from rag.ports import Dialogue, Unsummarised
 from rag.records import Exchange, KeptReading, PastSession, SaidMessage
 
@@ -40,7 +39,7 @@ class DialogueStore(rows.Store):
         answer_terms: Sequence[str],
         keep: int,
     ) -> int:
-        (archived,) = await self._values(
+        return await self._one(
             int,
             "insert_and_trim_pairs",
             "archived",
@@ -55,7 +54,6 @@ class DialogueStore(rows.Store):
             sources=json_text(exchange.sources),
             context=json_text(exchange.context_used),
         )
-        return archived
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
         pending = await self._call("unsummarised_pairs", user=user, session=session, limit=limit)
@@ -71,13 +69,13 @@ class DialogueStore(rows.Store):
 
     async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
         """Dialogues of a person about a base, the latest first."""
-        return await self._records(PastSession, "list_sessions", user=user, base=base, limit=limit)
+        return await self._all(PastSession, "list_sessions", user=user, base=base, limit=limit)
 
     async def messages(
         self, user: UserId, session: SessionId, *, base: BaseId, limit: int, before: int | None = None
     ) -> list[SaidMessage]:
         """The last messages of a dialogue, or the last ones before the message `before`; oldest first."""
-        return await self._records(
+        return await self._all(
             SaidMessage, "list_messages", user=user, base=base, session=session, limit=limit, before=before
         )
 
@@ -91,26 +89,18 @@ class TableStore(rows.Store):
 
     async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
         """The number of its button."""
-        content: dict[str, JsonValue] = {
-            "title": table.title,
-            "columns": list(table.columns),
-            "rows": [list(row) for row in table.rows],
-        }
-        return (await self._values(int, "save_table", "id", user=user, base=base, content=content))[0]
+        return await self._one(int, "save_table", "id", user=user, base=base, content=vars(table))
 
     async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
         """None when this base has no such table (any more)."""
-        return await self._value(SourcedTable, "read_table", "content", base=base, table=number)
+        return await self._first(SourcedTable, "read_table", "content", base=base, table=number)
 
 
 class KeptReadingStore(rows.Store):
     """Meets `rag.ports.ReadingMemory`."""
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
-        return await self._records(KeptReading, "recall_readings", base=base, request=request)
+        return await self._all(KeptReading, "recall_readings", base=base, request=request)
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
-        documents, content = list(reading.documents), reading.content
-        await self._call(
-            "keep_reading", base=base, request=request, key=reading.key, documents=documents, content=content
-        )
+        await self._call("keep_reading", base=base, request=request, **vars(reading))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import PAGE_ROWS, Row
+from adapters.database.transport import PAGE_ROWS
 from domain.ids import BaseId
 from domain.locator import JsonValue
 from ingestion.entities.records import ClaimedEnrichment, NewEntities, NewEntity, NewFact, PassageSpan, RegisteredEntity
@@ -22,7 +22,7 @@ class EntityStore(rows.Store):
     `EntityGraph`."""
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
-        return await self._record(ClaimedEnrichment, "claim_enrichment", lease_s=lease_s, attempts=attempts, only=only)
+        return await self._first(ClaimedEnrichment, "claim_enrichment", lease_s=lease_s, attempts=attempts, only=only)
 
     async def read_again(self, *, reader: str) -> int:
         waiting = 0
@@ -64,27 +64,23 @@ class EntityStore(rows.Store):
         found: list[RegisteredEntity] = []
         for start in range(0, len(keys), KEYS_AT_ONCE):
             some = keys[start : start + KEYS_AT_ONCE]
-            found += await self._records(RegisteredEntity, "resolve_names", base=base, keys=some, limit=PAGE_ROWS)
+            found += await self._all(RegisteredEntity, "resolve_names", base=base, keys=some, limit=PAGE_ROWS)
         return found
 
     async def named(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[NamedEntity]:
-        return await self._records(NamedEntity, "resolve_names", base=base, keys=keys, limit=limit) if keys else []
+        return await self._all(NamedEntity, "resolve_names", base=base, keys=keys, limit=limit) if keys else []
 
     async def facts(
         self, base: BaseId, *, entity: str | None, relations: Sequence[str], related: bool, limit: int
     ) -> list[GraphFact]:
         found = await self._call(
-            "entity_facts", base=base, entity=entity, relations=list(relations), related=related, limit=limit
+            "entity_facts", base=base, entity=entity, relations=relations, related=related, limit=limit
         )
-        return [_graph_fact(row) for row in found]
+        shown = rows.passages([rows.value(dict, row["passage"]) for row in found])
+        return [rows.record(GraphFact, row, passage=passage) for row, passage in zip(found, shown, strict=True)]
 
     async def unread(self, base: BaseId) -> int:
-        return (await self._values(int, "unread_for_entities", "unread", base=base))[0]
-
-
-def _graph_fact(row: Row) -> GraphFact:
-    (passage,) = rows.passages([rows.value(dict, row["passage"])])
-    return rows.record(GraphFact, row, passage=passage)
+        return await self._one(int, "unread_for_entities", "unread", base=base)
 
 
 def _at_chunk(found: NewEntity | NewFact) -> JsonValue:

@@ -6,7 +6,6 @@ that are due (`adapters.webhooks` sends them). It does not look into updates and
 """
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -72,17 +71,13 @@ class IntakeStore(rows.Store):
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
         """Append the one note of this message to the held note that it continues; None when there is none."""
         found = await self._call("join_note", base=batch.base_id, batch=_batch_json(batch), hold_s=hold_s)
-        for row in found:
-            return rows.record(EnqueuedDocument, row, source=batch.sources[0], created=row["joined"])
-        return None
+        return rows.record(EnqueuedDocument, found[0], source=batch.sources[0]) if found else None
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
         """Read the source of a document anew; None when there is nothing that can be read anew."""
-        sent = _batch_json(batch)
-        found = await self._call("refresh_document", base=batch.base_id, document=document, batch=sent)
-        for row in found:
-            return rows.record(EnqueuedDocument, row, source=rows.record(Source, row))
-        return None
+        return await self._first(
+            EnqueuedDocument, "refresh_document", base=batch.base_id, document=document, batch=_batch_json(batch)
+        )
 
 
 def _batch_json(batch: Batch) -> dict[str, JsonValue]:
@@ -115,7 +110,7 @@ class InboxStore(rows.Store):
     ) -> bool:
         """Store the update; whether this holder is to handle it. False when it is stored already (redelivered), or when
         others hold earlier updates of its chat: `hold` gives it out later."""
-        (is_ours,) = await self._values(
+        return await self._one(
             bool,
             "receive_update",
             "is_ours",
@@ -126,7 +121,6 @@ class InboxStore(rows.Store):
             holder=holder,
             lease_s=lease_s,
         )
-        return is_ours
 
     async def hold(
         self, bot_id: int, holder: str, held: Collection[int], *, lease_s: float, takes_more: bool
@@ -149,7 +143,7 @@ class InboxStore(rows.Store):
 
     async def begin(self, bot_id: int, update_id: int, holder: str) -> int | None:
         """Count a start of handling it; returns how many, this one included. None: it is another's by now."""
-        return await self._value(int, "begin_update", "attempts", bot=bot_id, update=update_id, holder=holder)
+        return await self._first(int, "begin_update", "attempts", bot=bot_id, update=update_id, holder=holder)
 
     async def finish(self, bot_id: int, update_id: int) -> None:
         await self._call("finish_update", bot=bot_id, update=update_id)
@@ -169,8 +163,8 @@ class NoticeStore(rows.Store):
         readable = []
         for row in await self._call("due_notices", limit=limit, hold_s=hold_s):
             try:
-                readable.append(rows.notice(row))
-            except (ValueError, KeyError) as error:  # of a newer Baza: the other notices still go out
+                readable.append(rows.record(Notice, row))
+            except ValueError as error:  # of a newer Baza: the other notices still go out
                 structlog.get_logger().error("notices.unreadable", batch=row["batch_id"], reason=str(error))
         return readable
 
@@ -195,12 +189,11 @@ class WebhookStore(rows.Store):
 
     async def add(self, base: BaseId, *, url: str, secret: str, most: int) -> Webhook | None:
         """None when the base has `most` webhooks already."""
-        found = await self._call("add_webhook", base=base, url=url, secret=secret, most=most)
-        return rows.record(Webhook, found[0], url=url, problem=None) if found else None
+        return await self._first(Webhook, "add_webhook", base=base, url=url, secret=secret, most=most)
 
     async def all(self, base: BaseId) -> list[Webhook]:
         """Those of a base, the oldest first."""
-        return await self._records(Webhook, "list_webhooks", base=base)
+        return await self._all(Webhook, "list_webhooks", base=base)
 
     async def remove(self, base: BaseId, webhook: str) -> bool:
         """False when the base has no such webhook."""
@@ -208,15 +201,7 @@ class WebhookStore(rows.Store):
 
     async def due(self, *, limit: int, hold_s: float) -> list[DueMessage]:
         """Messages to be sent now, reserved for `hold_s`."""
-        return [
-            rows.record(
-                DueMessage,
-                row,
-                body=json.dumps(row["body"], ensure_ascii=False, sort_keys=True),
-                attempt=row["attempts"],
-            )
-            for row in await self._call("due_webhook_messages", limit=limit, hold_s=hold_s)
-        ]
+        return await self._all(DueMessage, "due_webhook_messages", limit=limit, hold_s=hold_s)
 
     async def note(self, message: str, *, problem: str | None, again_s: float | None) -> None:
         """How a try ended; `again_s` None: it is over, told (`problem` None) or given up."""

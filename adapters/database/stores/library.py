@@ -28,7 +28,7 @@ class LibraryStore(rows.Store):
         while len(cards) < limit:
             wanted = min(limit - len(cards), PAGE_ROWS)
             cards += (
-                page := await self._records(
+                page := await self._all(
                     DocumentCard,
                     "list_documents",
                     base=base,
@@ -42,11 +42,11 @@ class LibraryStore(rows.Store):
         return cards
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        return (await self._records(Removed, "count_base", base=base, name_contains=name_contains))[0]
+        return await self._one(Removed, "count_base", base=base, name_contains=name_contains)
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         """One document of this base, in any state."""
-        return await self._record(DocumentCard, "document_card", base=base, document=document)
+        return await self._first(DocumentCard, "document_card", base=base, document=document)
 
     async def cards(self, base: BaseId, documents: Sequence[DocumentId]) -> Mapping[DocumentId, DocumentCard]:
         """The same of several, as far as the base has them."""
@@ -66,15 +66,15 @@ class LibraryStore(rows.Store):
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
         """The document and the versions that it replaced, newest first; at most 900 of them."""
-        return await self._records(DocumentCard, "document_versions", base=base, document=document)
+        return await self._all(DocumentCard, "document_versions", base=base, document=document)
 
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
         """Stop the work on all documents of a batch that are not final; returns how many."""
-        return (await self._values(int, "cancel_batch", "cancelled", base=base, batch_id=batch))[0]
+        return await self._one(int, "cancel_batch", "cancelled", base=base, batch_id=batch)
 
     async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
         """Who sent the documents of a batch together; None when the base holds none of them."""
-        return await self._value(UserId, "sender_of_batch", "user_id", base=base, batch_id=batch)
+        return await self._first(UserId, "sender_of_batch", "user_id", base=base, batch_id=batch)
 
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         """Stop work on it; False when it was final already."""
@@ -85,7 +85,7 @@ class LibraryStore(rows.Store):
         return await self._does("delete_document", base=base, document=document)
 
     async def clean_base(self, base: BaseId) -> Removed:
-        return (await self._records(Removed, "clean_base", base=base))[0]
+        return await self._one(Removed, "clean_base", base=base)
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
         """Make a document permanent that was sent to be read now; False when there is no such document."""
@@ -124,10 +124,7 @@ class LibraryStore(rows.Store):
 
     async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
         """For one more question of `user` (a person, a group, a token) in the day of `asker`; ended by `save_turn`."""
-        (reservation,) = await self._records(
-            Reservation, "reserve_question", user=user, asker=asker, **vars(bounds), lease_s=lease_s
-        )
-        return reservation
+        return await self._one(Reservation, "reserve_question", user=user, asker=asker, **vars(bounds), lease_s=lease_s)
 
     async def renew_reservation(self, reservation: str, *, lease_s: float) -> None:
         await self._call("renew_reservation", reservation=reservation, lease_s=lease_s)
@@ -137,10 +134,7 @@ class LibraryStore(rows.Store):
     ) -> Spending:
         """What the person (by this token of theirs) has asked of models in the last 24 hours, over all chats, compared
         with these bounds (None: no bound)."""
-        (spent,) = await self._records(
-            Spending, "spent_in_a_day", user=person, questions=questions, cost=cost, token=token
-        )
-        return spent
+        return await self._one(Spending, "spent_in_a_day", user=person, questions=questions, cost=cost, token=token)
 
 
 def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
@@ -174,13 +168,13 @@ class KeptFileStore(rows.Store):
     async def keep(self, base: BaseId, *, sha256: str, size_bytes: int, most_bytes: int) -> FileId | None:
         """The name under which the content is to be stored now, kept for an hour unless a document takes it; None when
         the base would keep more than `most_bytes`."""
-        return await self._value(
+        return await self._first(
             FileId, "keep_file", "id", base=base, hash=sha256, size_bytes=size_bytes, most_bytes=most_bytes
         )
 
     async def count_bytes(self, base: BaseId, token: UserId, size_bytes: int, *, per_day: int) -> int | None:
         """Counts what a token has uploaded; seconds to wait once it is more than `per_day` bytes today."""
-        return await self._value(
+        return await self._first(
             int, "count_bytes", "wait_s", base=base, token=token, bytes=size_bytes, per_day=per_day
         )
 

@@ -29,18 +29,17 @@ class PeopleStore(rows.Store):
     ) -> BaseId:
         """The first base of a private chat (`chat` is the person), a group or a topic; made when it is not there yet.
         `name` is the chat's, `topic` the topic's."""
-        (base,) = await self._values(
+        return await self._one(
             BaseId, "open_base", "id", chat=chat, thread=thread, member=member, name=name or None, topic=topic or None
         )
-        return base
 
     async def open_named_base(self, name: str) -> BaseId:
         """The base of the command line with this name; made when it is not there yet."""
-        return (await self._values(BaseId, "open_named_base", "id", name=name))[0]
+        return await self._one(BaseId, "open_named_base", "id", name=name)
 
     async def named_bases(self, name: str) -> list[str]:
         """Names of command-line bases that hold documents (20 at most); `name` comes first if it is one of them."""
-        return await self._values(str, "named_bases", "name", name=name)
+        return await self._all(str, "named_bases", "name", name=name)
 
     async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
         """The state in this topic. Where there is none it is created: these values, no mode, a fresh dialogue."""
@@ -69,11 +68,20 @@ class PeopleStore(rows.Store):
         return await self._state("go_home", user=user, thread=thread or 0)
 
     async def _state(self, function: str, **given: Given) -> UserState:
-        return rows.user_state((await self._call(function, **given))[0])
+        row = (await self._call(function, **given))[0]
+        return rows.record(
+            UserState,
+            row,
+            mode=row["current_mode"],
+            only=row["only_document"],
+            thread=row["thread_id"] or None,
+            base_group=row["base_chat"] if row["base_kind"] == "group" else None,
+            base_owner=row["owner_name"],
+        )
 
     async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
         """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
-        return (await self._records(Removed, "clean_chat", user=user, base=base))[0]
+        return await self._one(Removed, "clean_chat", user=user, base=base)
 
     async def forget(self, person: UserId) -> tuple[int, int]:
         """Remove all that is theirs; how many bases and documents it was."""
@@ -93,7 +101,7 @@ class PeopleStore(rows.Store):
     ) -> PendingQuestion | None:
         """What the person was asked there. It is given to the first `update` that comes, and again only to the same
         one, which is replayed after a crash."""
-        return await self._record(
+        return await self._first(
             PendingQuestion, "take_pending_question", chat=chat, thread=thread, user=person, update=update
         )
 
@@ -103,18 +111,15 @@ class TokenStore(rows.Store):
 
     async def add(self, base: BaseId | None, token_hash: str, *, is_read_only: bool, days: int | None) -> UserId:
         """The id of the new token, for one base or (None) all of who acts; it ends after `days` (None: never)."""
-        (token,) = await self._values(
-            UserId, "add_token", "id", base=base, hash=token_hash, read_only=is_read_only, days=days
-        )
-        return token
+        return await self._one(UserId, "add_token", "id", base=base, hash=token_hash, read_only=is_read_only, days=days)
 
     async def use(self, token_hash: str, *, per_minute: int) -> Caller | None:
         """Whose token it is; counts the request. None for one that is unknown, revoked or over."""
-        return await self._record(Caller, "use_token", hash=token_hash, per_minute=per_minute)
+        return await self._first(Caller, "use_token", hash=token_hash, per_minute=per_minute)
 
     async def all(self, base: BaseId | None) -> list[Token]:
         """Those for a base (None: for any) that who acts has made, the oldest first."""
-        return await self._records(Token, "list_tokens", base=base)
+        return await self._all(Token, "list_tokens", base=base)
 
     async def revoke(self, base: BaseId | None, token: UserId) -> bool:
         """End it and erase its dialogues; False when the base has no such token."""
@@ -133,17 +138,15 @@ class BaseStore(rows.Store):
 
     async def all(self, user: UserId, *, thread: ThreadId | None = None) -> list[ListedBase]:
         """What the person or group has, their own first; `is_open` tells of this topic."""
-        found = await self._call("list_bases", user=user, thread=thread or 0)
-        return [rows.listed(row) for row in found]
+        return await self._all(ListedBase, "list_bases", user=user, thread=thread or 0)
 
     async def show(self, base: BaseId) -> ListedBase | None:
         """One base, as who acts sees it; for nobody in particular None where there is none. Raises BaseClosed."""
-        found = await self._call("show_base", base=base)
-        return rows.listed(found[0]) if found else None
+        return await self._first(ListedBase, "show_base", base=base)
 
     async def make(self, user: UserId, name: str) -> BaseId | None:
         """A further base of theirs; None when they own as many as anybody may."""
-        return await self._value(BaseId, "make_base", "base_id", user=user, name=name, most=MOST_OWN)
+        return await self._first(BaseId, "make_base", "base_id", user=user, name=name, most=MOST_OWN)
 
     async def rename(self, base: BaseId, name: str) -> bool:
         """False when there is none. Raises BaseReadOnly for whoever is not the owner."""
@@ -151,7 +154,7 @@ class BaseStore(rows.Store):
 
     async def delete(self, base: BaseId) -> int | None:
         """Remove it with everything, and say how many documents it had; None for the first base of a chat."""
-        return await self._value(int, "delete_base", "documents", base=base)
+        return await self._first(int, "delete_base", "documents", base=base)
 
     async def open(self, user: UserId, base: BaseId, *, thread: ThreadId | None) -> None:
         """Open it in their chat or in a topic of it. Raises BaseClosed."""
@@ -164,20 +167,20 @@ class BaseStore(rows.Store):
     async def keep_copy(self, base: BaseId, document: DocumentId, to: BaseId) -> FileId | None:
         """The name under which a document's kept file is to be stored for another base, before the document is sent
         there; None where Baza keeps none, or the other base has no room for it."""
-        return await self._value(
+        return await self._first(
             FileId, "keep_copy", "id", base=base, document=document, to=to, most_bytes=self._kept_bytes
         )
 
     async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
         """Copy or move a ready document to another base, as it was read; None where there is none. Raises
         NoRoom when the other base may not hold its passages as well."""
-        return await self._record(
+        return await self._first(
             SentOver, "send_document", base=base, document=document, to=to, move=move, base_passages=self._base_passages
         )
 
     async def members(self, base: BaseId) -> list[Member]:
         """Everybody but the owner, who alone may ask."""
-        return await self._records(Member, "list_members", base=base)
+        return await self._all(Member, "list_members", base=base)
 
     async def remove_member(self, base: BaseId, member: UserId) -> bool:
         """Take somebody off, or leave; False when they are no member, or the owner."""
@@ -193,12 +196,13 @@ class BaseStore(rows.Store):
 
     async def invite(self, base: BaseId, secret_hash: str, *, role: Role, once: bool, days: int | None) -> Invitation:
         """A link, by the hash of its secret; without `days` it does not end."""
-        (row,) = await self._call("make_invitation", base=base, hash=secret_hash, role=role, once=once, days=days)
-        return rows.record(Invitation, row, role=role, once=once)
+        return await self._one(
+            Invitation, "make_invitation", base=base, hash=secret_hash, role=role, once=once, days=days
+        )
 
     async def invitations(self, base: BaseId) -> list[Invitation]:
         """Links that still work, newest first."""
-        return await self._records(Invitation, "list_invitations", base=base)
+        return await self._all(Invitation, "list_invitations", base=base)
 
     async def revoke(self, base: BaseId, invitation: int) -> bool:
         """End a link; False when it has ended."""
@@ -206,4 +210,4 @@ class BaseStore(rows.Store):
 
     async def accept(self, user: UserId, secret_hash: str, *, name: str) -> Joined | None:
         """Make the person a member by a link; None for one that does not work (any more)."""
-        return await self._record(Joined, "accept_invitation", user=user, hash=secret_hash, name=name)
+        return await self._first(Joined, "accept_invitation", user=user, hash=secret_hash, name=name)

@@ -72,10 +72,14 @@ class SearchStore(rows.Store):
             near_row=None if near is None else near.last_row,
             by_vector=by_vector,
         )
-        return _Found(candidates=rows.candidates(found), as_of=found[0]["as_of"] if found else None)
+        shown = [
+            {**row, "passage": passage, "rarities": row["rarities"] or (), "inherited": row["inherited"] or ()}
+            for row, passage in zip(found, rows.passages(found), strict=True)
+        ]
+        return _Found(candidates=rows.records(Candidate, shown), as_of=found[0]["as_of"] if found else None)
 
     async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
-        found = await self._records(
+        found = await self._all(
             DocumentMatch,
             "find_documents",
             base=query.base_id,
@@ -88,17 +92,18 @@ class SearchStore(rows.Store):
     async def documents_saying_first(
         self, base: BaseId, terms: Sequence[str], *, limit: int, offset: int = 0
     ) -> list[DocumentMatch]:
-        return await self._records(
+        return await self._all(
             DocumentMatch, "documents_saying_first", base=base, terms=terms, limit=limit, offset=offset
         )
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         """None when the base does not hold it (any more)."""
-        return next(iter(rows.passages(await self._call("passage", base=base, chunk=chunk))), None)
+        found = rows.passages(await self._call("passage", base=base, chunk=chunk))
+        return next(iter(rows.records(Passage, found)), None)
 
     async def holds_documents(self, base: BaseId) -> bool:
         """Whether anything in the base can be found."""
-        return any(await self._values(bool, "holds_documents", "holds", base=base))
+        return bool(await self._first(bool, "holds_documents", "holds", base=base))
 
     async def ensure_index(self) -> bool:
         """Make what large bases need: segments of vectors and of postings, counts of words; True when any was made now.
@@ -143,10 +148,10 @@ class NextVectorStore(rows.Store):
     """Meets `ingestion.indexing.VectorStore`."""
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
-        return await self._records(OutdatedBase, "outdated_bases", model=model, name=name)
+        return await self._all(OutdatedBase, "outdated_bases", model=model, name=name)
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
-        return await self._values(DocumentId, "outdated_documents", "document_id", base=base, model=model)
+        return await self._all(DocumentId, "outdated_documents", "document_id", base=base, model=model)
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
         found: list[StoredChunk] = []
@@ -168,7 +173,7 @@ class NextVectorStore(rows.Store):
             await self._call("store_next_vectors", base=base, model=model, vectors=json_text(some))
 
     async def switch(self, base: BaseId, model: str) -> bool:
-        missing = await self._values(int, "switch_model", "missing", base=base, model=model)
+        missing = await self._all(int, "switch_model", "missing", base=base, model=model)
         return missing == [0]
 
 
@@ -182,4 +187,4 @@ class PassageStore(rows.Store):
 
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
         found = await self._call("read_passages", base=base, document=document, after=after, limit=limit)
-        return rows.passages(found)
+        return rows.records(Passage, rows.passages(found))

@@ -7,7 +7,8 @@ another worker holds it, or when it was cancelled or deleted.
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import count
+from dataclasses import replace
+from itertools import count, islice
 from math import inf
 
 from adapters.database import rows
@@ -75,7 +76,8 @@ class WorkStore(rows.Store):
         lanes: Mapping[Lane, int] = ANY_LANE,
     ) -> list[ClaimedDocument]:
         """What is next in these lanes, or `only` these, all under one lease; see the port."""
-        found = await self._call(
+        return await self._all(
+            ClaimedDocument,
             "claim_documents",
             worker=worker,
             lease_s=lease_s,
@@ -85,7 +87,6 @@ class WorkStore(rows.Store):
             person_places=list(lanes.values()),
             base_passages=self._base_passages,
         )
-        return [rows.claimed_document(row) for row in found]
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         await self._held("renew_lease", document, lease_s=lease_s)
@@ -121,7 +122,7 @@ class WorkStore(rows.Store):
             for document, file in contents
         ]
         lease = contents[0][0].lease
-        return await self._values(DocumentId, "record_contents", "id", lease=lease, contents=json_text(sent))
+        return await self._all(DocumentId, "record_contents", "id", lease=lease, contents=json_text(sent))
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         address = storable(link.identifier)
@@ -131,7 +132,7 @@ class WorkStore(rows.Store):
         for row in await self._held("known_reading", document):
             blocks = await self._text.blocks(document.base_id, rows.value(DocumentId, row["id"]))
             if len(blocks) == rows.value(int, row["blocks"]):  # otherwise it was deleted during the reading
-                return rows.known_reading(row, blocks)
+                return _known_reading(row, blocks)
         return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
@@ -213,6 +214,17 @@ class WorkStore(rows.Store):
 
     async def _held(self, function: str, document: ClaimedDocument, **given: Argument) -> list[Row]:
         return await self._leased(function, document.id, document.lease, **given)
+
+
+def _known_reading(row: Row, blocks: Sequence[Block]) -> Document:
+    """A row of `known_reading` with the blocks of that document, without its caption, which is not the file's."""
+    caption = row["source_text"]
+    if caption is not None and blocks and blocks[0].text == caption:
+        spool = Spool(None, BLOCKS)
+        for each in islice(blocks, 1, None):
+            spool.append(each, size=len(each.text))
+        blocks = spool.finish()
+    return replace(rows.record(Document, row, blocks=()), blocks=blocks)
 
 
 def _failure_arguments(failure: Failure) -> dict[str, Argument]:

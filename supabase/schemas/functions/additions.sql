@@ -26,7 +26,7 @@ comment on function baza_internal.joint is
 
 create or replace function join_note(p_base text, p_batch text, p_hold_s double precision default 0,
   p_person bigint default null)
-returns table (id uuid, joined boolean)
+returns table (id uuid, created boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -63,7 +63,7 @@ begin
 end $$;
 comment on function join_note is
   'Appends the text of a message to the note that the same person sent one or two messages before, while that note is '
-  'held; no row when there is none. Idempotent: the same message again changes nothing (joined is false).';
+  'held; no row when there is none. Idempotent: the same message again changes nothing (created is false).';
 
 create or replace function baza_internal.begin_batch(p_base uuid, p_batch jsonb)
 returns uuid
@@ -76,18 +76,7 @@ $$;
 comment on function baza_internal.begin_batch is
   'A batch, and so a live message, of its own for what a button asked for.';
 
-create or replace function baza_internal.edition_of(p_ready documents)
-returns jsonb
-language sql immutable set search_path = public, baza_internal, extensions, pg_temp
-as $$
-  select case when p_ready.meta ? 'edition' then jsonb_build_object('edition',
-    p_ready.meta -> 'edition' || jsonb_build_object('content_hash', p_ready.content_hash)) else '{}' end
-$$;
-comment on function baza_internal.edition_of is
-  'The `meta` of a document that reads the source of this one anew: with the edition in the request, a '
-  'server need not send the same content again.';
-
-create or replace function baza_internal.try_again(p_failed documents, p_current documents, p_sent jsonb)
+create or replace function baza_internal.try_again(p_failed documents, p_sent jsonb)
 returns void
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -104,18 +93,16 @@ begin
   set batch_id = its_batch, position = case when d.batch_id = its_batch then d.position else 0 end, status = 'queued',
       attempts = 0, run_after = now(), waits_for_service = false, started_at = null, finished_at = null,
       progress_done = 0, progress_total = 0, error_code = null, error_params = '{}', error_detail = null,
-      content_hash = null, meta = edition_of(p_current)
+      content_hash = null
   where d.id = p_failed.id;
   delete from batches b
   where b.id = p_failed.batch_id and not exists (select from documents d where d.batch_id = b.id);
 end $$;
 comment on function baza_internal.try_again is
-  'Queues a failed document as if it had just been sent, in one step, so that it is always in one of the two '
-  'states. `p_current` is the version that the base holds, if any.';
+  'Queues a failed document as if it had just been sent, in one step, so that it is always in one of the two states.';
 
 create or replace function refresh_document(p_base text, p_document text, p_batch text, p_person bigint default null)
-returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
-  kept_file uuid, size_bytes bigint, media_type text, lane text)
+returns table (id uuid, created boolean, source jsonb)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -142,23 +129,20 @@ begin
     order by d.finished_at desc limit 1;
   end if;
   if is_new and asked.status = 'failed' then
-    perform try_again(asked, current, sent);
+    perform try_again(asked, sent);
     its_id := asked.id;
   elsif is_new and current.id is not null then
     insert into documents as d (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
       source_identifier, name_key, source_title, given_title, given_terms, title, source_text, source_url, file_id,
-      kept_file, media_type, lane, lineage, chosen, expires_at, meta)
+      kept_file, media_type, lane, lineage, chosen, expires_at)
     values (current.base_id, begin_batch(current.base_id, sent), 0, (sent ->> 'user_id')::bigint, current.sender,
       current.chat_id, current.message_id, current.source_type, current.source_identifier, current.name_key,
       current.source_title, current.given_title,
       current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.kept_file,
-      current.media_type, current.lane, current.lineage, true, current.expires_at, edition_of(current))
+      current.media_type, current.lane, current.lineage, true, current.expires_at)
     returning d.id into its_id;
   end if;
-  return query
-  select d.id, is_new, d.source_type, d.source_identifier, d.source_title, d.source_url, d.file_id, d.kept_file,
-    d.size_bytes, d.media_type, d.lane
-  from documents d where d.id = its_id;
+  return query select d.id, is_new, source_of(d) from documents d where d.id = its_id;
 end $$;
 comment on function refresh_document is
   'Has the source of a ready document read anew, as its next version; any version of it may be named. A failed '

@@ -58,11 +58,11 @@ from user_state s join bases b on b.id = s.base_id left join bases_of_people o o
 comment on view user_states is 'States with what a person sees of the open base; `role` is null once their right is gone.';
 
 create or replace function list_bases(p_user bigint, p_thread bigint default 0)
-returns table (base_id uuid, kind text, chat_id bigint, name text, role text, owner_name text, until timestamptz,
-  documents bigint, others bigint, is_open boolean, is_first boolean)
+returns table (id uuid, name text, role text, owner_name text, "group" bigint, until timestamptz, documents bigint,
+  others bigint, is_open boolean, is_first boolean)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select o.base_id, o.kind, o.chat_id, o.name, o.role, o.owner_name, o.until, held.documents,
+  select o.base_id, o.name, o.role, o.owner_name, case o.kind when 'group' then o.chat_id end, o.until, held.documents,
     (select count(*) from base_members m
      where m.base_id = o.base_id and m.user_id <> p_user and (m.until is null or m.until > now())),
     exists (select from user_state s where s.user_id = p_user and s.thread_id = p_thread and s.base_id = o.base_id),
@@ -76,14 +76,14 @@ comment on function list_bases is
   'The bases of a person or a group, its own first. Of a group''s base `role` is null when Telegram has to be asked again.';
 
 create or replace function show_base(p_base text, p_person bigint default null)
-returns table (base_id uuid, kind text, chat_id bigint, name text, role text, owner_name text, until timestamptz,
-  documents bigint, others bigint, is_open boolean, is_first boolean)
+returns table (id uuid, name text, role text, owner_name text, "group" bigint, until timestamptz, documents bigint,
+  others bigint, is_open boolean, is_first boolean)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
-  select b.id, b.kind, b.chat_id, coalesce(o.name, b.name),
+  select b.id, coalesce(o.name, b.name),
     case when p_person is null then 'owner' else (array['reader', 'writer', 'owner'])[rights_in(b.id, p_person)] end,
-    o.owner_name, o.until, held.documents,
+    o.owner_name, case b.kind when 'group' then b.chat_id end, o.until, held.documents,
     (select count(*) from base_members m
      where m.base_id = b.id and m.role <> 'owner' and (m.until is null or m.until > now())),
     false, b.chat_id is not null and b.thread_id = 0

@@ -2,8 +2,7 @@
 -- Everything here is called under a lease (see queue.sql). Passages are searchable batch by batch, unless the document
 -- conflicts with one that is searchable already (see conflicts.sql): then they would have to replace that one.
 create or replace function record_content(p_document text, p_lease text, p_content_hash text,
-  p_size_bytes bigint default null,
-  p_media_type text default null, p_edition text default null)
+  p_size_bytes bigint default null, p_media_type text default null)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -13,9 +12,7 @@ declare
 begin
   update documents d
   set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
-      media_type = coalesce(d.media_type, p_media_type),
-      meta = case when p_edition is null then d.meta - 'edition'
-        else jsonb_set(d.meta, '{edition}', p_edition::jsonb) end
+      media_type = coalesce(d.media_type, p_media_type)
   where d.id = held.id
   returning d.* into held;
   return query select * from stopped_by_another(held);

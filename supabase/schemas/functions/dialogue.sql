@@ -164,7 +164,7 @@ comment on function save_summary is
 
 create or replace function list_sessions(p_user bigint, p_limit int, p_base text default null,
   p_person bigint default null)
-returns table (session_id uuid, title text, exchanges bigint)
+returns table (id uuid, title text, exchanges bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read') where p_base is not null;
@@ -173,7 +173,7 @@ as $$
     union all
     select a.session_id, a.id, a.base_id, a.role, a.content, a.created_at from chat_archive a where a.user_id = p_user
   )
-  select s.session_id, (array_agg(s.content order by s.id) filter (where s.role = 'user'))[1],
+  select s.session_id, coalesce((array_agg(s.content order by s.id) filter (where s.role = 'user'))[1], ''),
     count(*) filter (where s.role = 'user')
   from said s where p_base is null or s.base_id = p_base::uuid
   group by s.session_id order by max(s.created_at) desc limit p_limit
@@ -207,7 +207,7 @@ language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update user_state u set session_id = p_session::uuid, updated_at = now()
   where u.user_id = p_user and u.thread_id = p_thread and exists (
-    select from list_sessions(p_user, null, u.base_id::text) s where s.session_id = p_session::uuid);
+    select from list_sessions(p_user, null, u.base_id::text) s where s.id = p_session::uuid);
   select * from user_states u
   where u.user_id = p_user and u.thread_id = p_thread and u.session_id = p_session::uuid
 $$;

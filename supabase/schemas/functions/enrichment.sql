@@ -61,7 +61,7 @@ create or replace trigger documents_enriched after update of status on documents
   execute function baza_internal.await_enrichment();
 
 create or replace function claim_enrichment(p_lease_s double precision, p_attempts int, p_only text default null)
-returns table (document_id uuid, base_id uuid, lease uuid, attempts int, title text, language text)
+returns table (document uuid, base_id uuid, lease uuid, attempt int, title text, language text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column

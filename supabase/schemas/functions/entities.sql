@@ -2,7 +2,7 @@
 -- facts with their passages. It changes nothing.
 create or replace function read_spans(p_base text, p_document text, p_after int, p_limit int,
   p_person bigint default null)
-returns table (chunk_id bigint, ordinal int, span_start int, span_end int)
+returns table (chunk bigint, ordinal int, start int, "end" int)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
@@ -13,7 +13,7 @@ $$;
 comment on function read_spans is 'Which characters of a document each of its passages holds, in reading order.';
 
 create or replace function resolve_names(p_base text, p_keys text[], p_limit int, p_person bigint default null)
-returns table (canonical text, type text, name text, forms text[], key text, weight real, as_name boolean,
+returns table (id text, type text, name text, forms text[], key text, weight real, as_name boolean,
   confidence real, facts bigint)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
   set plan_cache_mode = force_generic_plan
@@ -49,7 +49,7 @@ comment on function resolve_names is
 
 create or replace function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int,
   p_person bigint default null)
-returns table (entity_name text, relation text, text text, object_name text, confidence real, passage jsonb)
+returns table (entity text, relation text, text text, object text, confidence real, passage jsonb)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
   set plan_cache_mode = force_generic_plan
 as $$ -- planning it takes ten times as long as running it

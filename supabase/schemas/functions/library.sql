@@ -45,7 +45,7 @@ select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as sou
   case when d.visible then d.chunks else 0 end as searchable,
   case when d.phase = 'waiting' then coalesce(documents_ahead(d.id), 0) else 0 end as ahead,
   case when d.status = 'ready' then extract(epoch from d.finished_at - d.started_at)::double precision end as seconds,
-  d.version, d.author, d.user_id, d.sender, d.published_at, d.source_url as url,
+  d.version, d.author, d.user_id as sent_by, d.sender, d.published_at, d.source_url as url,
   d.created_at, d.expires_at, d.chat_id, d.message_id, d.kept_file, d.size_bytes,
   case when d.status = 'ready' then (
     select jsonb_build_object('code', f.error_code, 'params', f.error_params) from documents f

@@ -60,7 +60,7 @@ begin
   -- revision with documents from before it.
   return query
   select b.id, b.chat_id, b.thread_id, b.message_id, b.notice_message_id, b.language, b.revision, b.removed,
-    (select jsonb_build_object('id', its.id, 'name', coalesce(o.name, its.name), 'owner', o.owner_name)
+    (select jsonb_build_object('id', its.id, 'name', coalesce(o.name, its.name), 'role', null, 'owner_name', o.owner_name)
      from bases its left join bases_of_people o on o.base_id = its.id and o.user_id = b.chat_id
      where its.id = b.base_id and exists (
        select from user_state s

@@ -144,12 +144,24 @@ comment on function baza_internal.album_caption is
   'The caption of an album, which Telegram keeps with one of its files though people mean all of them. Where '
   'that file could not be taken, the caption is in a note or a link of the album.';
 
+create or replace function baza_internal.source_of(p_document documents)
+returns jsonb
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select jsonb_build_object('type', p_document.source_type,
+    'identifier', case when p_document.given_terms is null then p_document.known_as else p_document.source_identifier end,
+    'title', p_document.source_title, 'text', p_document.source_text, 'url', p_document.source_url,
+    'file_id', p_document.file_id, 'kept_file', p_document.kept_file, 'size_bytes', p_document.size_bytes,
+    'media_type', p_document.media_type, 'author', p_document.author, 'published_at', p_document.published_at,
+    'lane', p_document.lane)
+$$;
+comment on function baza_internal.source_of is
+  'What was sent, by the name that the person knows it by («План (2).docx»).';
+
 create or replace function claim_documents(p_worker text, p_lease_s double precision, p_only text[] default null,
   p_together int default 1, p_lanes text[] default '{short,small,quick,long}', p_person_places int[] default null,
   p_base_passages bigint default null)
-returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
-  source_title text, source_text text, source_url text, file_id text, kept_file uuid, size_bytes bigint,
-  media_type text, author text, published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
+returns table (id uuid, base_id uuid, lease uuid, attempt int, source jsonb, is_known boolean, full_at bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
@@ -191,10 +203,7 @@ begin
   perform touch_batch(b.id) from (
     select distinct d.batch_id as id from documents d where d.id = any (its_ids) order by 1) b;
   return query
-  select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type,
-    case when taken.given_terms is null then taken.known_as else taken.source_identifier end, -- «План (2).docx»
-    taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.kept_file, taken.size_bytes,
-    taken.media_type, taken.author, taken.published_at, taken.lane, taken.meta -> 'edition',
+  select taken.id, taken.base_id, taken.lease, taken.attempts, source_of(taken),
     taken.source_type in ('file', 'link') and taken.chosen and taken.content_hash is not null,
     full_at(taken, p_base_passages)
   from documents taken where taken.id = any (its_ids)

@@ -15,7 +15,7 @@ comment on function baza_internal.outdated_chunks is
   'Passages of ready documents for which this model has no vector yet. Documents in work are taken later.';
 
 create or replace function outdated_bases(p_model text, p_name text)
-returns table (base_id uuid, name text, passages bigint, waiting bigint)
+returns table (id uuid, name text, passages bigint, waiting bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.id, b.name, b.passages, (select count(*) from outdated_chunks(b.id, p_model)) from bases b

@@ -140,8 +140,8 @@ comment on function read_passages is
 
 create or replace function find_documents(p_base text, p_terms text[], p_spellings text, p_limit int,
   p_person bigint default null)
-returns table (id uuid, title text, known_as text, source_type text, published_at timestamptz, pages int, passages int,
-  score double precision, opening text)
+returns table (id uuid, title text, file_name text, source_type text, published_at timestamptz, pages int,
+  passages int, score double precision, opening text)
 language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
@@ -152,7 +152,7 @@ begin
   perform require(p_base, p_person, 'read');
   return query
   select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, best.score,
-    (select left(x.text, 400) from documents_chunks x where x.document_id = d.id and x.ordinal = 0)
+    coalesce((select left(x.text, 400) from documents_chunks x where x.document_id = d.id and x.ordinal = 0), '')
   from (
     select c.document_id, max(found.score) as score
     from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, null, looked_into) found
@@ -168,8 +168,8 @@ comment on function find_documents is
 
 create or replace function documents_saying_first(p_base text, p_terms text[], p_limit int, p_offset int default 0,
   p_person bigint default null)
-returns table (id uuid, title text, known_as text, source_type text, published_at timestamptz, pages int, passages int,
-  score double precision, opening text)
+returns table (id uuid, title text, file_name text, source_type text, published_at timestamptz, pages int,
+  passages int, score double precision, opening text)
 language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
@@ -183,7 +183,7 @@ begin
       where t.base_id = p_base::uuid and t.term = u.term collate "C" and t.spread > 0 offset 0) x
     group by x.chunk_id having count(*) = cardinality(p_terms)
   )
-  select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, null::double precision,
+  select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, 0::double precision,
     left(c.text, 400)
   from first
   cross join lateral (select * from documents_chunks x where x.id = first.chunk_id offset 0) c

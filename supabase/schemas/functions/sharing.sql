@@ -3,13 +3,13 @@
 
 create or replace function make_invitation(p_base text, p_hash text, p_role text, p_once boolean, p_days int,
   p_person bigint default null)
-returns table (id bigint, until timestamptz)
+returns table (id bigint, role text, once boolean, until timestamptz)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'own');
   insert into invitations as i (base_id, hash, role, once, until)
   values (p_base::uuid, p_hash, p_role, p_once, now() + make_interval(days => p_days))
-  returning i.id, i.until
+  returning i.id, i.role, i.once, i.until
 $$;
 comment on function make_invitation is 'A link by which people join the base; without `p_days` neither it nor their right ends.';
 
@@ -34,7 +34,7 @@ $$;
 comment on function revoke_invitation is 'Ends a link; who has joined by it stays until the owner takes them off.';
 
 create or replace function accept_invitation(p_user bigint, p_hash text, p_name text)
-returns table (base_id uuid, name text, role text, owner_name text, is_new boolean)
+returns table (base uuid, name text, role text, owner_name text, is_new boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -64,11 +64,11 @@ comment on function accept_invitation is
   'for a link that is unknown, used, revoked or over.';
 
 create or replace function list_members(p_base text, p_person bigint default null)
-returns table (user_id bigint, name text, role text, until timestamptz, joined_at timestamptz)
+returns table (id bigint, name text, role text, until timestamptz)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'own');
-  select m.user_id, m.name, m.role, m.until, m.joined_at from base_members m
+  select m.user_id, m.name, m.role, m.until from base_members m
   where m.base_id = p_base::uuid and m.role <> 'owner' and (m.until is null or m.until > now())
   order by m.joined_at, m.user_id limit 500
 $$;

@@ -67,23 +67,23 @@ begin
       coalesce(sum(r.cost) filter (where r.user_id = p_user), 0) as held_by_token
     from reservations r where r.asker = p_asker) held;
   if day.token_until is not null or day.until is not null then
-    return query select null::uuid, null::double precision,
+    return query select null::uuid, 0::double precision,
       case when day.token_until is null then 'spent' else 'token_spent' end, coalesce(day.token_until, day.until);
   elsif day.questions + day.held_questions >= p_questions
       or day.held_cost > 0 and day.cost + day.held_cost + likely > p_cost
       or day.held_by_token > 0 and day.token_cost + day.held_by_token + likely > p_token_cost then
-    return query select null::uuid, null::double precision, 'busy', null::timestamptz;
+    return query select null::uuid, 0::double precision, 'busy', null::timestamptz;
   else
     return query
     insert into reservations as r (user_id, asker, cost, ends_at)
     values (p_user, p_asker, likely, now() + make_interval(secs => p_lease_s))
-    returning r.id, nullif(r.cost, 'infinity'), null::text, null::timestamptz;
+    returning r.id, case when r.cost < 'infinity' then r.cost else 0 end, null::text, null::timestamptz;
   end if;
 end $$;
 comment on function reserve_question is
   'Whether `p_user` (a person, a group, a token) may ask models one more question in the day of `p_asker`; null bounds '
   'hold nobody back. It is asked and counted in one step. `cost`: what is held for it until `save_turn`, or until '
-  '`p_lease_s` have passed without `renew_reservation`; null: nobody knows what a question costs. `refused`: '
+  '`p_lease_s` have passed without `renew_reservation`; 0: nobody knows what a question costs. `refused`: '
   '`token_spent` or `spent`, until then; `busy`: those being answered may take what is left. The last question of a day '
   'may pass a bound, never two.';
 

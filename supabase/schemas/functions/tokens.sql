@@ -14,7 +14,8 @@ comment on function add_token is
   'makes is theirs, and may do no more than they may.';
 
 create or replace function use_token(p_hash text, p_per_minute int)
-returns table (id bigint, user_id bigint, base_id uuid, name text, opens_all boolean, read_only boolean, wait_s int)
+returns table (token bigint, person bigint, base uuid, base_name text, opens_all boolean, is_read_only boolean,
+  wait_s int)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update api_tokens as t set
@@ -31,12 +32,12 @@ as $$
 $$;
 comment on function use_token is
   'Whose token it is, and counts the request; no row for an unknown or ended one. One that opens all bases of a person '
-  'has their first one as `base_id`. `wait_s` is set once the token has '
+  'has their first one as `base`. `wait_s` is set once the token has '
   'made more than `p_per_minute` requests in this minute of the clock, over all processes.';
 
 create or replace function list_tokens(p_base text, p_person bigint default null)
-returns table (id bigint, base_id uuid, name text, read_only boolean, created_at timestamptz, expires_at timestamptz,
-  used_at timestamptz)
+returns table (id bigint, base uuid, base_name text, is_read_only boolean, created_at timestamptz,
+  expires_at timestamptz, used_at timestamptz)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select t.id, t.base_id, b.name, t.read_only, t.created_at, t.expires_at, t.used_at

@@ -186,7 +186,7 @@ comment on function ensure_vector_segments is
 -- it in the base that asks, and knows whether the copy is complete.
 
 create or replace function list_vector_segments(p_bytes bigint, p_known text[])
-returns table (base_id uuid, segment text, model text, thresholds jsonb, passages bigint, last_row bigint)
+returns table (base_id uuid, name text, model text, thresholds jsonb, passages bigint, last_row bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select s.base_id, s.name, s.model,
@@ -205,7 +205,7 @@ comment on function list_vector_segments is
 
 create or replace function read_vector_segment(p_base text, p_segment text, p_after bigint, p_limit int,
   p_person bigint default null)
-returns table (last bigint, chunks bigint[], bits text)
+returns table (last bigint, passages bigint[], bits text)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin

@@ -2,7 +2,7 @@
 -- what is to be sent, until it has been answered. What is due survives restarts, and is sent at least once.
 create or replace function add_webhook(p_base text, p_url text, p_secret text, p_most int,
   p_person bigint default null)
-returns table (id uuid, created_at timestamptz)
+returns table (id uuid, url text, created_at timestamptz, problem text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -13,7 +13,7 @@ begin
   insert into webhooks as w (base_id, url, secret)
   select p_base::uuid, p_url, p_secret
   where (select count(*) from webhooks h where h.base_id = p_base::uuid) < p_most
-  returning w.id, w.created_at;
+  returning w.id, w.url, w.created_at, w.problem;
 end $$;
 comment on function add_webhook is 'No row when the base has `p_most` of them already.';
 
@@ -53,7 +53,7 @@ create or replace trigger documents_ended after update of status on documents
   for each row when (old.phase <> 'ended' and new.phase = 'ended') execute function baza_internal.note_end();
 
 create or replace function due_webhook_messages(p_limit int, p_hold_s double precision)
-returns table (id uuid, url text, secret text, body jsonb, attempts int)
+returns table (id uuid, url text, secret text, body text, attempt int)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update webhook_messages m set attempts = m.attempts + 1, due_at = now() + make_interval(secs => p_hold_s)
@@ -65,7 +65,7 @@ as $$
       where earlier.webhook_id = due.webhook_id and earlier.created_at < due.created_at
         and earlier.body #> '{data,document}' = due.body #> '{data,document}')
     order by due.due_at limit p_limit for update skip locked)
-  returning m.id, w.url, w.secret, m.body, m.attempts
+  returning m.id, w.url, w.secret, m.body::text, m.attempts
 $$;
 comment on function due_webhook_messages is
   'What is to be sent now; each is reserved for this caller for `p_hold_s`. What happened to a document is told in order: '

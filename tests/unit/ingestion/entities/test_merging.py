@@ -34,7 +34,7 @@ def mentioned(name: str, kind: EntityType = EntityType.PERSON, *, confidence: fl
 
 
 def registered(canonical: str, name: str, key: str, *, weight: float) -> RegisteredEntity:
-    return RegisteredEntity(canonical=canonical, type=EntityType.PERSON, name=name, key=key, weight=weight)
+    return RegisteredEntity(id=canonical, type=EntityType.PERSON, name=name, key=key, weight=weight)
 
 
 def achieved(text: str, at: int) -> Extract:
