@@ -108,17 +108,15 @@ def refused(function: str, *, code: str, message: str) -> DatabaseTrouble:
         return _MEANINGS[code](function)
     if code in _ROLLED_BACK:
         return RolledBack(f"{function}: {code} {message}")
-    if _means_away(code):
+    if (
+        (len(code) == _SQLSTATE_LENGTH and code.startswith(_AWAY_CLASSES))
+        or code in _AWAY_CODES
+        or (len(code) == _HTTP_LENGTH and code.startswith("5"))
+    ):
         return DatabaseAway(f"{function}: {code} {message}")
     if code.startswith(_DATA_CLASS):  # such messages end by quoting the argument: type uuid: "…"
         message = message.partition(': "')[0]
     return DatabaseError(function, code=code, message=message)
-
-
-def _means_away(code: str) -> bool:
-    if len(code) == _SQLSTATE_LENGTH:
-        return code.startswith(_AWAY_CLASSES)
-    return code in _AWAY_CODES or (len(code) == _HTTP_LENGTH and code.startswith("5"))
 
 
 def whole(function: str, rows: list[Row]) -> list[Row]:

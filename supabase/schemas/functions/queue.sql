@@ -144,16 +144,16 @@ comment on function baza_internal.album_caption is
   'The caption of an album, which Telegram keeps with one of its files though people mean all of them. Where '
   'that file could not be taken, the caption is in a note or a link of the album.';
 
-create or replace function baza_internal.source_of(p_document documents)
+create or replace function baza_internal.source_of(p_sent documents)
 returns jsonb
 language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select jsonb_build_object('type', p_document.source_type,
-    'identifier', case when p_document.given_terms is null then p_document.known_as else p_document.source_identifier end,
-    'title', p_document.source_title, 'text', p_document.source_text, 'url', p_document.source_url,
-    'file_id', p_document.file_id, 'kept_file', p_document.kept_file, 'size_bytes', p_document.size_bytes,
-    'media_type', p_document.media_type, 'author', p_document.author, 'published_at', p_document.published_at,
-    'lane', p_document.lane)
+  select jsonb_build_object('type', p_sent.source_type,
+    'identifier', case when p_sent.given_terms is null then p_sent.known_as else p_sent.source_identifier end,
+    'title', p_sent.source_title, 'text', p_sent.source_text, 'url', p_sent.source_url,
+    'file_id', p_sent.file_id, 'kept_file', p_sent.kept_file, 'size_bytes', p_sent.size_bytes,
+    'media_type', p_sent.media_type, 'author', p_sent.author, 'published_at', p_sent.published_at,
+    'lane', p_sent.lane)
 $$;
 comment on function baza_internal.source_of is
   'What was sent, by the name that the person knows it by («План (2).docx»).';
