@@ -43,6 +43,7 @@ COUNTS_ONLY = {
     "begin_writing",
     "writers_in",
     "base_statistics",
+    "turn_figures",
     "turns_by_day",
     "spent_in_a_day",
     "sender_spent_until",  # they have spent nothing
