@@ -5,13 +5,13 @@ In: arguments; rows as a transport gives them (UUIDs and moments are text). Out:
 ValueError, KeyError or TypeError, whose text never quotes the row.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter
 
 from adapters.database.payloads import json_text, storable
-from adapters.database.transport import LEASE_LOST, Argument, DatabaseError, Row, Transport
+from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row, Transport
 from domain.documents import opening_line
 from domain.ids import DocumentId
 from domain.locator import JsonValue
@@ -19,7 +19,7 @@ from domain.visible import visible
 from ingestion.errors import LeaseLost
 
 R = TypeVar("R")
-Given = Argument | Mapping[str, JsonValue] | Sequence[str]
+Given = Argument | Mapping[str, JsonValue] | Collection[str] | Collection[int]
 
 _REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
 _INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a segment takes a second
@@ -67,6 +67,16 @@ class Store:
         """The same of a function that always gives one row."""
         return (await self._all(kind, function, column, **given))[0]
 
+    async def _paged(self, function: str, /, **given: Given) -> list[Row]:
+        """All rows of a function that gives them page by page, each after an `ordinal`."""
+        found: list[Row] = []
+        while True:
+            after = cast("int", found[-1]["ordinal"]) if found else -1
+            page = await self._call(function, after=after, limit=PAGE_ROWS, **given)
+            found += page
+            if len(page) < PAGE_ROWS:
+                return found
+
     async def _leased(self, function: str, document: DocumentId, lease: str, /, **given: Argument) -> list[Row]:
         """A call of a worker for a document that it holds; arguments go as they are. Raises LeaseLost."""
         named = {f"p_{name}": value for name, value in given.items()}
@@ -83,8 +93,8 @@ def _argument(value: Given) -> Argument:
         return storable(value)
     if isinstance(value, Mapping):
         return json_text(value)
-    if isinstance(value, list | tuple):
-        return cast("Argument", [storable(item) if isinstance(item, str) else item for item in value])
+    if isinstance(value, Collection):
+        return [storable(item) if isinstance(item, str) else item for item in value]  # type: ignore[return-value]
     return cast("Argument", value)
 
 

@@ -63,7 +63,7 @@ class SegmentStore(rows.Store):
 
     async def segments(self, *, size: int, known: Collection[str]) -> list[Segment]:
         """The segments of as many bases as fit into `size` bytes, `known` ones without their thresholds."""
-        return await self._all(Segment, "list_vector_segments", bytes=size, known=list(known))
+        return await self._all(Segment, "list_vector_segments", bytes=size, known=known)
 
     async def rows(self, base: BaseId, segment: str, *, after: int, limit: int) -> SegmentRows | None:
         """Up to `limit` rows after the place `after`."""

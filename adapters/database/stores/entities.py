@@ -49,16 +49,8 @@ class EntityStore(rows.Store):
         await self._leased("store_entities", claimed.document, claimed.lease, found=written, reader=reader)
 
     async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:
-        spans: list[PassageSpan] = []
-        after = -1
-        while True:
-            page = await self._call(
-                "read_spans", base=claimed.base_id, document=claimed.document, after=after, limit=PAGE_ROWS
-            )
-            spans.extend(rows.records(PassageSpan, page))
-            if len(page) < PAGE_ROWS:
-                return spans
-            after = rows.value(int, page[-1]["ordinal"])
+        found = await self._paged("read_spans", base=claimed.base_id, document=claimed.document)
+        return rows.records(PassageSpan, found)
 
     async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
         found: list[RegisteredEntity] = []

@@ -35,8 +35,7 @@ class IntakeStore(rows.Store):
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         """Store all sources of a batch at once, in their order; a redelivered batch returns what is stored already."""
-        sent = _batch_json(batch)
-        found = await self._within_bound("enqueue_batch", base=batch.base_id, batch=sent, hold_s=hold_s)
+        found = await self._within_bound("enqueue_batch", batch, hold_s=hold_s)
         return [
             rows.record(EnqueuedDocument, row, source=batch.sources[rows.value(int, row["position"])]) for row in found
         ]
@@ -48,9 +47,8 @@ class IntakeStore(rows.Store):
         gives the same answer and stores nothing."""
         (found,) = await self._within_bound(
             "add_document",
-            base=batch.base_id,
+            batch,
             token=token,
-            batch=_batch_json(batch),
             document=replaces,
             key=once.key if once else None,
             digest=once.digest if once else None,
@@ -59,13 +57,14 @@ class IntakeStore(rows.Store):
             return Refusal(rows.value(str, found["refused"]))
         return rows.record(DocumentCard, rows.value(dict, found["card"]))
 
-    async def _within_bound(self, function: str, **given: Given) -> list[Row]:
+    async def _within_bound(self, function: str, batch: Batch, **given: Given) -> list[Row]:
         """Raises TooManyWaiting."""
+        sent, bound = _batch_json(batch), self._most_waiting
         try:
-            return await self._call(function, most_waiting=self._most_waiting, **given)
+            return await self._call(function, base=batch.base_id, batch=sent, most_waiting=bound, **given)
         except DatabaseError as error:
-            if self._most_waiting is not None and error.code == TOO_MANY_WAITING:
-                raise TooManyWaiting(self._most_waiting) from error
+            if bound is not None and error.code == TOO_MANY_WAITING:
+                raise TooManyWaiting(bound) from error
             raise
 
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
@@ -81,11 +80,11 @@ class IntakeStore(rows.Store):
 
 
 def _batch_json(batch: Batch) -> dict[str, JsonValue]:
-    return {**vars(batch), "sources": [_source_json(source) for source in batch.sources]}
-
-
-def _source_json(source: Source) -> dict[str, JsonValue]:
-    return {**vars(source), "name_key": source_key(source), "published_at": iso(source.published_at)}
+    sources: list[JsonValue] = [
+        {**vars(source), "name_key": source_key(source), "published_at": iso(source.published_at)}
+        for source in batch.sources
+    ]
+    return {**vars(batch), "sources": sources}
 
 
 def source_key(source: Source) -> str | None:
@@ -132,7 +131,7 @@ class InboxStore(rows.Store):
             "hold_updates",
             bot=bot_id,
             holder=holder,
-            held=list(held),
+            held=held,
             lease_s=lease_s,
             more=max(PAGE_ROWS - len(held), 0) if takes_more else 0,
         )

@@ -5,14 +5,12 @@ what has to be removed from the storage (`adapters.kept_files` has the bytes). I
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from adapters.database import rows
-from adapters.database.payloads import name_key, storable
+from adapters.database.payloads import json_text, name_key, storable
 from adapters.database.transport import PAGE_ROWS
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
-from domain.locator import JsonValue
 from domain.statistics import Spending
 from rag.metering import TurnMetrics
 from rag.reservations import DayBounds, Reservation
@@ -119,7 +117,7 @@ class LibraryStore(rows.Store):
         reservation: str | None = None,
     ) -> None:
         """What a turn took and cost; `asker` is the person where `user` is a group. Its reservation ends."""
-        row = turn_row(turn)
+        row = json_text(turn_row(turn))
         await self._call("save_turn", user=user, base=base, turn=row, asker=asker, reservation=reservation)
 
     async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:
@@ -137,29 +135,12 @@ class LibraryStore(rows.Store):
         return await self._one(Spending, "spent_in_a_day", user=person, questions=questions, cost=cost, token=token)
 
 
-def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
-    return {
-        "kind": turn.kind,
-        "model": turn.model,
-        "plan": turn.plan,
-        "seconds": turn.seconds,
-        **asdict(turn.pace),
-        "facts": turn.facts,
-        "facts_used": turn.facts_used,
-        "used_rank": turn.used_rank,
-        "checked": asdict(turn.check),
-        "passages": turn.passages,
-        "steps_planned": turn.steps.planned,
-        "steps_run": turn.steps.run,
-        "adapted": turn.steps.adapted,
-        "each_step": [asdict(step) for step in turn.each_step],
-        "searching_s": turn.usage.searching.seconds,
-        "models_s": turn.usage.models.seconds,
-        "calls": turn.usage.calls,
-        "prompt_tokens": turn.usage.prompt_tokens,
-        "answer_tokens": turn.usage.answer_tokens,
-        "cost": turn.usage.cost,
-    }
+def turn_row(turn: TurnMetrics) -> dict[str, object]:
+    """As `save_turn` reads it."""
+    usage = turn.usage
+    waited = {"searching_s": usage.searching.seconds, "models_s": usage.models.seconds}
+    spent = {name: getattr(usage, name) for name in ("calls", "prompt_tokens", "answer_tokens", "cost")}
+    return {**vars(turn), "checked": turn.check, "usage": waited | spent}
 
 
 class KeptFileStore(rows.Store):

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, stored_vectors, vector_text
 from adapters.database.segments import Copy, Near, SegmentMirror
-from adapters.database.transport import Row, Transport
+from adapters.database.transport import Transport
 from domain.documents import opening_line
 from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
 from ingestion.indexing import OutdatedBase, StoredChunk
-from ingestion.records import Chunk, Span, Vector
+from ingestion.records import Vector
 from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery
 
-PAGE = 500  # passages of one call
 VECTORS_A_CALL = 64  # about 0.7 MB as JSON
 
 
@@ -67,7 +66,7 @@ class SearchStore(rows.Store):
             spellings=_spellings_text(query),
             filter=None if query.only is None else _filter_json(query.only),
             limit=query.limit,
-            near=None if near is None else _numbers_text(near.passages),
+            near=None if near is None else f"{{{','.join(map(str, near.passages))}}}",  # a list would quote each number
             near_segment=None if near is None else near.segment,
             near_row=None if near is None else near.last_row,
             by_vector=by_vector,
@@ -120,11 +119,6 @@ class SearchStore(rows.Store):
         return made
 
 
-def _numbers_text(numbers: Sequence[int]) -> str:
-    """An array literal of PostgreSQL: in a list each of a thousand numbers would be quoted."""
-    return "{" + ",".join(map(str, numbers)) + "}"
-
-
 def _spellings_text(query: SearchQuery) -> str:
     return json_text([vars(spelling) for spelling in query.spellings])
 
@@ -154,15 +148,8 @@ class NextVectorStore(rows.Store):
         return await self._all(DocumentId, "outdated_documents", "document_id", base=base, model=model)
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
-        found: list[StoredChunk] = []
-        while True:
-            after = found[-1].chunk.ordinal if found else -1
-            page = await self._call(
-                "chunks_to_embed", base=base, document=document, model=model, after=after, limit=PAGE
-            )
-            found += map(_stored_chunk, page)
-            if len(page) < PAGE:
-                return found
+        found = await self._paged("chunks_to_embed", base=base, document=document, model=model)
+        return rows.records(StoredChunk, found)
 
     async def store(self, base: BaseId, model: str, vectors: Sequence[tuple[ChunkId, Vector]]) -> None:
         for first in range(0, len(vectors), VECTORS_A_CALL):
@@ -175,11 +162,6 @@ class NextVectorStore(rows.Store):
     async def switch(self, base: BaseId, model: str) -> bool:
         missing = await self._all(int, "switch_model", "missing", base=base, model=model)
         return missing == [0]
-
-
-def _stored_chunk(row: Row) -> StoredChunk:
-    span = Span(start=rows.value(int, row["span_start"]), end=rows.value(int, row["span_end"]))
-    return rows.record(StoredChunk, row, id=row["chunk_id"], chunk=rows.record(Chunk, row, span=span))
 
 
 class PassageStore(rows.Store):

@@ -37,7 +37,7 @@ class StatisticsStore(rows.Store):
             document=document,
             cost=cost,
             token_cost=token_cost,
-            exempt=sorted(exempt),
+            exempt=exempt,
         )
 
     async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:

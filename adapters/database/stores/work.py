@@ -81,10 +81,10 @@ class WorkStore(rows.Store):
             "claim_documents",
             worker=worker,
             lease_s=lease_s,
-            only=list(only) or None,
+            only=only or None,
             together=most,
-            lanes=list(lanes),
-            person_places=list(lanes.values()),
+            lanes=lanes.keys(),
+            person_places=lanes.values(),
             base_passages=self._base_passages,
         )
 
@@ -146,7 +146,7 @@ class WorkStore(rows.Store):
         found = await self._held_within_bound("store_blocks", document, chunks, parsed=written)
         count = len(batch)
         while further := await asyncio.to_thread(following):
-            written = await asyncio.to_thread(_blocks_text, further)
+            written = await asyncio.to_thread(lambda blocks: json_text([*map(_block_json, blocks)]), further)
             await self._held("add_blocks", document, first=count, blocks=written)
             count += len(further)
         return rows.value(int, found[0]["stored"])
@@ -239,10 +239,6 @@ def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonVal
         "published_at": iso(parsed.published_at),
         "blocks": [_block_json(block) for block in blocks],
     }
-
-
-def _blocks_text(blocks: Sequence[Block]) -> str:
-    return json_text([_block_json(block) for block in blocks])
 
 
 def _written_chars(block: Block) -> int:

@@ -51,11 +51,12 @@ comment on function outdated_documents is 'Documents of the base with passages f
 
 create or replace function chunks_to_embed(p_base text, p_document text, p_model text, p_after int, p_limit int,
   p_person bigint default null)
-returns table (chunk_id bigint, ordinal int, text text, span_start int, span_end int, locator jsonb, embedded boolean)
+returns table (id bigint, ordinal int, chunk jsonb, embedded boolean)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'own');
-  select c.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator,
+  select c.id, c.ordinal, jsonb_build_object('ordinal', c.ordinal, 'text', c.text, 'locator', c.locator,
+      'span', jsonb_build_object('start', c.span_start, 'end', c.span_end)),
     c.model = p_model or exists (select from next_vectors n where n.chunk_id = c.id and n.model = p_model)
   from documents_chunks c
   where c.base_id = p_base::uuid and c.document_id = p_document::uuid and c.ordinal > p_after

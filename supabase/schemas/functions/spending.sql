@@ -21,17 +21,20 @@ as $$
   insert into turn_metrics as t (user_id, asker, base_id, kind, model, seconds, planned_s, found_s, first_s, plan,
     facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, used_rank, checked, searching_s, models_s,
     calls, prompt_tokens, answer_tokens, cost)
-  select p_user, coalesce(p_asker, whose_day(p_user)), p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s,
-    x.first_s, x.plan, x.facts, x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step,
-    x.used_rank, coalesce(x.checked, '{}'), x.searching_s, x.models_s, x.calls, x.prompt_tokens, x.answer_tokens, x.cost
-  from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real,
-    first_s real, plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int,
-    each_step jsonb, used_rank real, checked jsonb, searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint,
-    cost double precision)
+  select p_user, coalesce(p_asker, whose_day(p_user)), p_base::uuid, x.kind, x.model, x.seconds, pace.planned_s,
+    pace.found_s, pace.first_s, x.plan, x.facts, x.facts_used, x.passages, steps.planned, steps.run, steps.adapted,
+    x.each_step, x.used_rank, x.checked, used.searching_s, used.models_s, used.calls, used.prompt_tokens,
+    used.answer_tokens, used.cost
+  from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, pace jsonb, plan text, facts int,
+      facts_used int, passages int, steps jsonb, each_step jsonb, used_rank real, checked jsonb, usage jsonb),
+    jsonb_to_record(x.pace) pace (planned_s real, found_s real, first_s real),
+    jsonb_to_record(x.steps) steps (planned int, run int, adapted int),
+    jsonb_to_record(x.usage) used (searching_s real, models_s real, calls int, prompt_tokens bigint,
+      answer_tokens bigint, cost double precision)
   returning t.id, t.created_at
 $$;
 comment on function save_turn is
-  'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`. `p_asker`: who asked in a group. '
+  'What a turn took and cost; no texts. `p_turn`: the program''s `TurnMetrics`. `p_asker`: who asked in a group. '
   'What `p_reservation` held for it is free again in the same moment.';
 
 create or replace function baza_internal.likely_cost(p_asker bigint)
