@@ -98,8 +98,8 @@ def normalise(vectors: npt.NDArray[np.floating]) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenRow:
-    ids: list[int]
-    types: list[int]  # 0, and 1 for the second text of a pair
+    ids: Sequence[int]
+    types: Sequence[int] = ()  # 0, and 1 for the second text of a pair; of one text they may be left out
 
 
 class Vocabulary:

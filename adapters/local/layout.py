@@ -1,7 +1,7 @@
 """A model's files: those that are known to work, how they come from the hub, and what their folder says of itself.
 
 In: a name on the hub, with a commit and the hashes of its weights where we know them; a folder in one of the usual
-layouts (ONNX export beside the configuration, or in `onnx/`; sentence-transformers' `modules.json`). Out: the files in
+layouts (ONNX export beside the configuration, or in `onnx/`; sentence-transformers' `1_Pooling`). Out: the files in
 a folder, each as its hash says; `ModelFiles` or `EncoderLayout`, and what identifies the model by its content;
 LocalModelError otherwise. A broken transfer goes on where it stopped (HTTP Range), also in another process. It opens no
 model.
@@ -15,7 +15,7 @@ from enum import StrEnum
 from fnmatch import fnmatch
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 ONNX_FILES = ("*.json", "*/config.json", "model.onnx*", "onnx/model.onnx*")  # without the weights of other runtimes
 SPEECH_FILES = ("*.json", "model.bin", "vocabulary.*")
@@ -239,13 +239,6 @@ class _Config(BaseModel):
     pooling_mode_mean_tokens: bool = False
 
 
-class _Module(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    type: str
-    path: str = ""
-
-
 E5_TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
 FAMILIES = {
     "e5-large-instruct": (Pooling.MEAN, E5_TASK, ""),
@@ -314,17 +307,10 @@ def _context_tokens(folder: Path, config: _Config) -> int:
 
 def _pooling(folder: Path) -> Pooling | None:
     """What sentence-transformers' files say; None when there are none. Raises LocalModelError for other ways."""
-    modules = folder / "modules.json"
-    if not modules.is_file():
-        return None
-    try:
-        listed = TypeAdapter(list[_Module]).validate_json(modules.read_bytes())
-    except ValidationError as error:
-        raise LocalModelError(f"{modules} cannot be read: {error.errors()[0]['msg']}.") from error
-    path = next((module.path for module in listed if module.type.endswith("Pooling")), None)
+    path = next(folder.glob("*_Pooling/config.json"), None)
     if path is None:
         return None
-    config = _read(folder / path / "config.json")
+    config = _read(path)
     flags = {Pooling.MEAN: config.pooling_mode_mean_tokens, Pooling.CLS: config.pooling_mode_cls_token}
     mode = config.pooling_mode or next((name for name, is_set in flags.items() if is_set), None)
     if mode not in list(Pooling):

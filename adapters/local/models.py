@@ -99,10 +99,6 @@ class TokenizedText:
         return pool_mean(vectors, placed[own])
 
 
-def _plain_row(ids: list[int]) -> TokenRow:
-    return TokenRow(ids=ids, types=[0] * len(ids))
-
-
 def window_text(chunks: Sequence[Chunk], line: str = "") -> tuple[str, list[CharSpan]]:
     """One text of all chunks, and where in it each stands; before it the line that says whose they are, where the
     document's beginning is not among them.
@@ -212,13 +208,13 @@ class LocalEncoder:
         ids, offsets = self._vocabulary.split(text)
         size = self._context_tokens - len(before) - len(after)
         stretches = plan_stretches(len(ids), size=size, overlap=int(size * OVERLAP_SHARE))
-        rows = [_plain_row([*before, *ids[part.start : part.end], *after]) for part in stretches]
+        rows = [TokenRow(ids=[*before, *ids[part.start : part.end], *after]) for part in stretches]
         return TokenizedText(rows=rows, stretches=stretches, offsets=offsets, before=len(before), after=len(after))
 
     def _question_row(self, text: str) -> TokenRow:
         before, after = self._vocabulary.frame(self._layout.question)
         room = self._layout.files.context_tokens - len(before) - len(after)
-        return _plain_row([*before, *self._vocabulary.split(text)[0][:room], *after])
+        return TokenRow(ids=[*before, *self._vocabulary.split(text)[0][:room], *after])
 
 
 class LocalReranker:
@@ -251,14 +247,12 @@ class LocalReranker:
         ends = time.monotonic() + PATIENCE_S
         while len(scores) < len(passages) and (not scores or time.monotonic() < ends):
             some = passages[len(scores) : len(scores) + PAIRS_A_RUN]
-            rows = await asyncio.to_thread(self._pairs, query, some)
+            pairs = (self._vocabulary.pair(query, passage.under_title, limit=self._limit) for passage in some)
+            rows = await asyncio.to_thread(list, pairs)
             scores += map(_relevance, await self._graph.run(rows, queues=False))
         if len(scores) < len(passages):
             log.warning("local.judged_in_part", model=self._files.name, judged=len(scores), of=len(passages))
         return scores
-
-    def _pairs(self, query: str, passages: Sequence[Passage]) -> list[TokenRow]:
-        return [self._vocabulary.pair(query, passage.under_title, limit=self._limit) for passage in passages]
 
 
 def _relevance(logits: Array) -> float:

@@ -21,9 +21,6 @@ def model_folder(parent: Path, files: Mapping[str, object] | None = None, *, nam
     return folder
 
 
-MODULES = {"modules.json": [{"type": "x.Transformer", "path": ""}, {"type": "x.models.Pooling", "path": "1_Pooling"}]}
-
-
 @pytest.mark.parametrize(
     ("name", "pooling", "question", "passage"),
     [
@@ -48,12 +45,12 @@ def test_families_are_known_by_their_names(
     ],
 )
 def test_the_pooling_that_the_folder_names_counts(tmp_path: Path, config: dict[str, object], pooling: Pooling) -> None:
-    folder = model_folder(tmp_path, {**MODULES, "1_Pooling/config.json": config}, name="bge-m3")
+    folder = model_folder(tmp_path, {"1_Pooling/config.json": config}, name="bge-m3")
     assert read_encoder(folder).pooling is pooling
 
 
 def test_a_pooling_that_is_not_known_is_said_to_be_so(tmp_path: Path) -> None:
-    folder = model_folder(tmp_path, {**MODULES, "1_Pooling/config.json": {"pooling_mode": "lasttoken"}})
+    folder = model_folder(tmp_path, {"1_Pooling/config.json": {"pooling_mode": "lasttoken"}})
     with pytest.raises(LocalModelError, match="neither mean nor cls"):
         read_encoder(folder)
 

@@ -27,7 +27,6 @@ from tests.onnx_models import TABLE, build_encoder, build_reranker, direction, t
 from tests.unit.adapters.windows import window_of
 from tests.unit.ingestion.chunking.documents import DOCUMENTS, chunk_document, table
 
-CLS_POOLING = '[{"type": "x.Pooling", "path": ""}]'
 APPROXIMATELY = 1e-6
 
 
