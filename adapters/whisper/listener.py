@@ -63,9 +63,6 @@ class Recording:
         except Unheard:
             file.close()
             raise
-        if not self._container.streams.audio:
-            self.close()
-            raise Unheard(FailureCode.FILE_WITHOUT_SPEECH)
         self._stream = self._container.streams.audio[0]
         self._decoded = _decode(self._container, self._stream)
         self._left = np.zeros(0, dtype=np.int16)  # decoded beyond the last cut
@@ -127,8 +124,6 @@ class Recording:
 def measure(file: IO[bytes]) -> float:
     """Seconds of sound: as the container says, or by counting packets where it does not. Raises Unheard."""
     with _open(file) as container:
-        if not container.streams.audio:
-            raise Unheard(FailureCode.FILE_WITHOUT_SPEECH)
         names = set(container.format.name.split(","))
         if container.duration and not names & GUESSED_LENGTHS:
             return float(container.duration / av.time_base)
@@ -140,12 +135,16 @@ def measure(file: IO[bytes]) -> float:
 
 
 def _open(file: IO[bytes]) -> InputContainer:
-    """From the beginning of the file."""
+    """From the beginning of the file. Raises Unheard, also where there is no sound."""
     file.seek(0)
     try:
-        return av.open(file, mode="r", options=dict(OPTIONS), metadata_errors="ignore", buffer_size=BUFFER_BYTES)
+        container = av.open(file, mode="r", options=dict(OPTIONS), metadata_errors="ignore", buffer_size=BUFFER_BYTES)
     except (av.error.FFmpegError, OSError) as error:
         raise Unheard(FailureCode.FILE_DAMAGED, error) from error
+    if not container.streams.audio:
+        container.close()
+        raise Unheard(FailureCode.FILE_WITHOUT_SPEECH)
+    return container
 
 
 def _decode(container: InputContainer, stream: AudioStream) -> Iterator[Samples]:
@@ -251,11 +250,20 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
 
     opening = from_line(stream.readline(LINE_BYTES), Opening)
     try:
-        listener = Listener(_load(opening), piece_s=opening.piece_s)
+        from faster_whisper import WhisperModel  # a second, and after the confinement
+
+        model = WhisperModel(
+            opening.model,
+            device="cpu",
+            compute_type="int8",
+            cpu_threads=opening.threads or min(os.cpu_count() or 1, MOST_THREADS),
+            local_files_only=True,
+        )
     # The top of the process: whatever the libraries raise, the model cannot be loaded.
     except Exception as error:
         tell(Trouble(code=None, detail=f"{type(error).__name__}: {error}"[:500]))
         return
+    listener = Listener(model, piece_s=opening.piece_s)
     tell(Ready())  # nothing was sent after the opening before this, so nothing waits in `stream`
     while (asked := _receive(connection)) is not None:
         request, file = asked
@@ -275,15 +283,3 @@ def _receive(connection: socket.socket) -> tuple[Hear, IO[bytes]] | None:
     while not line.endswith(b"\n"):
         line += connection.recv(LINE_BYTES)
     return from_line(line, Hear), os.fdopen(descriptors[0], "rb")
-
-
-def _load(opening: Opening) -> "WhisperModel":
-    from faster_whisper import WhisperModel  # a second, and after the confinement
-
-    return WhisperModel(
-        opening.model,
-        device="cpu",
-        compute_type="int8",
-        cpu_threads=opening.threads or min(os.cpu_count() or 1, MOST_THREADS),
-        local_files_only=True,
-    )

@@ -173,29 +173,24 @@ class WhisperTranscriber(Resting):
         return SourceError(code, name=hearing.name, detail=detail, **limit)
 
     async def _running_line(self) -> Line:
-        """Raises ServiceError when the model cannot be loaded."""
+        """To the process, with its model loaded. Raises ServiceError when it cannot be."""
         self._wake()
-        if self._line is None:
-            try:
-                return await self._start()
-            except (ListenerDied, PoolDied) as error:
-                log.error("speech_model_not_loaded", model=self._model.name, reason=str(error))
-                raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=str(error)) from error
-        return self._line
-
-    async def _start(self) -> Line:
-        """Wait until the model is loaded. Raises ListenerDied, PoolDied."""
+        if self._line is not None:
+            return self._line
         began, model = time.monotonic(), self._model
-        folder = await _model_folder(model.name, model.folder)
-        self._line = await self._pool.start(Confinement(reads=(folder,), data_bytes=model.memory_mb * 2**20))
         try:
+            folder = await _model_folder(model.name, model.folder)
+            self._line = await self._pool.start(Confinement(reads=(folder,), data_bytes=model.memory_mb * 2**20))
             self._line.write(Opening(model=folder, threads=model.threads, piece_s=self._piece_s))
             answer = await self._read(self._line, LOADING_S)
             if not isinstance(answer, Ready):
                 raise ListenerDied(answer.detail if isinstance(answer, Trouble) else "it did not begin with Ready")
-        except BaseException:  # also when cancelled: it must not go on loading
+        except BaseException as error:  # also when cancelled: it must not go on loading
             await self._end()
-            raise
+            if not isinstance(error, ListenerDied | PoolDied):
+                raise
+            log.error("speech_model_not_loaded", model=model.name, reason=str(error))
+            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=str(error)) from error
         log.info("listener_started", model=model.name, seconds=round(time.monotonic() - began, 2))
         return self._line
 
