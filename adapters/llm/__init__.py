@@ -38,7 +38,7 @@ async def open_chat_model(
     import openai
 
     from adapters.llm.client import OpenAIChatModel, is_openrouter
-    from adapters.llm.fallback import CircuitBreaker, FallbackModel, GuardedModel
+    from adapters.llm.fallback import FallbackModel
 
     async with openai.AsyncOpenAI(
         base_url=base_url,
@@ -51,5 +51,4 @@ async def open_chat_model(
         asked = partial(
             OpenAIChatModel, sdk, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s, heard=heard
         )
-        breaker = partial(CircuitBreaker, tries_alone=tries_alone)
-        yield FallbackModel([GuardedModel(model=asked(name), breaker=breaker()) for name in models])
+        yield FallbackModel(map(asked, models), tries_alone=tries_alone)

@@ -23,7 +23,7 @@ import structlog
 
 from adapters.llm.structured import Rung, Schema, describe_problems, instruction, re_ask, read_record, response_format
 from rag.metering import ModelCall, asking, note_usage, unheard
-from rag.ports import ModelAway, ModelError, ModelMisfit, ModelNonsense, ModelRefused
+from rag.ports import ModelAway, ModelMisfit, ModelNonsense, ModelRefused
 from rag.records import ChatMessage
 from rag.words import estimate_tokens
 
@@ -50,20 +50,17 @@ def model_errors() -> Iterator[None]:
     try:
         yield
     except openai.APIStatusError as error:
-        raise _of_status(error) from error
+        said = f"HTTP {error.status_code} {error.code or error.type or ''}".strip()
+        if error.status_code in UNSUPPORTED:
+            raise RequestRejected(said) from error
+        is_away = error.status_code in _AWAY or error.status_code >= 500
+        raise (ModelAway(said) if is_away else ModelRefused(said)) from error
     except (TimeoutError, openai.APIConnectionError, httpx2.HTTPError, aiohttp.ClientError) as error:
         raise ModelAway(type(error).__name__) from error
     except openai.APIError as error:  # an error object inside a stream: the provider broke off
         raise ModelAway(f"in mid-stream: {error.code or error.type or type(error).__name__}") from error
     except ValueError as error:  # a body or a piece of the stream that is not JSON, or has another shape
         raise ModelNonsense(type(error).__name__) from error
-
-
-def _of_status(error: openai.APIStatusError) -> ModelError:
-    said = f"HTTP {error.status_code} {error.code or error.type or ''}".strip()
-    if error.status_code in UNSUPPORTED:
-        return RequestRejected(said)
-    return ModelAway(said) if error.status_code in _AWAY or error.status_code >= 500 else ModelRefused(said)
 
 
 def is_openrouter(base_url: str) -> bool:
@@ -263,14 +260,27 @@ class OpenAIChatModel:
                     PATH, cast_to=object, content=body, stream=True, stream_cls=openai.AsyncStream[object]
                 )
             async with stream:
-                while (chunk := await _next_chunk(stream, limit_s)) is not None:
+                while True:
+                    # A server's keep-alive comments are no chunks, and the SDK's timeout would not see such a stall.
+                    async with asyncio.timeout(limit_s):
+                        chunk = await anext(stream, None)
+                    if chunk is None:
+                        return
                     yield as_reply(chunk)
 
     def _request(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> bytes:
         """The whole body. The SDK's own `create` walks through each parameter and message, which takes milliseconds;
         its JSON takes half of one. Raises ValueError for half of a surrogate pair."""
         body = {
-            "messages": [{"role": message.role, "content": _content(message)} for message in messages],
+            "messages": [
+                {
+                    "role": each.role,
+                    "content": [{"type": "image_url", "image_url": {"url": each.picture}}]
+                    if each.picture
+                    else each.content,
+                }
+                for each in messages
+            ],
             **self._fields,
             **fields,
         }
@@ -286,14 +296,3 @@ class OpenAIChatModel:
         call = replace(call, seconds=time.monotonic() - started)
         self.heard(call)
         structlog.get_logger().debug("llm.answered", **vars(call))
-
-
-def _content(message: ChatMessage) -> object:
-    return [{"type": "image_url", "image_url": {"url": message.picture}}] if message.picture else message.content
-
-
-async def _next_chunk(stream: openai.AsyncStream[object], limit_s: float) -> object | None:
-    """Bounds the wait: a server's keep-alive comments are no chunks, and the SDK's timeout would not see such a
-    stall."""
-    async with asyncio.timeout(limit_s):
-        return await anext(stream, None)

@@ -6,8 +6,7 @@ halves of different answers would read as one.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import TypeVar
 
@@ -26,19 +25,10 @@ log = structlog.get_logger()
 
 
 class CircuitBreaker:
-    """Closed while a model answers; open for `rest_s` after `failures` in a row; then half open."""
+    """Closed while a model answers; open for REST_S after FAILURES in a row; then half open."""
 
-    def __init__(
-        self,
-        *,
-        failures: int = FAILURES,
-        rest_s: float = REST_S,
-        tries_alone: bool = True,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
+    def __init__(self, *, tries_alone: bool = True, clock: Callable[[], float] = monotonic) -> None:
         """`tries_alone`: half open, the first to ask gets the only trial call, and the others wait for its end."""
-        self._limit = failures
-        self._rest_s = rest_s
         self._tries_alone = tries_alone
         self._clock = clock
         self._failed = 0
@@ -47,13 +37,13 @@ class CircuitBreaker:
     @property
     def is_open(self) -> bool:
         """Open, and not yet to be tried again. Reading this changes nothing."""
-        return self._failed >= self._limit and self._clock() - self._opened_at < self._rest_s
+        return self._failed >= FAILURES and self._clock() - self._opened_at < REST_S
 
     def allows_call(self) -> bool:
         """Whether a call may be made now. Half open, asking may use up the one trial."""
         if self.is_open:
             return False
-        if self._tries_alone and self._failed >= self._limit:
+        if self._tries_alone and self._failed >= FAILURES:
             self._opened_at = self._clock()
         return True
 
@@ -63,30 +53,26 @@ class CircuitBreaker:
 
     def failed(self) -> None:
         self._failed += 1
-        if self._failed >= self._limit:  # also when it was tried again after its rest
+        if self._failed >= FAILURES:  # also when it was tried again after its rest
             self._opened_at = self._clock()
-
-
-@dataclass(frozen=True, kw_only=True)
-class GuardedModel:
-    model: OpenAIChatModel
-    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
 
 
 class FallbackModel:
     """Meets `rag.ports.ChatModel`."""
 
-    def __init__(self, models: Sequence[GuardedModel]) -> None:
-        """At least one; the first is the one to be preferred."""
-        self._models = tuple(models)
+    def __init__(
+        self, models: Iterable[OpenAIChatModel], *, tries_alone: bool = True, clock: Callable[[], float] = monotonic
+    ) -> None:
+        """At least one; the first is the one to be preferred. `tries_alone` see `CircuitBreaker`."""
+        self._models = [(model, CircuitBreaker(tries_alone=tries_alone, clock=clock)) for model in models]
 
     @property
     def name(self) -> str:
-        return self._models[0].model.name
+        return self._models[0][0].name
 
     @property
     def resting(self) -> Mapping[str, bool]:
-        return {guarded.model.name: guarded.breaker.is_open for guarded in self._models}
+        return {model.name: breaker.is_open for model, breaker in self._models}
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         return await self._first(lambda model: model.complete(messages))
@@ -101,22 +87,22 @@ class FallbackModel:
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
         trouble: ModelError = ModelAway("every model rests")
-        for guarded in self._awake():
-            pieces, begun = guarded.model.stream(messages), False
+        for model, breaker in self._awake():
+            pieces, begun = model.stream(messages), False
             try:
                 async for piece in pieces:
                     begun = True
                     yield piece
             except ModelError as error:
-                trouble = _note(guarded, error)
+                trouble = _note(model, breaker, error)
                 if begun:
                     raise
             except (GeneratorExit, asyncio.CancelledError):
                 if begun:  # the reader stopped it, but the model has answered
-                    guarded.breaker.succeeded()
+                    breaker.succeeded()
                 raise
             else:
-                guarded.breaker.succeeded()
+                breaker.succeeded()
                 return
             finally:
                 await pieces.aclose()
@@ -126,29 +112,29 @@ class FallbackModel:
         self, ask: Callable[[OpenAIChatModel], Awaitable[Result]], final: tuple[type[ModelError], ...] = ()
     ) -> Result:
         trouble: ModelError = ModelAway("every model rests")
-        for guarded in self._awake():
+        for model, breaker in self._awake():
             try:
-                answer = await ask(guarded.model)
+                answer = await ask(model)
             except ModelError as error:
-                trouble = _note(guarded, error)
+                trouble = _note(model, breaker, error)
                 if isinstance(error, final):
                     raise
             else:
-                guarded.breaker.succeeded()
+                breaker.succeeded()
                 return answer
         raise trouble
 
-    def _awake(self) -> Iterator[GuardedModel]:
+    def _awake(self) -> Iterator[tuple[OpenAIChatModel, CircuitBreaker]]:
         """Lazily: asking `allows_call` of a half-open breaker uses up the one call that it allows."""
-        return (guarded for guarded in self._models if guarded.breaker.allows_call())
+        return ((model, breaker) for model, breaker in self._models if breaker.allows_call())
 
 
-def _note(guarded: GuardedModel, error: ModelError) -> ModelError:
+def _note(model: OpenAIChatModel, breaker: CircuitBreaker, error: ModelError) -> ModelError:
     """Only silence opens the breaker: a refusal and nonsense come at once and cost nobody's time."""
     if isinstance(error, ModelAway):
-        guarded.breaker.failed()
+        breaker.failed()
     else:
-        guarded.breaker.succeeded()
-    guarded.model.heard(ModelCall(model=guarded.model.name, problem=type(error).__name__))
-    log.info("llm.passed_on", model=guarded.model.name, reason=type(error).__name__)
+        breaker.succeeded()
+    model.heard(ModelCall(model=model.name, problem=type(error).__name__))
+    log.info("llm.passed_on", model=model.name, reason=type(error).__name__)
     return error

@@ -135,7 +135,7 @@ async def test_after_its_rest_all_pages_ask_again_and_one_answer_ends_it() -> No
             with pytest.raises(ServiceError):
                 await vision.recognise(JPEG)
         assert vision.model.resting == {"seer": True}
-        vision.model._models[0].breaker._opened_at -= REST_S
+        vision.model._models[0][1]._opened_at -= REST_S
         pages = await asyncio.gather(vision.recognise(JPEG), vision.recognise(JPEG))
         assert [[block.text for block in page] for page in pages] == [["Привет"]] * 2
         assert vision.model.resting == {"seer": False}

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from adapters.llm.client import OpenAIChatModel
-from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker, FallbackModel, GuardedModel
+from adapters.llm.fallback import FAILURES, REST_S, CircuitBreaker, FallbackModel
 from rag.metering import ModelCall
 from rag.ports import ModelAway
 from rag.records import ChatMessage
@@ -42,8 +42,8 @@ class Model:
             yield piece
 
 
-def guarded(model: Model, clock: Clock) -> GuardedModel:
-    return GuardedModel(model=cast("OpenAIChatModel", model), breaker=CircuitBreaker(clock=clock))
+def one_of(*models: Model, clock: Clock) -> FallbackModel:
+    return FallbackModel([cast("OpenAIChatModel", model) for model in models], clock=clock)
 
 
 async def tire(model: FallbackModel) -> None:
@@ -55,7 +55,7 @@ async def tire(model: FallbackModel) -> None:
 async def test_a_model_that_has_rested_is_there_when_the_first_fails() -> None:
     """While the first answers, nobody asks the second: that was counted as its try, and it rested on."""
     clock, first, second = Clock(), Model("first"), Model("second")
-    model = FallbackModel([guarded(first, clock), guarded(second, clock)])
+    model = one_of(first, second, clock=clock)
     first.is_away = second.is_away = True
     await tire(model)
     clock.now += REST_S
@@ -67,7 +67,7 @@ async def test_a_model_that_has_rested_is_there_when_the_first_fails() -> None:
 
 async def test_an_answer_that_a_person_stops_ends_the_rest() -> None:
     clock, only = Clock(), Model("only")
-    model = FallbackModel([guarded(only, clock)])
+    model = one_of(only, clock=clock)
     only.is_away = True
     await tire(model)
     clock.now += REST_S
@@ -87,32 +87,32 @@ class ManualClock:
         return self.now
 
 
-def breaker(clock: ManualClock) -> CircuitBreaker:
-    return CircuitBreaker(failures=2, rest_s=10, clock=clock)
+def tired(clock: ManualClock) -> CircuitBreaker:
+    """One that has begun to rest."""
+    breaker = CircuitBreaker(clock=clock)
+    for _ in range(FAILURES):
+        breaker.failed()
+    return breaker
 
 
 def test_one_failure_is_bad_luck() -> None:
-    guarded = breaker(ManualClock())
+    guarded = CircuitBreaker()
     guarded.failed()
     assert guarded.allows_call()
 
 
 def test_after_failures_in_a_row_it_rests_and_is_then_tried_by_one_caller() -> None:
     clock = ManualClock()
-    guarded = breaker(clock)
-    guarded.failed()
-    guarded.failed()
+    guarded = tired(clock)
     assert not guarded.allows_call()
-    clock.now += 10
+    clock.now += REST_S
     assert [guarded.allows_call(), guarded.allows_call()] == [True, False]
 
 
 def test_an_answer_ends_the_rest() -> None:
     clock = ManualClock()
-    guarded = breaker(clock)
-    guarded.failed()
-    guarded.failed()
-    clock.now += 10
+    guarded = tired(clock)
+    clock.now += REST_S
     assert guarded.allows_call()
     guarded.succeeded()
     assert [guarded.allows_call(), guarded.allows_call()] == [True, True]
@@ -120,33 +120,26 @@ def test_an_answer_ends_the_rest() -> None:
 
 def test_a_failed_try_begins_another_rest() -> None:
     clock = ManualClock()
-    guarded = breaker(clock)
-    for _ in range(2):
-        guarded.failed()
-    clock.now += 10
+    guarded = tired(clock)
+    clock.now += REST_S
     assert guarded.allows_call()
     guarded.failed()
-    clock.now += 9
+    clock.now += REST_S - 1
     assert not guarded.allows_call()
 
 
 def test_looking_whether_it_rests_lets_nobody_through() -> None:
     clock = ManualClock()
-    guarded = breaker(clock)
-    states = [guarded.is_open]
-    guarded.failed()
-    guarded.failed()
-    assert [*states, guarded.is_open] == [False, True]
-    clock.now += 10
+    guarded = tired(clock)
+    assert [CircuitBreaker().is_open, guarded.is_open] == [False, True]
+    clock.now += REST_S
     assert [guarded.is_open, guarded.allows_call(), guarded.is_open] == [False, True, True]
 
 
 def test_the_rest_after_a_failed_try_is_counted_from_its_end() -> None:
     clock = ManualClock()
-    guarded = breaker(clock)
-    for _ in range(2):
-        guarded.failed()
-    clock.now += 10
+    guarded = tired(clock)
+    clock.now += REST_S
     assert guarded.allows_call()
     clock.now += 60  # a timeout
     guarded.failed()
