@@ -119,13 +119,9 @@ class UnreadPart:
     name: str
     code: str | None = None  # why, see ingestion.errors; None: not known
 
-    def to_json(self) -> dict[str, JsonValue]:
-        """`{"name": …, "code": …}`."""
-        return {"name": self.name, "code": self.code}
-
     @classmethod
     def from_json(cls, part: JsonValue) -> Self:
-        """The inverse. Raises ValueError."""
+        """Of its fields as JSON. Raises ValueError."""
         match part:
             case {"name": str(name), "code": str(code) | (None as code)}:
                 return cls(name=name, code=code)

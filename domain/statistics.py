@@ -64,18 +64,12 @@ class BaseStatistics:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DayFigures:
+class DayFigures(TurnFigures):
     """What everybody did on a day."""
 
     day: date
     turns: int = 0
     people: int = 0  # who asked; a group is one
-    tokens: int = 0
-    cost: float = 0.0  # US dollars
-    median_s: float | None = None  # until the last word of an answer; None without turns
-    p95_s: float | None = None
-    thumbs_up: int = 0
-    thumbs_down: int = 0
     read: int = 0  # documents that came to be in a base
     failed: int = 0  # documents that could not be read
 

@@ -178,8 +178,12 @@ class Graph:
 
         session = self._load()
         feeds = _feeds(session, rows, pad_id=self._files.pad_id)
+        fitting = [output.name for output in session.get_outputs() if len(output.shape or ()) == self._rank]
+        if not fitting:
+            wanted = "vectors of tokens" if self._rank == 3 else "score"
+            raise LocalModelError(f"{self._files.name} gives no {wanted}: it is a model for something else.")
         try:
-            (output,) = session.run([self._output(session)], feeds)
+            (output,) = session.run([next((name for name in OUTPUTS if name in fitting), fitting[0])], feeds)
         except (failures.Fail, failures.InvalidArgument, failures.RuntimeException, failures.EPFail) as error:
             raise LocalModelError(f"{self._files.name} failed on a batch: {error}.") from error
         found = np.asarray(output, dtype=np.float32)
@@ -195,14 +199,6 @@ class Graph:
                 seconds = round(time.monotonic() - started, 2)
                 structlog.get_logger().info("local.loaded", model=self._files.name, seconds=seconds)
             return self._session
-
-    def _output(self, session: "onnxruntime.InferenceSession") -> str:
-        fitting = [output.name for output in session.get_outputs() if len(output.shape or ()) == self._rank]
-        named = [name for name in OUTPUTS if name in fitting]
-        if not fitting:
-            wanted = "vectors of tokens" if self._rank == 3 else "score"
-            raise LocalModelError(f"{self._files.name} gives no {wanted}: it is a model for something else.")
-        return (named or fitting)[0]
 
 
 def _open_session(path: Path, *, threads: int) -> "onnxruntime.InferenceSession":

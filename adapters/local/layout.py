@@ -338,18 +338,12 @@ def identity_of(layout: EncoderLayout) -> str:
         # Weights above 2 GB lie beside the graph, as `model.onnx_data` or `model.onnx.data`.
         beside = sorted(path for path in files.graph.parent.iterdir() if path.name.startswith(files.graph.name))
         for path in (files.tokenizer, *beside):
-            digest.update(_sample(path))
+            size = path.stat().st_size
+            digest.update(str(size).encode())
+            with path.open("rb") as file:
+                for number in range(SAMPLES):
+                    file.seek(max(size - SAMPLE_BYTES, 0) * number // (SAMPLES - 1))
+                    digest.update(file.read(SAMPLE_BYTES))
     except OSError as error:
         raise LocalModelError(f"{error.filename} cannot be read: {error.strerror}.") from error
     return digest.hexdigest()
-
-
-def _sample(path: Path) -> bytes:
-    size = path.stat().st_size
-    last = max(size - SAMPLE_BYTES, 0)
-    with path.open("rb") as file:
-        parts = [str(size).encode()]
-        for number in range(SAMPLES):
-            file.seek(last * number // (SAMPLES - 1))
-            parts.append(file.read(SAMPLE_BYTES))
-    return b"".join(parts)

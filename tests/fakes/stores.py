@@ -203,7 +203,7 @@ class FakeLibrary(LibraryStore, TableStore):
         return None
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
-        row = self._one(batch.base_id, document)
+        row = self._sent_as(batch.base_id, document)
         if row is None:
             return None
         is_over, row.status = row.status.is_final, DocumentStatus.QUEUED
@@ -221,20 +221,20 @@ class FakeLibrary(LibraryStore, TableStore):
         return Removed(documents=len(rows) - failed, chunks=sum(len(row.passages) for row in rows), failed=failed)
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
-        row = self._one(base, document)
+        row = self._sent_as(base, document)
         if row is None or row.status is not DocumentStatus.CHOOSING:
             return False
         row.status = DocumentStatus.CANCELLED if choice is Choice.SKIP else DocumentStatus.QUEUED
         return True
 
     async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
-        row = self._one(base, document)
+        row = self._sent_as(base, document)
         if row:
             row.title = title
         return row is not None
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
-        row = self._one(base, document)
+        row = self._sent_as(base, document)
         return [row.card()] if row else []
 
     async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
@@ -244,24 +244,24 @@ class FakeLibrary(LibraryStore, TableStore):
         return sum([await self.cancel(base, row.id) for row in self._of(base) if row.batch_id == batch])
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
-        row = self._one(base, document)
+        row = self._sent_as(base, document)
         return row.card() if row else None
 
     async def cards(self, base: BaseId, documents: Sequence[DocumentId]) -> Mapping[DocumentId, DocumentCard]:
         return {each: card for each in documents if (card := await self.card(base, each))}
 
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
-        row = self._one(base, document)
+        row = self._sent_as(base, document)
         if row is None or row.status.is_final:
             return False
         row.status = DocumentStatus.CANCELLED
         return True
 
     async def delete(self, base: BaseId, document: DocumentId) -> bool:
-        return self._one(base, document) is not None and self.sent.pop(document) is not None
+        return self._sent_as(base, document) is not None and self.sent.pop(document) is not None
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
-        row = self._one(base, document)
+        row = self._sent_as(base, document)
         if row:
             row.expires_at = None
         return row is not None
@@ -324,7 +324,7 @@ class FakeLibrary(LibraryStore, TableStore):
         return table if owner == base else None
 
     async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> list[Block]:
-        row = self._one(base, document)
+        row = self._sent_as(base, document)
         return row.blocks if row else []
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
@@ -354,7 +354,7 @@ class FakeLibrary(LibraryStore, TableStore):
     def _of(self, base: BaseId) -> list[Sent]:
         return [row for row in self.sent.values() if row.base_id == base]
 
-    def _one(self, base: BaseId, document: DocumentId) -> Sent | None:
+    def _sent_as(self, base: BaseId, document: DocumentId) -> Sent | None:
         return next((row for row in self._of(base) if row.id == document), None)
 
     def _listed(self, base: BaseId, name_contains: str | None) -> list[Sent]:

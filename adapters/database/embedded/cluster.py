@@ -120,13 +120,6 @@ def disown(cluster: Path, server: Postmaster) -> None:
     path.write_text(f"{_NO_PROCESS}\n{rest}", encoding="utf-8", errors="surrogateescape")
 
 
-def answers(folder: Path, port: int) -> bool:
-    """Whether something accepts connections on the server's socket in `folder`."""
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(_ANSWER_S)
-        return client.connect_ex(os.fsencode(folder / f".s.PGSQL.{port}")) == 0
-
-
 def ensure_started(seat: Seat, *, tcp_port: int | None) -> Postmaster:
     """Make the cluster when it is missing, start it when it is not running. Raises EmbeddedDatabaseError."""
     began, marker = time.monotonic(), seat.cluster / "PG_VERSION"
@@ -178,8 +171,11 @@ def _find_running(seat: Seat) -> Postmaster | None:
     """The server of this cluster once it answers; None when it is not running, after its remains were cleared away."""
     until = time.monotonic() + _START_S
     while server := read_postmaster(seat.cluster):
-        if server.ready and answers(seat.cluster / server.sockets, server.port):
-            return server
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(_ANSWER_S)
+            place = seat.cluster / server.sockets / f".s.PGSQL.{server.port}"
+            if server.ready and client.connect_ex(os.fsencode(place)) == 0:
+                return server
         if not server.alive(seat.cluster):
             disown(seat.cluster, server)
             _remove_sockets(server)
@@ -194,9 +190,13 @@ def _start(seat: Seat, tcp_port: int | None) -> Postmaster:
     settings = {
         **_SETTINGS,
         "shared_buffers": f"{buffers_mb()}MB",
-        "unix_socket_directories": _socket_folder(seat),
+        "unix_socket_directories": ".",
         "listen_addresses": "",
     }
+    if not holds_socket(seat.cluster):  # no client could name it there: a private one in the temporary folder
+        folder = Path(tempfile.mkdtemp(prefix=_SOCKETS))
+        give(folder, seat.account)
+        settings["unix_socket_directories"] = str(folder)
     if tcp_port is not None:
         settings |= {"listen_addresses": "127.0.0.1", "port": str(tcp_port)}
     options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
@@ -207,7 +207,10 @@ def _start(seat: Seat, tcp_port: int | None) -> Postmaster:
         if server and not problem:
             return server
         time.sleep(_START_PAUSE_S)
-    raise EmbeddedDatabaseError(f"The database in {seat.cluster} did not start: {_said(seat) or problem}")
+    logs = [path for path in (seat.cluster / _LOG, *(seat.cluster / "log").glob("*.log")) if path.exists()]
+    latest = max(logs, key=lambda path: path.stat().st_mtime, default=None)
+    said = _last_lines(latest.read_text(encoding="utf-8", errors="replace")) if latest else ""
+    raise EmbeddedDatabaseError(f"The database in {seat.cluster} did not start: {said or problem}")
 
 
 def buffers_mb() -> int:
@@ -235,24 +238,9 @@ def _pg_ctl(seat: Seat, *arguments: str) -> str:
     return _last_lines(result.stdout) if result.returncode else ""
 
 
-def _socket_folder(seat: Seat) -> str:
-    """The cluster's own folder, or a private one in the temporary folder when no client could name a socket there."""
-    if holds_socket(seat.cluster):
-        return "."
-    folder = Path(tempfile.mkdtemp(prefix=_SOCKETS))
-    give(folder, seat.account)
-    return str(folder)
-
-
 def _remove_sockets(server: Postmaster) -> None:
     if server.sockets.name.startswith(_SOCKETS):
         shutil.rmtree(server.sockets, ignore_errors=True)
-
-
-def _said(seat: Seat) -> str:
-    logs = [path for path in (seat.cluster / _LOG, *(seat.cluster / "log").glob("*.log")) if path.exists()]
-    latest = max(logs, key=lambda path: path.stat().st_mtime, default=None)
-    return _last_lines(latest.read_text(encoding="utf-8", errors="replace")) if latest else ""
 
 
 def _last_lines(text: str) -> str:

@@ -193,20 +193,16 @@ def _folder(home: Path, account: Account | None) -> Path:
     outside = home / _CLUSTER_ID
     if not outside.exists() and may(account, "-x", home) and holds_socket(home / "postgres"):
         return home
+    # Atomically, because another process may be doing the same; and without following a link that is there already.
     if not outside.exists():
-        _name_cluster(outside)
+        draft = outside.with_name(f"{_CLUSTER_ID}.{os.getpid()}")
+        with draft.open("x", encoding="ascii") as file:
+            file.write(f"{uuid.uuid4()}\n")
+        with suppress(FileExistsError):
+            os.link(draft, outside)
+        draft.unlink()
     folder = STATE / "clusters" / str(uuid.UUID(outside.read_text(encoding="ascii").strip()))
     for place in (STATE, STATE / "clusters", folder):
         make_state_folder(place)
     (folder / "home").write_text(f"{home}\n", encoding="utf-8")  # so that the cluster of a deleted home can be told
     return folder
-
-
-def _name_cluster(outside: Path) -> None:
-    """Atomically, because another process may be doing the same; and without following a link that is there already."""
-    draft = outside.with_name(f"{_CLUSTER_ID}.{os.getpid()}")
-    with draft.open("x", encoding="ascii") as file:
-        file.write(f"{uuid.uuid4()}\n")
-    with suppress(FileExistsError):
-        os.link(draft, outside)
-    draft.unlink()

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, name_key, storable
-from adapters.database.transport import PAGE_ROWS
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.statistics import Spending
@@ -22,22 +21,10 @@ class LibraryStore(rows.Store):
     async def documents(
         self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
     ) -> list[DocumentCard]:
-        cards: list[DocumentCard] = []
-        while len(cards) < limit:
-            wanted = min(limit - len(cards), PAGE_ROWS)
-            cards += (
-                page := await self._all(
-                    DocumentCard,
-                    "list_documents",
-                    base=base,
-                    limit=wanted,
-                    offset=offset + len(cards),
-                    name_contains=name_contains,
-                )
-            )
-            if len(page) < wanted:
-                break
-        return cards
+        """At most 900 at once."""
+        return await self._all(
+            DocumentCard, "list_documents", base=base, limit=limit, offset=offset, name_contains=name_contains
+        )
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
         return await self._one(Removed, "count_base", base=base, name_contains=name_contains)

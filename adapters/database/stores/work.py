@@ -235,7 +235,7 @@ def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonVal
     return {
         **vars(parsed),
         "names": [{"text": name.text, "terms": dict(name.terms)} for name in parsed.names],
-        "unread": [part.to_json() for part in parsed.unread],
+        "unread": [vars(part) for part in parsed.unread],
         "published_at": iso(parsed.published_at),
         "blocks": [_block_json(block) for block in blocks],
     }

@@ -20,6 +20,7 @@ from adapters import tesseract
 from adapters.name_finder import NatashaFinder
 from adapters.tesseract import ENTRY, Tesseract
 from adapters.whisper import transcriber as listening
+from ingestion.errors import ServiceError
 from ingestion.fetch import video
 from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.fetch.video_child import Refused
@@ -89,9 +90,9 @@ async def try_listener(_folder: Path) -> str:
         model = listening.SpeechModel(name=folder, folder=Path(folder), memory_mb=1024)
         async with listening.WhisperTranscriber(model, limit_s=60, idle_s=60) as transcriber:
             try:
-                await transcriber._start()
-            except listening.ListenerDied as refused:
-                return str(refused)
+                await transcriber._running_line()
+            except ServiceError as refused:
+                return refused.detail
     raise AssertionError("the hostile code did not answer")
 
 

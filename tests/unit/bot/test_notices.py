@@ -54,14 +54,14 @@ class UnconfirmedNotices(ScriptedNotices):
 
     def __init__(self, one: Notice) -> None:
         super().__init__()
-        self._one = one
+        self._notice = one
 
     async def due(self, *, limit: int, hold_s: int) -> list[Notice]:
         await super().due(limit=limit, hold_s=hold_s)
         if self.confirmed:
             return []
         self._silent = 0
-        return [self._one]
+        return [self._notice]
 
 
 @pytest.fixture(autouse=True)
