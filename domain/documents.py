@@ -10,7 +10,6 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Self
 
 from domain.bases import ListedBase
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, ThreadId, UserId
@@ -118,14 +117,6 @@ class UnreadPart:
 
     name: str
     code: str | None = None  # why, see ingestion.errors; None: not known
-
-    @classmethod
-    def from_json(cls, part: JsonValue) -> Self:
-        """Of its fields as JSON. Raises ValueError."""
-        match part:
-            case {"name": str(name), "code": str(code) | (None as code)}:
-                return cls(name=name, code=code)
-        raise ValueError("not a part of a document")
 
 
 @dataclass(frozen=True, kw_only=True)
