@@ -260,12 +260,7 @@ class OpenAIChatModel:
                     PATH, cast_to=object, content=body, stream=True, stream_cls=openai.AsyncStream[object]
                 )
             async with stream:
-                while True:
-                    # A server's keep-alive comments are no chunks, and the SDK's timeout would not see such a stall.
-                    async with asyncio.timeout(limit_s):
-                        chunk = await anext(stream, None)
-                    if chunk is None:
-                        return
+                while (chunk := await _next_chunk(stream, limit_s)) is not None:
                     yield as_reply(chunk)
 
     def _request(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> bytes:
@@ -296,3 +291,10 @@ class OpenAIChatModel:
         call = replace(call, seconds=time.monotonic() - started)
         self.heard(call)
         structlog.get_logger().debug("llm.answered", **vars(call))
+
+
+async def _next_chunk(stream: openai.AsyncStream[object], limit_s: float) -> object | None:
+    """Bounds the wait: a server's keep-alive comments are no chunks, and the SDK's timeout would not see such a
+    stall."""
+    async with asyncio.timeout(limit_s):
+        return await anext(stream, None)

@@ -8,6 +8,7 @@ model.
 """
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -341,9 +342,8 @@ def identity_of(layout: EncoderLayout) -> str:
             size = path.stat().st_size
             digest.update(str(size).encode())
             with path.open("rb") as file:
-                for number in range(SAMPLES):
-                    file.seek(max(size - SAMPLE_BYTES, 0) * number // (SAMPLES - 1))
-                    digest.update(file.read(SAMPLE_BYTES))
+                places = [max(size - SAMPLE_BYTES, 0) * number // (SAMPLES - 1) for number in range(SAMPLES)]
+                digest.update(b"".join([os.pread(file.fileno(), SAMPLE_BYTES, place) for place in places]))
     except OSError as error:
         raise LocalModelError(f"{error.filename} cannot be read: {error.strerror}.") from error
     return digest.hexdigest()
