@@ -60,8 +60,10 @@ _KINDS = (
 )
 _PRICES = r"(?:прайс(?:-лист)?|цены|тарифы|расценки|price\s?list|prices|rates|tariffs)"
 _ADJECTIVES = r"(?:[А-Яа-яЁё-]+(?:ый|ий|ой|ая|яя|ое|ее|ые|ие)\s+){0,2}"
-_TITLE = re.compile(rf"(?:{_ADJECTIVES}|(?:[A-Z][\w'-]*\s+){{0,3}}){_KINDS}(?!\w)(?P<between>.*)", re.IGNORECASE)
-_PRICE_TITLE = re.compile(rf"(?:{_ADJECTIVES}|(?:[A-Z][\w'-]*\s+){{0,3}}){_PRICES}(?!\w)(?P<between>.*)", re.IGNORECASE)
+_TITLE = re.compile(
+    rf"(?:{_ADJECTIVES}|(?:[A-Z][\w'-]*\s+){{0,3}})(?:{_KINDS}|(?P<prices>{_PRICES}))(?!\w)(?P<between>.*)",
+    re.IGNORECASE,
+)
 _FOREIGN = re.compile(
     r"\b(?:к|ко|по|согласно|из|со?|до|после|основании|соответствии|взамен|период|срок|действует|приложение|to|under|by"
     r"|until|since|after|before|due|between|pursuant|договора|договору|контракта|соглашения|приказа|приказу|закона"
@@ -236,8 +238,7 @@ def _is_edition_of_line(before: str, after: str) -> bool:
 
 
 def _is_title(text: str) -> bool:
-    for title, foreign in ((_TITLE, _FOREIGN), (_PRICE_TITLE, _FOREIGN_TO_PRICES)):
-        found = title.fullmatch(text)
-        if found and len(found["between"]) <= TITLE_CHARACTERS:
-            return foreign.search(found["between"]) is None
-    return False
+    found = _TITLE.fullmatch(text)
+    if found is None or len(found["between"]) > TITLE_CHARACTERS:
+        return False
+    return not (_FOREIGN_TO_PRICES if found["prices"] else _FOREIGN).search(found["between"])

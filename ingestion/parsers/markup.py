@@ -61,8 +61,7 @@ class _Reader:
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
         self._text: list[str] = []
-        self._depth = 0  # of lists
-        self._numbers: list[int | None] = []  # next number of each open list; None for unordered ones
+        self._numbers: list[int | None] = []  # of each open list the next number; None for unordered ones
         self._mark = ""  # of the item that has begun
         self._steps: Mapping[str, Callable[[Element], None]] = {
             **dict.fromkeys(HEADINGS, self._read_heading),
@@ -85,10 +84,10 @@ class _Reader:
         """End the open paragraph or list item."""
         text = _AROUND_BREAKS.sub("\n", _SPACES.sub(" ", "".join(self._text))).strip()
         self._text.clear()
-        if text and self._depth:
-            self._outline.add_item(text, depth=self._depth - 1, mark=self._mark or " ")
+        if text and self._numbers:
+            self._outline.add_item(text, depth=len(self._numbers) - 1, mark=self._mark or " ")
             self._mark = ""
-        for part in _EMPTY_LINES.split(text) if not self._depth else ():
+        for part in () if self._numbers else _EMPTY_LINES.split(text):
             self._outline.add(BlockKind.PARAGRAPH, part)
 
     def _read_inside(self, element: Element) -> None:
@@ -108,36 +107,36 @@ class _Reader:
 
     def _read_heading(self, element: Element) -> None:
         self.close()
-        if self._depth:
+        if self._numbers:
             self._read_block(element)
         else:
             self._outline.add_heading(_flat(element), HEADINGS[local_name(element)])
 
     def _read_list(self, element: Element) -> None:
         self.close()
-        if not self._depth:
+        if not self._numbers:
             self._outline.flush()
-        self._depth += 1
         self._numbers.append(_first_number(element) if local_name(element) == "ol" else None)
         self._read_inside(element)
         self.close()
         self._numbers.pop()
-        self._depth -= 1
-        if not self._depth:
+        if not self._numbers:
             self._outline.flush()
 
     def _read_item(self, element: Element) -> None:
         self.close()
-        number = self._numbers[-1] if self._numbers else None
+        is_alone = not self._numbers
+        if is_alone:
+            self._numbers.append(None)
+        number = self._numbers[-1]
         if number is not None:
             self._numbers[-1] = number + 1
         self._mark = "-" if number is None else f"{number}."
-        is_alone = not self._depth
-        self._depth += is_alone
         self._read_inside(element)
         self.close()
-        self._depth -= is_alone
         self._mark = ""
+        if is_alone:
+            self._numbers.pop()
 
     def _read_code(self, element: Element) -> None:
         self.close()

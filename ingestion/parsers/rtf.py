@@ -29,7 +29,7 @@ MOST_REPLACED = 16  # characters after a `\u`; a damaged file may claim any numb
 BODY, NOWHERE, FONTS, STYLES = "body", "", "fonttbl", "stylesheet"
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*([1-9])\s*;", re.IGNORECASE)
 NOTE, MARK = "footnote", "listtext"
-PLACES = {name: name for name in (NOTE, MARK, "title", "author", FONTS, STYLES)} | {"pntext": MARK}
+PLACES = {name: name for name in (NOTE, MARK, "info", "title", "author", FONTS, STYLES)} | {"pntext": MARK}
 """Groups whose first word tells where their text goes."""
 
 

@@ -76,9 +76,9 @@ def test_a_note_follows_its_paragraph(tmp_path: Path) -> None:
 
 
 def test_title_and_author_are_stated(tmp_path: Path) -> None:
-    info = r"{\info{\title " + _escaped("Договор") + r"}{\author " + _escaped("Анна") + "}}"
+    info = r"{\info{\title " + _escaped("Договор") + r"}{\author " + _escaped("Анна") + r"}{\company ACME}}"
     document = read_bytes(tmp_path, f"{HEAD}{info}text\\par}}".encode(), name="a.rtf")
-    assert (document.title, document.author) == ("Договор", "Анна")
+    assert (document.title, document.author, [block.text for block in document.blocks]) == ("Договор", "Анна", ["text"])
 
 
 def test_a_file_that_was_cut_off_is_damaged(tmp_path: Path) -> None:
