@@ -12,6 +12,9 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 
+from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings no types
+from lxml.etree import ParserError  # type: ignore[import-untyped] # lxml brings no types
+from lxml.html import tostring  # type: ignore[import-untyped] # lxml brings no types
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
@@ -68,6 +71,16 @@ class _Renderer(RendererHTML):
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
+
+    def html_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Whole in itself, so that a tag or comment without an end hides nothing of what follows."""
+        content = tokens[idx].content
+        if "-->" not in content:
+            content = content.replace("<!--", "&lt;!--")
+        try:
+            return str(tostring(lxml_html.fragment_fromstring(content, create_parent="div"), encoding="unicode"))
+        except ParserError:  # nothing is in it, as in a <!DOCTYPE>
+            return ""
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return "<br>" if LINE_BREAK_TAG.fullmatch(tokens[idx].content) else ""

@@ -6,9 +6,11 @@ paragraphs, lists, tables and code on an outline; only invisible content is left
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings no types
+from lxml.etree import ParserError  # type: ignore[import-untyped] # lxml brings no types
 
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileInfo
@@ -42,10 +44,10 @@ _COLOURS = re.compile(r"(?:^|;)\s*(color|background(?:-color)?)\s*:\s*([^;!]+)",
 
 def add_markup(outline: Outline, source: str) -> None:
     """Add all text of `source`. Tolerates any markup."""
-    text = _XML_DECLARATION.sub("", source)
-    parser = lxml_html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False)
-    root = lxml_html.document_fromstring(text if text.strip() else "<p></p>", parser=parser, ensure_head_body=True)
-    add_tree(outline, root)
+    text = _XML_DECLARATION.sub("", source).encode(errors="replace")  # the parser ends a text at a lone surrogate
+    parser = lxml_html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
+    with suppress(ParserError):  # nothing is in it
+        add_tree(outline, lxml_html.document_fromstring(text, parser=parser, ensure_head_body=True))
 
 
 def add_tree(outline: Outline, root: Element) -> None:

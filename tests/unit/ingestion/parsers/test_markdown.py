@@ -90,6 +90,20 @@ def test_html_blocks_give_their_words_only() -> None:
     assert _only("<div>\n<script>alert(1)</script>\n<p>Слова &amp; дела</p>\n<!-- no --></div>").text == "Слова & дела"
 
 
+def test_a_table_in_html_is_a_table() -> None:
+    rows = "<table>\n<tr><td>Срок</td><td>Пеня</td></tr>\n<tr><td>5 дней</td><td>100</td></tr>\n</table>"
+    assert _kinds(_parse(rows)) == [("table", "| Срок | Пеня |\n| --- | --- |\n| 5 дней | 100 |")]
+
+
+@pytest.mark.parametrize("begin", ["<select>", "<div>\n<template>", "<!DOCTYPE html>", "<!-->", "<Tab />", "\ud800"])
+def test_a_tag_without_an_end_hides_nothing(begin: str) -> None:
+    assert _kinds(_parse(f"{begin}\n\n# H\n\ntext"))[-2:] == [("heading", "H"), ("paragraph", "text")]
+
+
+def test_a_comment_without_an_end_is_text() -> None:
+    assert _kinds(_parse("<!-- one\n\ntwo")) == [("paragraph", "<!-- one two")]
+
+
 def test_front_matter_names_title_author_and_date() -> None:
     document = _parse('---\ntitle: "Он: \\"да\\""\nauthor: Анна\ndate: 2024-05-01\ntags: [a]\n---\n\n# H\n\ntext')
     assert (document.title, document.author) == ('Он: "да"', "Анна")
