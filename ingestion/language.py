@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from ingestion.records import Block, BlockKind
 
 SAMPLE_CHARS = 6_000  # from each of the beginning, the middle and the end
-SAMPLED_BLOCKS = 500  # of a document, at most
+SAMPLED_BLOCKS, SAMPLED_CHARS = 500, 1_000  # of a document, and of each of its blocks, at most
 FEWEST_LETTERS = 3
 FEWEST_FREQUENT_SHARE = 0.08  # of the words; 0.2 and more in running text, near 0 in Latin or a list of names
 
@@ -80,7 +80,9 @@ def detect_language(text: str) -> str | None:
 def language_of(blocks: Sequence[Block]) -> str | None:
     """The same for a document, by blocks from all over it, without its code."""
     sampled = (blocks[place] for place in range(0, len(blocks), 1 + len(blocks) // SAMPLED_BLOCKS))
-    return detect_language("\n".join(block.text for block in sampled if block.kind is not BlockKind.CODE))
+    return detect_language(
+        "\n".join(block.text[:SAMPLED_CHARS] for block in sampled if block.kind is not BlockKind.CODE)
+    )
 
 
 def _by_words(words: list[str], letters: Counter[str], script: str) -> str | None:
