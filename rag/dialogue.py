@@ -18,7 +18,7 @@ from prompts.loader import Prompts
 from rag.excerpts import near
 from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer
 from rag.records import ChatMessage, Exchange, Question, asking
-from rag.words import estimate_tokens, fence, held, rarity, stems
+from rag.words import estimate_tokens, fence, rarity, stems
 
 GAP = " … "
 EXCERPT_CHARS = 600  # of either side of an exchange of long ago
@@ -67,7 +67,7 @@ def likest(exchanges: Sequence[Exchange], question: str) -> tuple[Exchange, ...]
     """Those that have words of the question, the likest first: by the rarity of the words among these exchanges, short
     exchanges before long ones."""
     wanted = stems(question)
-    holds = [held(wanted, f"{each.question}\n{each.answer}") for each in exchanges]
+    holds = [wanted & stems(f"{each.question}\n{each.answer}") for each in exchanges]
     holders = Counter(stem for words in holds for stem in words)
     mean = sum(len(each.question) + len(each.answer) for each in exchanges) / max(len(exchanges), 1) or 1.0
     worth = {stem: rarity(count, len(exchanges)) for stem, count in holders.items()}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from rag.words import Span, held, rarity, sentences, stems
+from rag.words import Span, rarity, sentences, stems
 
 QUOTE_CHARS = 400  # as much as a phone shows without scrolling; the source button shows the whole passage
 _ALIKE: Mapping[int, str] = {
@@ -61,7 +61,7 @@ def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str
     spans = [span for span in sentences(text) if not _RULE.fullmatch(text[span.start : span.end])]
     if not spans:
         return text[:limit]
-    told = [_one_spelling(text[span.start : span.end]) for span in spans]
+    told = [stems(_one_spelling(text[span.start : span.end])) for span in spans]
     heads, above = _heads(text, spans)
     with_heads = [{at, *heads.get(at, ()), *above.get(at, ())} for at in range(len(spans))]
     needed = (at for each in whole for at in _covering(told, stems(_one_spelling(each))))
@@ -87,7 +87,7 @@ def _one_spelling(text: str) -> str:
     return _DECIMAL.sub(".", _BETWEEN_THOUSANDS.sub("", text))
 
 
-def _telling(told: Sequence[str], about: str) -> Iterator[int]:
+def _telling(told: Sequence[frozenset[str]], about: str) -> Iterator[int]:
     """Places of all sentences: those that cover `about`, then those of the others that cover it, and so on."""
     left, wanted = list(range(len(told))), stems(_one_spelling(about))
     while left:
@@ -96,10 +96,10 @@ def _telling(told: Sequence[str], about: str) -> Iterator[int]:
         left = [at for at in left if found and at not in found]
 
 
-def _covering(told: Sequence[str], wanted: frozenset[str]) -> Iterator[int]:
+def _covering(told: Sequence[frozenset[str]], wanted: frozenset[str]) -> Iterator[int]:
     """Places of sentences that together hold all of `wanted` that any holds, each time the one that says most beyond
     those before it: a figure that one row has tells more than a year that all have."""
-    has = {at: held(wanted, each) for at, each in enumerate(told)}
+    has = {at: wanted & each for at, each in enumerate(told)}
     having = Counter(stem for each in has.values() for stem in each)
     weights = {stem: rarity(count, len(told)) for stem, count in having.items()}
     left = frozenset(having)
@@ -134,7 +134,7 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
     if len(text.strip()) <= limit:
         return text.strip()
     spans, wanted = sentences(text), stems(about)
-    touched = [held(wanted, text[span.start : span.end]) for span in spans]
+    touched = [wanted & stems(text[span.start : span.end]) for span in spans]
 
     def run_from(first: int) -> slice:
         fitting = (end for end in range(len(spans), first, -1) if spans[end - 1].end - spans[first].start <= limit)

@@ -142,12 +142,6 @@ def rarity(having: int, of: int) -> float:
     return math.log(1 + (of - having + 0.5) / (having + 0.5))
 
 
-def held(wanted: Iterable[str], text: str) -> frozenset[str]:
-    """Those of the stems `wanted` that are among `stems(text)`, without tokenising the whole text."""
-    plain = folded(text)
-    return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
-
-
 def akin(wanted: Iterable[str], own: frozenset[str]) -> dict[str, frozenset[str]]:
     """Which of a text's `own` stems stand for each of the stems `wanted`: itself, else those with the same ROOT_LETTERS
     («замки», «замками»), else the one that a typo turns into it («плта»). Stems without any are left out."""
@@ -158,23 +152,6 @@ def akin(wanted: Iterable[str], own: frozenset[str]) -> dict[str, frozenset[str]
             same_root = frozenset(each for each in own if each.startswith(stem[:ROOT_LETTERS]))
             found[stem] = same_root or frozenset(get_close_matches(stem, sorted(own), n=1, cutoff=ALIKE))
     return {stem: forms for stem, forms in found.items() if forms}
-
-
-def _stands(stem: str, plain: str) -> bool:
-    if stem[0].isdigit():
-        return stem in _WORD.findall(plain)
-    at = plain.find(stem)
-    while at >= 0:
-        end = at + len(stem)
-        begins = not _is_letter(plain[at - 1 : at])
-        if begins and (len(stem) == STEM_LETTERS or not _is_letter(plain[end : end + 1])):
-            return True
-        at = plain.find(stem, at + 1)
-    return False
-
-
-def _is_letter(sign: str) -> bool:
-    return sign.isalnum() and not sign.isdecimal()  # as in `_WORD`; the empty string is no letter
 
 
 def sentences(text: str) -> tuple[Span, ...]:

@@ -13,7 +13,7 @@ from prompts.loader import Prompts
 from rag.answering.marks import ParsedAnswer, read
 from rag.dialogue import excerpt, fit_window, likest, size_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.facts_block import FactsBlock, build_block
+from rag.execution.facts_block import build_block
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.ports import Dialogue
 from rag.records import AnswerKind, ChatMessage, Exchange, SmallTalk
@@ -114,8 +114,14 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     materials = "\n\n".join(filter(None, (block.text, gaps)))
     doubt = f"{DOUBT}\n\n" if assignment.doubtful and dialogue else ""
     before = earlier + doubt + (f"{gaps}\n\n" if gaps and not block.facts else "")
-    last = before + _last(assignment, asked, replace(block, text=materials), prompts, today)
-    messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
+    day = today.isoformat()
+    if block.facts:
+        form = _form(assignment, prompts)
+        last = prompts.question.fill(fence=block.fence, materials=materials, today=day, question=asked, form=form)
+    else:
+        alone = prompts.question_alone if assignment.searched else prompts.question_dialogue
+        last = alone.fill(today=day, question=asked)
+    messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=before + last))
     said = (*block.said, assignment.gaps) if gaps else block.said
     return AnswerPrompt(assignment=assignment, today=today, messages=messages, facts=block.facts, said=said)
 
@@ -157,15 +163,6 @@ def _older(dialogue: Dialogue, left_out: Sequence[Exchange], assignment: Assignm
     told = (excerpt(each, question) for each in dict.fromkeys((*best, *dialogue.recalled)))
     parts = (dialogue.summary, *(f"Person: {each.question}\nYou: {each.answer}" for each in told))
     return [part for part in parts if part]
-
-
-def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompts, today: date) -> str:
-    day = today.isoformat()
-    if block.facts:
-        form = _form(assignment, prompts)
-        return prompts.question.fill(fence=block.fence, materials=block.text, today=day, question=asked, form=form)
-    alone = prompts.question_alone if assignment.searched else prompts.question_dialogue
-    return alone.fill(today=day, question=asked)
 
 
 def _form(assignment: Assignment, prompts: Prompts) -> str:

@@ -12,7 +12,6 @@ from itertools import pairwise
 from rag.answering.marks import Piece, pieces, without_marks
 from rag.words import sentences
 
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?")  # of a list item or a quotation
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*")
 _RULED = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")  # below a table's head, or a rule
@@ -95,8 +94,7 @@ def _lines(body: str, blocks: Sequence[Piece]) -> Iterator[tuple[int, int]]:
     at = 0
     while at < len(body):
         block = next((each for each in blocks if each.start <= at < each.end), None)
-        line = _LINE.match(body, at)
-        end = block.end if block else line.end() if line else len(body)
+        end = block.end if block else body.find("\n", at) + 1 or len(body)
         if body[at:end].strip():
             yield at, end
         at = max(end, at + 1)

@@ -41,7 +41,7 @@ from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.alike import ALIKE, opening_of
 from rag.retrieval.search import Retrieval
-from rag.words import STEM_LETTERS, akin, held, likeness, sentences, share, stems, union
+from rag.words import STEM_LETTERS, akin, likeness, sentences, share, stems, union
 
 TITLES = 10  # of an author's latest documents, where the question names nothing but the author
 MOST_NAMED = 12  # documents that one search is limited to by name
@@ -160,7 +160,7 @@ class Hop:
         names, asked = stems(" ".join(self.names)), stems(" ".join(self.asked))
         of = fact.passage.passage
         subject = f"{of.name}\n{of.title}\n{opening_of(of)}"
-        return held(names, subject) == names and len(held(asked, fact.text)) >= REACHED * len(asked)
+        return names <= stems(subject) and len(asked & stems(fact.text)) >= REACHED * len(asked)
 
 
 def half_found(facts: Sequence[Fact], query: str) -> tuple[DocumentId, ...]:
@@ -185,7 +185,7 @@ def second_hop(facts: Sequence[Fact], query: str, *, in_alike: bool = False) -> 
             missing = frozenset(stem for stem in missing if _is_in_alike(stem, facts))
         texts = [fact.text for fact in facts if fact.document == document]
         said = (text[span.start : span.end] for text in texts for span in sentences(text))
-        sentence = max(said, key=lambda each: len(held(wanted, each)), default="")
+        sentence = max(said, key=lambda each: len(wanted & stems(each)), default="")
         # what stands in quotation marks, then words with a capital that do not begin the sentence
         marked = [*_QUOTED.findall(sentence), *_NAMED.findall(_QUOTED.sub(" ", sentence))]
         names = tuple(dict.fromkeys(each for each in marked if stems(each) and not stems(each) & wanted))
@@ -198,7 +198,7 @@ def second_hop(facts: Sequence[Fact], query: str, *, in_alike: bool = False) -> 
 
 def _is_in_alike(stem: str, facts: Sequence[Fact]) -> bool:
     """Whether alike passages of two documents hold it."""
-    holders = {fact.document: stems(fact.text) for fact in facts if fact.document and held((stem,), fact.text)}
+    holders = {fact.document: said for fact in facts if fact.document and stem in (said := stems(fact.text))}
     return any(likeness(one, other) >= ALIKE for one, other in combinations(holders.values(), 2))
 
 
@@ -209,7 +209,7 @@ def _holds(facts: Sequence[Fact], wanted: frozenset[str]) -> Mapping[DocumentId,
         if fact.kind is FactKind.PASSAGE and fact.document:
             name = fact.passage.passage.name if fact.passage else ""
             texts.setdefault(fact.document, []).append(f"{fact.title}\n{name}\n{fact.text}")
-    return {document: held(wanted, "\n".join(said)) for document, said in texts.items()}
+    return {document: wanted & stems("\n".join(said)) for document, said in texts.items()}
 
 
 MOST_DOCUMENTS = 60  # that are searched one by one, some milliseconds each; the likeliest, then the newest

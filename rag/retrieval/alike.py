@@ -14,7 +14,7 @@ from textwrap import shorten
 from domain.documents import opening_line
 from domain.ids import DocumentId
 from rag.records import DocumentChoice, DocumentMatch, Passage, RankedPassage
-from rag.words import folded, held, likeness, stems
+from rag.words import folded, likeness, stems
 
 LABEL_CHARS = 48  # of a button that has a row of its own
 CUT_CHARS = 150  # of an opening that probably ends in mid-sentence: where it ends tells nothing
@@ -91,7 +91,7 @@ def equally_fitting(
 
     def said(each: RankedPassage) -> tuple[frozenset[str], frozenset[str]]:
         text = each.passage.with_names
-        return held(asked, text), each.asked.met(text)  # «Анны» is «Анна», which no stem tells
+        return asked & stems(text), each.asked.met(text)  # «Анны» is «Анна», which no stem tells
 
     words, fitting = stems(first.passage.text), [first.passage]
     for each in ranked[1:]:

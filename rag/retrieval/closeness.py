@@ -7,7 +7,7 @@ their best sentence. The index counts words wherever they stand; an answer has t
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import reduce
 from itertools import chain
 from operator import or_
 
@@ -64,7 +64,6 @@ def raise_close(
     sentences = [_sentences(each.passage.text, sought, terms_of) for each in looked_into]
     said = reduce(or_, chain.from_iterable(sentences), 0)
 
-    @cache
     def worths(given: tuple[float, ...], floor: float) -> Worths:
         shares = given or (0.0,) * len(weights)
         left = [(rarity + floor) * (1 - share) for rarity, share in zip(weights, shares, strict=True)]

@@ -8,9 +8,8 @@ a name is another's part stands in how the document begins and what it is called
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from math import log
 
@@ -48,10 +47,11 @@ def widened_to_names(
         for document, passage in given.items()
         if any(inherited.get(passage.chunk_id) or ())
     }
-    widened = cache(lambda document, shares: _widened(asked, shares, beside.get(document, frozenset())))
     return {
-        each.passage.chunk_id: widened(each.passage.document_id, inherited.get(each.passage.chunk_id) or ())
-        for each in ranked
+        passage.chunk_id: _widened(
+            asked, inherited.get(passage.chunk_id) or (), beside.get(passage.document_id, frozenset())
+        )
+        for passage in (each.passage for each in ranked)
     }
 
 
@@ -86,8 +86,7 @@ def lower_half_named(
     if len(documents) < 2 or not whole:
         return list(ranked)
     stems = {term: stem_of(term) for term in rarities}
-    stem = cache(lambda word: stem_of(next(iter(terms_of(word)), word.lower())))
-    names = {document: _names(passage, stem) for document, passage in documents.items()}
+    names = {document: _names(passage, terms_of) for document, passage in documents.items()}
     said = _said(names, frozenset(stems.values()))
     most = {stem: max(each.get(stem, 0.0) for each in said.values()) for stem in stems.values()}
 
@@ -135,8 +134,8 @@ def _said(
     return said
 
 
-def _names(passage: Passage, stem: Callable[[str], str]) -> list[Name]:
+def _names(passage: Passage, terms_of: TermsOf) -> list[Name]:
     texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name
     split = (_WORD.findall(name) for text in texts for name in _NAME.findall(text))
-    names = ([stem(word) for word in words if word.lower() not in LEGAL_FORMS] for words in split)
-    return [name for name in names if name]
+    own = ([word for word in words if word.lower() not in LEGAL_FORMS] for words in split)
+    return [[stem_of(next(iter(terms_of(word)), word.lower())) for word in words] for words in own if words]

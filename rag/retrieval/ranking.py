@@ -141,10 +141,7 @@ def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     a passage that lies inside its overlapping neighbour."""
     kept: list[RankedPassage] = []
     seen: list[tuple[frozenset[str], list[str]]] = []
-    texts: set[str] = set()
     for candidate in ranked:
-        if candidate.passage.text in texts:  # most repetitions are exact
-            continue
         words = candidate.passage.text.casefold().split()  # with punctuation: repetitions repeat it, too
         vocabulary = frozenset(words)
         # Hardly any passage holds all words of another; triples are computed for those alone.
@@ -152,7 +149,6 @@ def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
         if any(len(own & others) >= _SAME_SHINGLES * len(own) for own, others in triples):
             continue
         kept.append(candidate)
-        texts.add(candidate.passage.text)
         seen.append((vocabulary, words))
     return kept
 
@@ -178,11 +174,11 @@ def spread_over_pages(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
 
 def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Each passage is in one run only; a run has the id, ordinal and score of its best passage."""
-    places = {_place(each.passage): each.passage for each in ranked}
+    places = {(each.passage.document_id, each.passage.ordinal): each.passage for each in ranked}
     merged = []
     for each in ranked:
         best, run = each.passage, [each.passage]
-        if places.pop(_place(best), None) is None:
+        if places.pop((best.document_id, best.ordinal), None) is None:
             continue
         for step in (1, -1):  # grown outwards from the best one
             at = best.ordinal + step
@@ -192,10 +188,6 @@ def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
         run.sort(key=lambda passage: passage.ordinal)
         merged.append(each if len(run) == 1 else replace(each, passage=_joined(best, run)))
     return merged
-
-
-def _place(passage: Passage) -> tuple[DocumentId, int]:
-    return (passage.document_id, passage.ordinal)
 
 
 def _part(passage: Passage | None) -> tuple[object, ...] | None:
@@ -228,10 +220,6 @@ def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
 
 def _append(text: str, more: str) -> str:
     """`text`, then `more` without the part that repeats the end of `text` (the chunker's overlap)."""
-    opening = more[:SHORTEST_OVERLAP]
-    at = text.rfind(opening)
-    while at >= 0 and len(opening) == SHORTEST_OVERLAP:
-        if more.startswith(text[at:]):
-            return text[:at] + more
-        at = text.rfind(opening, 0, at + len(opening) - 1)
-    return f"{text}\n\n{more}"
+    sizes = range(min(len(text), len(more)), SHORTEST_OVERLAP - 1, -1)
+    shared = next((size for size in sizes if text.endswith(more[:size])), 0)
+    return text + more[shared:] if shared else f"{text}\n\n{more}"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from razdel import sentenize
 
-from rag.words import NAME_CHARS, akin, estimate_tokens, held, normalise, person_name, sentences, share, stems
+from rag.words import NAME_CHARS, akin, estimate_tokens, normalise, person_name, sentences, share, stems
 
 
 def test_forms_of_a_word_and_its_case_are_one() -> None:
@@ -24,14 +24,6 @@ def test_for_a_word_that_is_not_there_stands_another_ending_or_what_a_typo_hides
 
 def test_numbers_count_and_little_words_do_not() -> None:
     assert stems("до 5 и 0,1 %") == {"5", "0,1"}
-
-
-@given(st.text("абвё12.,- я", max_size=60) | st.text(max_size=60), st.data())
-def test_what_is_held_is_what_the_words_taken_apart_would_say(text: str, data: st.DataObject) -> None:
-    own = data.draw(st.sets(st.sampled_from(sorted(stems(text) | {"слово"}))))
-    wanted = own | stems(data.draw(st.text("абвё12.,- я", max_size=40)))
-
-    assert held(wanted, text) == wanted & stems(text)
 
 
 def test_a_line_break_ends_a_sentence() -> None:
