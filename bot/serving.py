@@ -7,7 +7,7 @@ and the files of removed ones are gone, seconds after the minute that was shown.
 import asyncio
 import gc
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -48,32 +48,27 @@ def built_when_used() -> Iterator[None]:
     gets here the namespace that aiogram has passed for all of them.
     """
     original = BaseModel.__dict__["model_rebuild"]
-    build = cast("Any", original).__func__
-    names: dict[str, Any] = {}
-    importing = True
+    build, names = cast("Any", original).__func__, dict[str, Any]()
 
-    def model_rebuild(
-        model: type[BaseModel], /, *, _types_namespace: Mapping[str, Any] | None = None, **options: Any
-    ) -> bool | None:
-        is_aiograms = model.__module__.startswith("aiogram.")
-        if is_aiograms and importing and _types_namespace:
-            names.update(_types_namespace)
-            return None
-        known = _types_namespace or (names if is_aiograms else None)
-        return cast("bool | None", build(model, _types_namespace=known, **options))
+    def note_names(model: type[BaseModel], /, **options: Any) -> Any:
+        if not (model.__module__.startswith("aiogram.") and options.get("_types_namespace")):
+            return build(model, **options)
+        return names.update(options["_types_namespace"])
 
-    BaseModel.model_rebuild = classmethod(model_rebuild)  # type: ignore[assignment,method-assign] # until it is imported
+    def build_with_names(model: type[BaseModel], /, *, _types_namespace: Any = None, **options: Any) -> Any:
+        return build(model, _types_namespace=_types_namespace or names, **options)
+
+    BaseModel.model_rebuild = classmethod(note_names)  # type: ignore[assignment,method-assign] # until it is imported
     try:
         yield
     finally:
-        importing = False
         BaseModel.model_rebuild = original  # type: ignore[method-assign] # what it was
     if names:
         from aiogram.methods import Response, TelegramMethod
         from aiogram.types import TelegramObject
 
         for base in (TelegramObject, TelegramMethod, Response):
-            base.model_rebuild = classmethod(model_rebuild)  # type: ignore[assignment] # with the same parameters
+            base.model_rebuild = classmethod(build_with_names)  # type: ignore[assignment] # with the same parameters
 
 
 async def remove_expired(library: LibraryStore, stop: asyncio.Event, *, also: Callable[[], Awaitable[None]]) -> None:

@@ -99,10 +99,6 @@ class Texts:
     def for_language(self, language: str) -> Words:
         return self.by_language.get(language) or self.by_language[LANGUAGES[0]]
 
-    def in_every_language(self, key: str) -> frozenset[str]:
-        """All wordings of a text without values; buttons of a reply keyboard are recognised by them."""
-        return frozenset(words.plain(key) for words in self.by_language.values())
-
 
 def load_texts(*, today: Callable[[], date] = date.today) -> Texts:
     """All of them. Tests see to it that every language has the same keys with the same values."""

@@ -317,11 +317,9 @@ async def list_dialogues(talk: Talk) -> None:
 
 async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> None:
     session = SessionId(callback_data.session)
-    past = await talk.stores.dialogue.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
-    title = next((each.title for each in past if each.id == session), "")
     if not await talk.stores.dialogue.resume(talk.state.user_id, session, thread=talk.state.thread):
         raise Refusal("dialog-gone")
-    await talk.redraw(talk.words("dialog-resumed", title=shortened(title, 60)))
+    await talk.redraw(talk.words("dialog-resumed", title=_label(talk, callback_data) or ""))
 
 
 async def _asked(talk: Talk, key: str) -> str | None:

@@ -53,7 +53,7 @@ SENT_BYTES = 50 * 2**20  # core.telegram.org/bots/api#senddocument
 def register(router: Router, texts: Texts) -> None:
     """`texts` serves to recognise the keyboard's button by its label in every language."""
     router.message.register(show_list, Command("docs"))
-    labels = texts.in_every_language("button-library")
+    labels = {words.plain("button-library") for words in texts.by_language.values()}
     router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
     router.message.register(show_list, answers(SEARCH))
     router.callback_query.register(ask_what_to_find, F.data == press.FIND)
