@@ -24,7 +24,7 @@ from adapters.names import NameForms
 from bot import models
 from bot.enrichment import ModelFactReader
 from bot.measures import Measures
-from bot.reading_costs import Purse, charged
+from bot.reading_costs import charged
 from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
 from ingestion.entities.enricher import Enricher
@@ -32,7 +32,7 @@ from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
-from ingestion.ports import TelegramFiles, Transcriber
+from ingestion.ports import Charged, TelegramFiles, Transcriber
 from ingestion.reading.reader import FileReader
 from ingestion.worker import Worker
 from prompts.loader import Prompts, load_prompts
@@ -168,13 +168,13 @@ class Parts:
         without = replace(self, model=None, planner_model=None, checker_model=None, reading_model=None)
         return replace(without, reranker=reranker).conversation()
 
-    def purse(self) -> Purse:
+    def charged(self) -> Charged:
         """Who pays for reading: each sender, within PERSON_DAILY_COST, and each token within API_DAILY_COST."""
         figures, settings = self.stores.statistics, self.settings
         cost, token_cost = settings.bounds.person_cost or None, settings.api.daily_cost or None
         exempt = settings.telegram.admin_users
         spent_until = partial(figures.sender_spent_until, cost=cost, token_cost=token_cost, exempt=exempt)
-        return Purse(keep=figures.save_reading_cost, spent_until=spent_until if cost or token_cost else None)
+        return partial(charged, keep=figures.save_reading_cost, spent_until=spent_until if cost or token_cost else None)
 
     @asynccontextmanager
     async def open_worker(self, *, files: TelegramFiles | None = None) -> AsyncIterator[Worker]:
@@ -218,7 +218,7 @@ class Parts:
             yield Worker(
                 queue=self.stores.work,
                 pipeline=pipeline,
-                charged=partial(charged, self.purse()),
+                charged=self.charged(),
                 name=f"{socket.gethostname()}:{os.getpid()}",
                 concurrency=settings.concurrency,
                 long_concurrency=settings.long_concurrency,
@@ -245,7 +245,7 @@ class Parts:
                 finder=await stack.enter_async_context(NatashaFinder()) if model is None else None,
                 facts=ModelFactReader(model, load_prompts(), self.names) if model else None,
                 poll_s=worker.poll_s,
-                charged=partial(charged, self.purse()),
+                charged=self.charged(),
             )
 
 

@@ -14,6 +14,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -40,23 +41,23 @@ WEBHOOK_PATH = "/telegram"
 BODY_BYTES = 4 * 2**20  # an update holds no files; Telegram's own are a few kilobytes
 
 
+@dataclass(eq=False)
 class Inbox:
     """Feeds updates to the dispatcher, each once; what was not finished again, once its holder's lease has run out."""
 
-    def __init__(self, bot: Bot, dispatcher: Dispatcher, keeper: InboxStore) -> None:
-        self._bot = bot
-        self._dispatcher = dispatcher
-        self._keeper = keeper
-        self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._running: dict[int, asyncio.Task[None]] = {}
-        self._handled: set[int] = set()  # of which the database does not know yet
-        self._last: dict[int, asyncio.Event] = {}  # chat -> what its next update waits for
-        self._is_stopping = False
+    bot: Bot
+    dispatcher: Dispatcher
+    keeper: InboxStore
+    _holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
+    _running: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    _handled: set[int] = field(default_factory=set)  # of which the database does not know yet
+    _last: dict[int, asyncio.Event] = field(default_factory=dict)  # chat -> what its next update waits for
+    _is_stopping: bool = False
 
     async def accept(self, update: Mapping[str, Any]) -> None:
         """Store the update, then handle it in the background. Raises DatabaseAway: then it must not be acknowledged."""
         number, chat = int(update["update_id"]), chat_of(update)
-        if await self._keeper.receive(self._bot.id, number, update, chat_id=chat, holder=self._holder, lease_s=LEASE_S):
+        if await self.keeper.receive(self.bot.id, number, update, chat_id=chat, holder=self._holder, lease_s=LEASE_S):
             self._begin(update)
 
     @asynccontextmanager
@@ -72,7 +73,7 @@ class Inbox:
             await self.drain(drain_s)
             await end(looking)
             try:
-                await self._keeper.release(self._bot.id, self._holder)
+                await self.keeper.release(self.bot.id, self._holder)
             except DatabaseAway as error:
                 log.warning("inbox.not_released", reason=str(error))
 
@@ -81,8 +82,8 @@ class Inbox:
         for number in tuple(self._handled):
             await self._finish(number)
         before = set(self._running)
-        held = await self._keeper.hold(
-            self._bot.id, self._holder, before, lease_s=LEASE_S, takes_more=not self._is_stopping
+        held = await self.keeper.hold(
+            self.bot.id, self._holder, before, lease_s=LEASE_S, takes_more=not self._is_stopping
         )
         for number in before - held.keys():
             if (running := self._running.get(number)) and number not in self._handled:
@@ -136,7 +137,7 @@ class Inbox:
             await before.wait()
         if not again or await self._may_begin_again(number):
             try:
-                await self._dispatcher.feed_raw_update(self._bot, dict(update), **{DONE: done})
+                await self.dispatcher.feed_raw_update(self.bot, dict(update), **{DONE: done})
             except ValidationError as error:  # a shape unknown to aiogram; the error's text would quote the update
                 log.error("inbox.not_understood", update_id=number, problems=error.error_count())
         self._handled.add(number)
@@ -146,12 +147,12 @@ class Inbox:
             log.warning("inbox.finish_failed", update_id=number)  # `look` tries again
 
     async def _finish(self, number: int) -> None:
-        await self._keeper.finish(self._bot.id, number)
+        await self.keeper.finish(self.bot.id, number)
         self._handled.discard(number)
 
     async def _may_begin_again(self, number: int) -> bool:
         try:
-            begun = await self._keeper.begin(self._bot.id, number, self._holder)
+            begun = await self.keeper.begin(self.bot.id, number, self._holder)
         except DatabaseAway:
             return True  # the handlers will meet the same error and tell the person
         if begun is None:

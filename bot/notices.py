@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 import structlog
@@ -47,27 +48,19 @@ Comparison = Callable[[DocumentCard], Awaitable[Changes]]
 _NOBODY_THERE = (TelegramForbiddenError, TelegramMigrateToChat, TelegramBadRequest)
 
 
+@dataclass(eq=False)
 class NoticeLoop:
     """Shows the state of documents in their live messages. Chats do not wait for each other."""
 
-    def __init__(
-        self,
-        bot: Bot,
-        notices: NoticeStore,
-        texts: Texts,
-        *,
-        changes: Comparison | None = None,
-    ) -> None:
-        """`changes` says what a new version of a document changed; without it receipts do not say."""
-        self._bot = bot
-        self._changes = changes
-        self._notices = notices
-        self._texts = texts
-        self._awake = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._taken: dict[BatchId, Notice] = {}  # the latest state read of each, until it is shown
-        self._order: WeakValueDictionary[ChatId, asyncio.Lock] = WeakValueDictionary()
-        self._failed: Counter[BatchId] = Counter()
+    bot: Bot
+    notices: NoticeStore
+    texts: Texts
+    changes: Comparison | None = None  # says what a new version of a document changed; without it receipts do not say
+    _awake: asyncio.Event = field(default_factory=asyncio.Event)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _taken: dict[BatchId, Notice] = field(default_factory=dict)  # the latest state read of each, until it is shown
+    _order: WeakValueDictionary[ChatId, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _failed: Counter[BatchId] = field(default_factory=Counter)
 
     def wake(self) -> None:
         """Look at once: something was enqueued in this process."""
@@ -98,7 +91,7 @@ class NoticeLoop:
 
     async def _look(self) -> None:
         try:
-            due = await self._notices.due(limit=DUE_AT_ONCE, hold_s=HOLD_S)
+            due = await self.notices.due(limit=DUE_AT_ONCE, hold_s=HOLD_S)
         except (DatabaseAway, DatabaseError) as error:  # the loop must survive it: people wait for other notices
             log.warning("notices.not_read", error=type(error).__name__)
             return
@@ -120,7 +113,7 @@ class NoticeLoop:
     async def _show_and_confirm(self, notice: Notice) -> None:
         try:
             await self._show(notice)
-            await self._notices.confirm(notice.batch_id, revision=notice.revision)
+            await self.notices.confirm(notice.batch_id, revision=notice.revision)
             self._failed.pop(notice.batch_id, None)
         except TelegramRetryAfter as error:
             log.info("notices.slowed_down", chat=notice.chat_id, seconds=error.retry_after)
@@ -138,15 +131,15 @@ class NoticeLoop:
             return
         log.error("notices.given_up", batch=notice.batch_id, revision=notice.revision)
         with suppress(DatabaseAway, DatabaseError):  # then the next attempt gives it up
-            await self._notices.confirm(notice.batch_id, revision=notice.revision)
+            await self.notices.confirm(notice.batch_id, revision=notice.revision)
             del self._failed[notice.batch_id]
 
     async def _show(self, notice: Notice) -> None:
         """With what newly published versions changed; a list of many has no room for it."""
-        words, changes = self._texts.for_language(notice.language), {}
+        words, changes = self.texts.for_language(notice.language), {}
         replaced = [card for card in notice.documents if card.status is DocumentStatus.READY and card.version > 1]
-        if self._changes and len(replaced) <= TOLD_CHANGES:
-            changes = {card.id: changes_line(await self._changes(card), words) for card in replaced}
+        if self.changes and len(replaced) <= TOLD_CHANGES:
+            changes = {card.id: changes_line(await self.changes(card), words) for card in replaced}
         html, keyboard = live_message(notice.documents, words, changes, removed=notice.removed)
         if notice.elsewhere:
             html = f"{words('notice-base', name=name_of_base(notice.elsewhere, words))}\n{html}"
@@ -162,12 +155,12 @@ class NoticeLoop:
         is_final = all(document.status.is_final for document in notice.documents)
         is_promised = is_final and any(document.waits_for_service for document in notice.documents)
         if live and not is_promised:
-            is_there = await edit(self._bot, chat, live, html, keyboard)
+            is_there = await edit(self.bot, chat, live, html, keyboard)
             is_wanted = is_wanted and is_final and not is_there
         if not is_wanted:
             return
         place = Place(chat=chat, thread=notice.thread_id, reply_to=notice.reply_to)
-        await self._notices.attach(notice.batch_id, await send(self._bot, place, html, keyboard))
+        await self.notices.attach(notice.batch_id, await send(self.bot, place, html, keyboard))
         if live and is_promised:
             with suppress(TelegramBadRequest):  # the person removed it first
-                await self._bot.delete_message(chat, live)
+                await self.bot.delete_message(chat, live)

@@ -8,7 +8,6 @@ before the next one is made, so a large document stops within its day, and a wor
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
@@ -21,34 +20,31 @@ from rag.metering import Usage, metering_step, needing
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Purse:
-    """See `adapters.database.stores.statistics.StatisticsStore`."""
-
-    keep: Callable[[BaseId, DocumentId, float], Awaitable[None]]  # `save_reading_cost`
-    # of the sender; None: no bound
-    spent_until: Callable[[BaseId, DocumentId], Awaitable[datetime | None]] | None = None
-
-
 @asynccontextmanager
-async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -> AsyncIterator[None]:
+async def charged(
+    base: BaseId,
+    documents: Sequence[DocumentId],
+    *,
+    keep: Callable[[BaseId, DocumentId, float], Awaitable[None]],
+    spent_until: Callable[[BaseId, DocumentId], Awaitable[datetime | None]] | None = None,
+) -> AsyncIterator[None]:
     """See `ingestion.ports.Charged`: the documents share the cost, also when the block fails. What would cost raises
-    ServiceError DAY_SPENT when the day of a sender is spent; documents of several senders are then tried alone."""
+    ServiceError DAY_SPENT when the day of a sender is spent (`spent_until`; None: no bound); documents of several
+    senders are then tried alone."""
     usage, kept = Usage(), 0.0
-    spent_until = purse.spent_until
 
-    async def keep() -> None:
+    async def settle() -> None:
         nonlocal kept
         due, kept = usage.cost - kept, usage.cost
         try:
             for document in documents if due > 0 else ():
-                await purse.keep(base, document, due / len(documents))
+                await keep(base, document, due / len(documents))
         except DatabaseAway as error:
             log.warning("reading_cost.lost", reason=str(error))
 
     async def leave() -> None:
         if spent_until:
-            await keep()
+            await settle()
         for document in documents:
             if spent_until and (until := await spent_until(base, document)):
                 seconds = (until - datetime.now(UTC)).total_seconds()
@@ -58,4 +54,4 @@ async def charged(purse: Purse, base: BaseId, documents: Sequence[DocumentId]) -
         with metering_step(usage), needing(leave):
             yield
     finally:
-        await keep()
+        await settle()

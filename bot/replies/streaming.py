@@ -9,7 +9,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import structlog
@@ -38,22 +38,21 @@ class _Sent(NamedTuple):
     keyboard: InlineKeyboardMarkup | None
 
 
+@dataclass(eq=False)
 class GrowingText:
     """One text on its way to one place."""
 
-    def __init__(self, bot: Bot, place: Place, stop: InlineKeyboardMarkup | None) -> None:
-        """`stop` is the keyboard of a growing message; a draft has Telegram's own button instead."""
-        self._bot = bot
-        self._place = place
-        self._stop = stop
-        self._drafts = place.is_private  # drafts exist in private chats only, and not on every server
-        self._newest: Callable[[], RichText] | None = None
-        self._changed = asyncio.Event()
-        self._finishing = asyncio.Event()
-        self._painting = asyncio.Lock()  # one request at a time: a late one must not overwrite a newer text
-        self._sent: list[_Sent] = []  # the messages that stay
-        self._draft = ""  # the draft's current HTML
-        self._draft_id = secrets.randbelow(2**31 - 1) + 1
+    bot: Bot
+    place: Place
+    stop: InlineKeyboardMarkup | None  # below a growing message; a draft has Telegram's own button instead
+    drafts: bool  # exist in private chats only, and not on every server
+    _newest: Callable[[], RichText] | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _finishing: asyncio.Event = field(default_factory=asyncio.Event)
+    _painting: asyncio.Lock = field(default_factory=asyncio.Lock)  # a late request must not overwrite a newer text
+    _sent: list[_Sent] = field(default_factory=list)  # the messages that stay
+    _draft: str = ""  # the draft's current HTML
+    _draft_id: int = field(default_factory=lambda: secrets.randbelow(2**31 - 1) + 1)
 
     def grow(self, text: Callable[[], RichText]) -> None:
         """Set the text so far, which is rendered when Telegram allows to show it."""
@@ -74,14 +73,14 @@ class GrowingText:
         """Clean up when `finish` was never called: what was shown stays, without the stop button."""
         if not self._finishing.is_set() and self._sent and (last := self._sent[-1]).keyboard:
             with suppress(TelegramAPIError):
-                await edit(self._bot, self._place.chat, last.id, last.html)
+                await edit(self.bot, self.place.chat, last.id, last.html)
 
     async def keep_typing(self) -> None:
         """Show «печатает…» until the person sees anything of the text."""
         while not (self._sent or self._draft):
             with suppress(TelegramAPIError):
-                place = self._place
-                await self._bot.send_chat_action(place.chat, ChatAction.TYPING, message_thread_id=place.thread)
+                place = self.place
+                await self.bot.send_chat_action(place.chat, ChatAction.TYPING, message_thread_id=place.thread)
             await asyncio.sleep(TYPING_PAUSE_S)
 
     async def paint(self) -> None:
@@ -91,7 +90,7 @@ class GrowingText:
             async with self._painting:
                 if self._newest is not None and not self._finishing.is_set():
                     await self._show(self._newest())
-            await self._pause(DRAFT_PAUSE_S if self._drafts else EDIT_PAUSE_S)
+            await self._pause(DRAFT_PAUSE_S if self.drafts else EDIT_PAUSE_S)
 
     async def _show(self, text: RichText) -> None:
         """Show the text. All pieces but the last are full and become messages that stay; the last one keeps growing."""
@@ -99,14 +98,14 @@ class GrowingText:
         try:
             for number, piece in enumerate(pieces[:-1]):
                 await self._settle(number, piece, None)
-            if pieces and self._drafts:
+            if pieces and self.drafts:
                 await self._show_draft(pieces[-1])
-            if pieces and not self._drafts:
-                await self._settle(len(pieces) - 1, pieces[-1], self._stop)
+            if pieces and not self.drafts:
+                await self._settle(len(pieces) - 1, pieces[-1], self.stop)
         except TelegramRetryAfter as error:
             await self._pause(error.retry_after)
         except TelegramAPIError as error:  # `finish` meets it again, if it lasts
-            log.info("answer.paint_failed", chat=self._place.chat, error=type(error).__name__)
+            log.info("answer.paint_failed", chat=self.place.chat, error=type(error).__name__)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -116,19 +115,19 @@ class GrowingText:
         if html == self._draft:
             return
         try:
-            await self._bot.send_message_draft(
-                self._place.chat,
+            await self.bot.send_message_draft(
+                self.place.chat,
                 draft_id=self._draft_id,
                 text=html,
-                message_thread_id=self._place.thread,
+                message_thread_id=self.place.thread,
                 can_stop=True,  # Telegram's own button: a draft has no keyboard
                 keep_on_stop=True,  # the draft stays visible until the final message comes
             )
         except (TelegramRetryAfter, TelegramNetworkError):
             raise
         except TelegramAPIError as error:
-            log.info("answer.drafts_refused", chat=self._place.chat, error=type(error).__name__)
-            self._drafts = False
+            log.info("answer.drafts_refused", chat=self.place.chat, error=type(error).__name__)
+            self.drafts = False
             return
         self._draft = html
 
@@ -138,24 +137,24 @@ class GrowingText:
             sent = self._sent[number]
             if (sent.html, sent.keyboard) == (html, keyboard):
                 return
-            if await edit(self._bot, self._place.chat, sent.id, html, keyboard):
+            if await edit(self.bot, self.place.chat, sent.id, html, keyboard):
                 self._sent[number] = _Sent(sent.id, html, keyboard)
                 return
             await self.drop_from(number)
-        self._sent.append(_Sent(await send(self._bot, self._place, html, keyboard), html, keyboard))
+        self._sent.append(_Sent(await send(self.bot, self.place, html, keyboard), html, keyboard))
 
     async def drop_from(self, number: int) -> None:
         """Delete the messages from `number` on: the text has become shorter, or they are sent again."""
         for sent in self._sent[number:]:
             with suppress(TelegramAPIError):
-                await self._bot.delete_message(self._place.chat, sent.id)
+                await self.bot.delete_message(self.place.chat, sent.id)
         del self._sent[number:]
 
 
 @asynccontextmanager
 async def streamed_answer(bot: Bot, place: Place, stop: InlineKeyboardMarkup | None) -> AsyncIterator[GrowingText]:
     """Shows «печатает…» until some text is visible, and then the growing answer. Both tasks end with the context."""
-    answer = GrowingText(bot, place, stop)
+    answer = GrowingText(bot, place, stop, drafts=place.is_private)
     tasks = [asyncio.create_task(work) for work in (answer.paint(), answer.keep_typing())]
     try:
         yield answer
@@ -167,7 +166,7 @@ async def streamed_answer(bot: Bot, place: Place, stop: InlineKeyboardMarkup | N
 @asynccontextmanager
 async def live_steps(bot: Bot, place: Place, stop: InlineKeyboardMarkup | None) -> AsyncIterator[GrowingText]:
     """Shows the list in a message while the context is open and deletes it afterwards, also when the turn fails."""
-    steps = GrowingText(bot, replace(place, is_private=False), stop)
+    steps = GrowingText(bot, place, stop, drafts=False)
     painting = asyncio.create_task(steps.paint())
     try:
         yield steps

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.reading_costs import Purse, charged
+from bot.reading_costs import charged
 from domain.ids import BaseId, DocumentId
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.records import ClaimedDocument
@@ -33,7 +33,7 @@ async def charge(pipeline: PaidPipeline, *names: str) -> Kept:
 
     for name in names:
         with suppress(SourceError):
-            async with charged(Purse(keep=keep), BaseId("base"), [DocumentId(name)]):
+            async with charged(BaseId("base"), [DocumentId(name)], keep=keep):
                 await pipeline.run(claimed(note(), document=name))
     return kept
 
@@ -54,7 +54,7 @@ async def test_what_a_call_has_cost_is_kept_before_the_next_one_is_asked() -> No
         return datetime.now(UTC) + timedelta(hours=1) if sum(kept) >= 0.5 else None
 
     async def read_pages() -> None:
-        async with charged(Purse(keep=keep, spent_until=spent_until), BaseId("base"), [DocumentId("a")]):
+        async with charged(BaseId("base"), [DocumentId("a")], keep=keep, spent_until=spent_until):
             for _ in range(100):
                 await ask_leave()
                 note_cost(0.25)
@@ -73,9 +73,9 @@ async def test_nothing_that_costs_is_asked_once_the_senders_day_is_spent() -> No
     async def spent_until(_base: BaseId, document: DocumentId) -> datetime | None:
         return tomorrow if document == "b" else None
 
-    async with charged(Purse(keep=keep, spent_until=spent_until), BaseId("base"), [DocumentId("a")]):
+    async with charged(BaseId("base"), [DocumentId("a")], keep=keep, spent_until=spent_until):
         await ask_leave()
-    async with charged(Purse(keep=keep, spent_until=spent_until), BaseId("base"), [DocumentId("a"), DocumentId("b")]):
+    async with charged(BaseId("base"), [DocumentId("a"), DocumentId("b")], keep=keep, spent_until=spent_until):
         with pytest.raises(ServiceError) as caught:
             await ask_leave()
     await ask_leave()
