@@ -111,6 +111,7 @@ class OnlyAddressed(BaseMiddleware):
 
     def __init__(self) -> None:
         self._albums = deque[str](maxlen=ALBUMS)
+        self._waited = deque[str](maxlen=ALBUMS)  # albums that have waited
         self._order = WeakValueDictionary[str, asyncio.Lock]()  # in which the files of an album came
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
@@ -128,8 +129,9 @@ class OnlyAddressed(BaseMiddleware):
         if done := data.get(DONE):
             done.set()  # otherwise the next file, and what others write meanwhile, would wait for this one
         async with self._order.setdefault(album, asyncio.Lock()):
-            if album not in self._albums:
+            if album not in self._albums and album not in self._waited:
                 await asyncio.sleep(ALBUM_S)
+                self._waited.append(album)
             return await handler(event, data) if album in self._albums else None
 
 

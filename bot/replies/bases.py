@@ -68,7 +68,7 @@ class SendTo(CallbackData, prefix="to"):
     """Move or copy a document: ids without their hyphens would be too long for two, so the base is one of the list."""
 
     document: str
-    base: str  # the first 12 digits of its id
+    base: str  # the last 12 digits of its id
     move: bool
 
 
@@ -130,11 +130,7 @@ def share_keyboard(chosen: ShareBase, links: Sequence[Invitation], words: Words)
         return button(words.plain("button-chosen", mode=label) if is_on else label, chosen.model_copy(update=change))
 
     revoke = [
-        [
-            button(
-                words.plain("button-revoke", link=said_of_link(each, words)), RevokeLink(base=chosen.base, link=each.id)
-            )
-        ]
+        [worded(words, "revoke", RevokeLink(base=chosen.base, link=each.id), link=said_of_link(each, words))]
         for each in links
     ]
     return rows(
@@ -153,8 +149,8 @@ def members_shown(base: str, members: Sequence[Member], words: Words) -> Shown:
         name, until = each.name or str(each.id), words.plain("base-until", day=each.until) if each.until else ""
         facts = " · ".join(filter(None, [words.plain(f"role-{each.role}"), until]))
         lines.append(words("member-line", number=at, name=name, facts=facts))
-        label = words.plain("button-take-off", name=shortened(name, NAME_CHARACTERS))
-        off.append([button(label, TakeOff(base=base, member=each.id))])
+        taken = TakeOff(base=base, member=each.id)
+        off.append([worded(words, "take-off", taken, name=shortened(name, NAME_CHARACTERS))])
     return "\n".join(lines), rows(*off[:50], [worded(words, "back", OpenBase(base=base))])
 
 
@@ -163,16 +159,11 @@ def send_keyboard(
 ) -> InlineKeyboardMarkup | None:
     """For each base: copy, and where the person may, move."""
     ways = ("copy", "move") if may_move else ("copy",)
-    lines = [
-        [
-            button(
-                words.plain(f"button-send-{way}", name=shortened(name_of_base(each, words), NAME_CHARACTERS // 2)),
-                SendTo(document=document, base=short_id(each.id), move=way == "move"),
-            )
-            for way in ways
-        ]
-        for each in bases
-    ]
+    lines = []
+    for each in bases:
+        name = shortened(name_of_base(each, words), NAME_CHARACTERS // 2)
+        to = {way: SendTo(document=document, base=short_id(each.id), move=way == "move") for way in ways}
+        lines.append([worded(words, f"send-{way}", data, name=name) for way, data in to.items()])
     return rows(*lines, [worded(words, "back", OpenDocument(document=document))])
 
 
