@@ -6,8 +6,9 @@ razdel; this module fixes its known misses and keeps the cost linear on endless 
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
-from razdel.rule import SPLIT, FunctionRule
+from razdel.rule import SPLIT
 from razdel.segmenters.sentenize import DELIMITER, RULES, SentSegmenter, SentSplit, SentSplitter
 
 Offsets = tuple[int, int]
@@ -33,7 +34,8 @@ def _ends_with_year(split: SentSplit) -> str | None:
 
 
 SENTENIZE = SentSegmenter(
-    split=SentSplitter(pattern=DELIMITER + BEFORE_SPACE), rules=[FunctionRule(_ends_with_year), *RULES]
+    split=SentSplitter(pattern=DELIMITER + BEFORE_SPACE),
+    rules=[_ends_with_year, *(rule.function for rule in RULES if rule.name != "no_space_prefix")],
 )
 
 JOINED_CHARS = 600
@@ -78,8 +80,12 @@ def _raw_sentences(text: str) -> Iterator[Offsets]:
     position = 0
     while position < len(text):
         end = _stretch_end(text, position)
-        stretch = SENTENIZE(text[position:end])
-        spans = [(position + one.start, position + one.stop) for one in stretch if one.start < one.stop]
+        parts = list(SENTENIZE.segment(SENTENIZE.split(text[position:end])))  # all of it; `find` for each is slow
+        spans = [
+            (begin + len(part) - len(part.lstrip()), begin + len(part.rstrip()))
+            for begin, part in zip(accumulate(map(len, parts), initial=position), parts, strict=False)
+            if part.strip()
+        ]
         may_go_on = end < len(text) and len(spans) > 1  # the last span is read again with the text after it
         position = spans.pop()[0] if may_go_on else end
         yield from spans
