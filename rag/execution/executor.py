@@ -7,6 +7,7 @@ In: a `QueryPlan`, the turn's context, and perhaps an early search that began be
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import structlog
 
@@ -53,6 +54,11 @@ class CallResult:
         """What was searched for."""
         return str(self.call.args.get("query", ""))
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether it brought anything, be it a remark."""
+        return bool(self.payload.found or self.payload.remarks or self.payload.unread)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
@@ -90,20 +96,22 @@ class Executor:
         beyond = searches[SEARCHES if plan.kind is QueryKind.SIMPLE else self._max_calls :]
         calls = [call for call in distinct if call not in beyond][: self._max_calls]
         dropped = [f"«{call.args.get('query') or call.tool}»" for call in distinct if call not in calls]
-        added = _in_own_words(calls, context.own_words)
-        searched = [*calls, *added, *([_fallback_call(plan)] if plan.fallback.enabled else [])]
+        groups = _grouped(calls, context.own_words)
+        searched = [*chain(*groups), *([_fallback_call(plan)] if plan.fallback.enabled else [])]
         is_wanted = any(_is_early(call, context) for call in searched) or all(call.tool != SEARCH for call in calls)
         if context.early and not is_wanted:
             await end(context.early)  # two searches at once would wait for each other
-        planned = [self._run(call, context) for call in calls]
-        results = await together(*planned, *(self._run(call, context, is_added=True) for call in added))
-        results = [*await self._go_on(results, context), *results]
+        results = await together(
+            *(together(*(self._run(call, context, is_added=call not in calls) for call in group)) for group in groups)
+        )
+        await self._go_on(results, context)
         payload = self._together(results, plan)
         if self._needs_fallback(plan, payload, calls):
-            remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
-            results = [*results, await self._run(_fallback_call(plan), context, is_fallback=True)]
-            telling = [each for each in results if each.payload.found or each.payload.remarks or each.payload.unread]
-            payload = self._together(telling, plan)
+            made = [each.call for each in chain(*results) if not each.problem]
+            remark = () if payload.found else _remark_on_limits(made)
+            results.append([await self._run(_fallback_call(plan), context, is_fallback=True)])
+            telling = ([each for each in group if each.is_telling] for group in results)
+            payload = self._together(list(filter(None, telling)), plan)
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
         said = f"Not looked for, because one question allows no more calls: {', '.join(dropped)}."
@@ -111,7 +119,7 @@ class Executor:
         items = MAX_ITEMS if plan.render_style is RenderStyle.SHORT else plan.limits.max_items
         return Execution(
             payload=limit(payload, items=items, skip=plan.limits.skip),
-            calls=tuple(results),
+            calls=tuple(chain(*results)),
             gaps="\n".join((*([said] if dropped else []), *payload.remarks)),
         )
 
@@ -178,32 +186,33 @@ class Executor:
         seconds = time.monotonic() - started
         return CallResult(call=call, payload=payload, seconds=seconds, problem=problem, was_early=was_early, **marks)
 
-    async def _go_on(self, results: Sequence[CallResult], context: ToolContext) -> list[CallResult]:
-        """A second search inside documents that name what others do not, but of which only a part was found: the head
-        names the party, and the clauses found are those of other contracts (without a model the first passage answers,
-        and scores of two searches do not compare). Then the second hop, where the best sentence names something that
-        the question asks about."""
-        planned = next((each for each in results if each.call.tool == SEARCH and not each.is_added), None)
-        if planned is None or planned.call.args.get("documents") or planned.call.args.get("document"):
-            return []
+    async def _go_on(self, results: Sequence[list[CallResult]], context: ToolContext) -> None:
+        """Adds to the first group of searches: a second search inside documents that name what others do not, but of
+        which only a part was found: the head names the party, and the clauses found are those of other contracts
+        (without a model the first passage answers, and scores of two searches do not compare). Then the second hop,
+        where the best sentence names something that the question asks about."""
+        first = next((group for group in results if group[0].call.tool == SEARCH), None)
+        if first is None or first[0].call.args.get("documents") or first[0].call.args.get("document"):
+            return
+        planned = first[0]
 
         async def search(**changed: object) -> CallResult:
             call = planned.call.model_copy(update={"args": {**planned.call.args, **changed}})
             return await self._run(call, context, is_added=True)
 
-        facts = merge([_fused(group) for group in _groups(results)]).facts
+        facts = merge([_fused(group) for group in results]).facts
         documents = half_found(facts, planned.query) if self._is_shortened else ()
         inside = [await search(documents=[document]) for document in documents]
         if hop := second_hop(facts, planned.query, in_alike=not self._is_shortened):
             further = await search(query=hop.query)
             reached = tuple(fact for fact in further.payload.facts if hop.reaches(fact))
             inside.append(replace(further, payload=replace(further.payload, facts=reached), is_second_hop=True))
-        return [replace(each, payload=replace(each.payload, facts=each.payload.facts[:INSIDE])) for each in inside]
+        first[:0] = [replace(each, payload=replace(each.payload, facts=each.payload.facts[:INSIDE])) for each in inside]
 
-    def _together(self, results: Sequence[CallResult], plan: QueryPlan) -> FactsPayload:
-        """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
+    def _together(self, results: Sequence[Sequence[CallResult]], plan: QueryPlan) -> FactsPayload:
+        """Each group is fused and shortened by itself; then all are merged."""
         is_short = plan.render_style is RenderStyle.SHORT
-        planned = [([each.call for each in group if not each.is_added], group) for group in _groups(results)]
+        planned = [([each.call for each in group if not each.is_added], group) for group in results]
         return merge([self._short(calls, _fused(group), is_short=is_short) for calls, group in planned])
 
     def _short(self, calls: Sequence[ToolCall], payload: FactsPayload, *, is_short: bool) -> FactsPayload:
@@ -236,35 +245,17 @@ class Executor:
         return payload.coverage < LOW_COVERAGE and FallbackReason.LOW_COVERAGE in plan.fallback.when
 
 
-def _in_own_words(calls: Sequence[ToolCall], own_words: str) -> list[ToolCall]:
-    """For each set of limits of the planned searches one more, in the person's own words, where none has them."""
-    if not own_words:
-        return []
-    limits: dict[str, list[ToolCall]] = {}
-    for call in calls:
-        if call.tool == SEARCH:
-            limits.setdefault(_limits_of(call), []).append(call)
-    return [
-        first.model_copy(update={"args": {**first.args, "query": own_words}})
-        for first, *others in limits.values()
-        if not any(stems(str(each.args.get("query", ""))) == stems(own_words) for each in (first, *others))
-    ]
-
-
-def _limits_of(call: ToolCall) -> str:
-    return repr(sorted((name, value) for name, value in call.args.items() if name != "query" and value))
-
-
-def _groups(results: Sequence[CallResult]) -> list[list[CallResult]]:
-    """Results that are fused: searches within the same limits, and what was found inside a document of the first."""
-    searches = [each for each in results if each.call.tool == SEARCH and not each.is_fallback]
-    planned = [_limits_of(each.call) for each in searches if not each.is_added]
-    groups: dict[str, list[CallResult]] = {}
-    for place, each in enumerate(results):
-        key = _limits_of(each.call) if each in searches else str(place)
-        if each in searches and key not in planned and planned:
-            key = planned[0]
-        groups.setdefault(key, []).append(each)
+def _grouped(calls: Sequence[ToolCall], own_words: str) -> list[list[ToolCall]]:
+    """Searches within the same limits together, and with them one more in the person's own words where none has these;
+    other calls by themselves."""
+    groups: dict[str, list[ToolCall]] = {}
+    for place, call in enumerate(calls):
+        limits = repr(sorted((name, value) for name, value in call.args.items() if name != "query" and value))
+        groups.setdefault(limits if call.tool == SEARCH else str(place), []).append(call)
+    for group in groups.values():
+        asked = [stems(str(each.args.get("query", ""))) for each in group]
+        if own_words and group[0].tool == SEARCH and stems(own_words) not in asked:
+            group.append(group[0].model_copy(update={"args": {**group[0].args, "query": own_words}}))
     return list(groups.values())
 
 

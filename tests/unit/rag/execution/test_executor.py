@@ -119,7 +119,7 @@ async def test_the_persons_own_words_are_searched_beside_the_planned_ones() -> N
     ("calls", "asked"),
     [
         ((call("Где применял RAG"),), ["Где применял RAG"]),
-        ((call("а", document="x"), call("б", document="y")), ["а", "б", QUESTION, QUESTION]),
+        ((call("а", document="x"), call("б", document="y")), ["а", QUESTION, "б", QUESTION]),
         ((call("а"), call("б")), ["а", "б", QUESTION]),
         ((call("а", tool="graph_query_tool"),), []),
     ],
