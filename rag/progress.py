@@ -66,30 +66,22 @@ async def unless_set(stop: asyncio.Event, work: Coroutine[Any, Any, Result]) -> 
 async def until_set(stop: asyncio.Event, items: AsyncIterator[Item]) -> AsyncGenerator[Item, None]:
     """The items as they come. When `stop` is set, their source is cancelled while it waits, so that a connection is
     closed at once, and BrokenOff is raised. The source is also closed when the reader leaves."""
-    wait: asyncio.Timeout | None = None  # it has no deadline before `stop` is set
 
-    def break_off(_: object) -> None:
-        if wait:
-            wait.reschedule(0)
+    async def following() -> Item:
+        return await anext(items)
 
-    stopping = asyncio.create_task(stop.wait())
-    stopping.add_done_callback(break_off)
+    stopping, reading = asyncio.create_task(stop.wait()), asyncio.create_task(following())
     try:
         while not stop.is_set():
-            async with asyncio.timeout(None) as wait:
-                item = await anext(items)
-            wait = None
-            yield item
+            await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                yield reading.result()
+                reading = asyncio.create_task(following())
         raise BrokenOff
     except StopAsyncIteration:
         return
-    except TimeoutError as error:
-        if wait and wait.expired():
-            raise BrokenOff from error
-        raise
     finally:
-        wait = None
-        await end(stopping)
+        await end(reading, stopping)
         if isinstance(items, AsyncGenerator):
             await items.aclose()
 
