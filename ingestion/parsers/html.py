@@ -57,6 +57,9 @@ LINKED_SHARE = 0.3
 HTML: there is nothing around its text, and extraction would lose short lists and headings."""
 WIDEST_SPAN_DIGITS = 2  # of a cell's span: no table on a screen has a hundred columns or rows
 EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # there were hardly any pages before
+_NO_AUTHOR = re.compile(
+    r"no author|редакция|guest|https?:.*|.*\b(?:says|edited by|comments?)\b.*|[\W\d_]*", re.IGNORECASE
+)
 REMARK_CHARACTERS = 400
 """A shorter text that mentions scripts, cookies or passwords is not the page's subject."""
 FEWEST_WORDS = 5
@@ -222,11 +225,12 @@ def read_page(text: str, *, name: str) -> Document:
     if not blocks and stated.sitename == "Telegram" and summary:  # a page that lacks the post itself
         blocks = (Block(kind=BlockKind.PARAGRAPH, text=summary),)
     blocks = blocks or _main_text(tree, text, summary)
+    author = (stated.author or "").replace(";", ",")
     return Document(
         title=choose_title(_without_site(stated.title, stated.sitename) or stated.sitename, blocks, name=name),
         blocks=blocks,
         language=language_of(blocks),
-        author=choose_author((stated.author or "").replace(";", ","), blocks),
+        author=None if _NO_AUTHOR.fullmatch(author) else choose_author(author, blocks),
         published_at=_day(stated.date),
     )
 

@@ -89,9 +89,9 @@ def bodies(letter: EmailMessage) -> Bodies:
     texts: dict[str, list[str]] = {kind: [] for kind in BODY_TYPES}
     for part in parts_of(letter):
         if (kind := part.get_content_type()) in texts and not _is_attachment(part):
-            data = content_of(part)
+            data, charset = content_of(part), part.get_content_charset()
             try:
-                texts[kind].append(tidy_text(data.decode(part.get_content_charset() or "unstated")))
+                texts[kind].append(tidy_text(data.decode(charset)) if charset else decode_text(data))
             except (LookupError, ValueError):  # not only UnicodeError: the charset's name may hold a zero byte
                 texts[kind].append(decode_text(data))
     return Bodies(plain="\n\n".join(texts["text/plain"]), html="\n".join(texts["text/html"]))

@@ -53,7 +53,7 @@ MEANINGLESS_TITLES = re.compile(  # that no person wrote; matched against the wh
 NOBODY = re.compile(  # what programs write into files when the user has never set a name
     r"(?:(?:microsoft |ms )?office )?user|windows user|user name|users|(?:администратор|пользователь)(?: windows)?"
     r"|admin(?:istrator)?|author|автор|unknown|неизвестн\w+|anonymous|un-?named|python-docx|openpyxl|apache poi|root"
-    r"|owner|pc|пк|no author|редакция|guest|https?:.*|.*\b(?:says|edited by|comments?)\b.*|[\W\d_]*",
+    r"|owner|pc|пк",
     re.IGNORECASE,
 )
 
