@@ -23,7 +23,7 @@ from ingestion.parsers.markdown import parse_markdown
 from ingestion.parsers.process import ParseProcess
 from ingestion.ports import Embedder, Recognizer, Transcriber
 from ingestion.reading.pictures import PictureReader
-from ingestion.records import Block, Vector, Window
+from ingestion.records import Vector, Window
 from prompts.loader import load_prompts
 from rag.ports import QueryEmbedder, Reranker
 
@@ -159,8 +159,12 @@ async def open_recognizer(settings: Settings, stack: AsyncExitStack, measures: M
     if vision_model and (model := await open_model("vision", settings, stack, measures)):
         from adapters.llm.vision import VisionRecognizer
 
-        prompt = load_prompts().transcribe
-        vision = VisionRecognizer(model=model, prompt=prompt, no_text=NO_TEXT, to_blocks=_to_blocks)
+        vision = VisionRecognizer(
+            model=model,
+            prompt=load_prompts().transcribe,
+            no_text=NO_TEXT,
+            to_blocks=lambda markdown: tuple(parse_markdown(markdown, name="").blocks),
+        )
     if tesseract is None:
         return vision
     recognizer = TesseractRecognizer(tesseract=tesseract, page_s=settings.recognition.page_s, second=vision)
@@ -180,10 +184,6 @@ def _recognizers(settings: Settings) -> tuple[Tesseract | None, str | None]:
     wants_tesseract, wants_vision = (recognition.mode in (way, "auto") for way in ("tesseract", "vision"))
     tesseract = find_tesseract(recognition.languages) if wants_tesseract else None
     return tesseract, recognition.vision_model if wants_vision and settings.model.configured else None
-
-
-def _to_blocks(markdown: str) -> tuple[Block, ...]:
-    return tuple(parse_markdown(markdown, name="").blocks)
 
 
 async def open_transcriber(settings: Settings, stack: AsyncExitStack) -> Transcriber | None:

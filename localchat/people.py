@@ -159,7 +159,10 @@ async def read_history(act: Act) -> Json:
 async def say(act: Act) -> Json:
     """Write a message. Several files form an album, whose file `captioned` (from 0) carries the text; a text that is
     too long becomes several messages, as with Telegram's clients."""
-    room, exchange, files = act.room, act.exchange, _files(act)
+    room, exchange = act.room, act.exchange
+    files = [file for file_id in act.files if (file := exchange.files.find(file_id))]
+    if len(files) < len(act.files):
+        raise bad("upload the file first")
     written = [tidy(FormattedText(text=part)) for part in ([act.text] if files else parts_of(act.text, TEXT_UNITS))]
     for part in written:
         check_length(part.text, CAPTION_UNITS if files else TEXT_UNITS, "message is too long")
@@ -170,13 +173,6 @@ async def say(act: Act) -> Json:
         for content in contents[:1] if files else contents:
             content["reply_to_message"] = {"message_id": act.reply_to}
     return {"messages": [exchange.post(room, act.user, **content) for content in contents]}
-
-
-def _files(act: Act) -> list[StoredFile]:
-    found = [act.exchange.files.find(file_id) for file_id in act.files]
-    if not all(found):
-        raise bad("upload the file first")
-    return [file for file in found if file]
 
 
 def _album(caption: FormattedText, files: Sequence[StoredFile], act: Act) -> list[Json]:

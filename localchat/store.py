@@ -215,7 +215,8 @@ class Files:
         with target.open("xb") as out:
             shutil.copyfileobj(source, out)
         name = _base_name(name)
-        mime = mime if mime and mime != _BYTES else _guess_type(name)
+        if not mime or mime == _BYTES:
+            mime = _TYPES.get(PurePosixPath(name).suffix.lower()) or mimetypes.guess_type(name)[0] or _BYTES
         size = image_size(target) or (0, 0)
         number = self._connection.execute("select count(*) from files").fetchone()[0]
         path = f"{_FOLDERS[kind]}/file_{number}{PurePosixPath(name).suffix.lower()}"
@@ -247,10 +248,6 @@ class Files:
         query = f"select * from files where {column} = ?"  # noqa: S608 - the column is one of two constants
         row = self._connection.execute(query, (value,)).fetchone()
         return stored_file(row) if row else None
-
-
-def _guess_type(name: str) -> str:
-    return _TYPES.get(PurePosixPath(name).suffix.lower()) or mimetypes.guess_type(name)[0] or _BYTES
 
 
 def _base_name(name: str) -> str:

@@ -39,8 +39,7 @@ from domain.ids import BaseId, DocumentId, SessionId, UserId
 from ingestion.intake import section_of
 from ingestion.records import Batch, Source
 from ingestion.worker import Worker
-from rag.conversation import Conversation
-from rag.records import Answer, Answered, Question
+from rag.records import Answered, Question
 from rag.words import normalise
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
@@ -216,7 +215,10 @@ async def ask_base(settings: Settings, question: str | None, *, base_name: str, 
                 base_id=base,
                 language=settings.answer.interface_language,
             )
-            answer = in_words(await _last_answer(conversation, asked), words)
+            answers = [event.answer async for event in conversation.answer(asked) if isinstance(event, Answered)]
+            if not answers:
+                raise CommandError("The answer broke off; the log says why.")
+            answer = in_words(answers[-1], words)
             if as_json:
                 print_json(answer_json(answer))
             else:
@@ -261,8 +263,12 @@ async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int
 
 async def show_document(settings: Settings, document: str, *, base_name: str, as_json: bool) -> int:
     """`baza show`. Raises CommandError when the base holds no such document."""
+    try:
+        wanted = DocumentId(str(uuid.UUID(document)))
+    except ValueError:
+        raise CommandError(f"{document!r} is not the id of a document. `baza docs` lists the ids.") from None
     async with _open_base(settings, base_name, filled=True) as (parts, base):
-        card = await parts.stores.library.card(base, _document_id(document))
+        card = await parts.stores.library.card(base, wanted)
         if card is None:
             raise CommandError(f"The base {base_name!r} holds no document {document}. `baza docs` lists what it holds.")
         blocks = await parts.stores.text.blocks(base, card.id)
@@ -288,20 +294,6 @@ async def _open_base(settings: Settings, name: str, *, filled: bool = False) -> 
         if filled and name != DEFAULT_BASE and name not in (there := await parts.stores.people.named_bases(name)):
             print_problem(no_such_base(name, there))
         yield parts, await parts.stores.people.open_named_base(name)
-
-
-async def _last_answer(conversation: Conversation, question: Question) -> Answer:
-    async for event in conversation.answer(question):
-        if isinstance(event, Answered):
-            return event.answer
-    raise CommandError("The answer broke off; the log says why.")
-
-
-def _document_id(text: str) -> DocumentId:
-    try:
-        return DocumentId(str(uuid.UUID(text)))
-    except ValueError:
-        raise CommandError(f"{text!r} is not the id of a document. `baza docs` lists the ids.") from None
 
 
 def _tell(source: str, outcome: DocumentCard | SourceMissing, words: Words, *, as_json: bool) -> bool:

@@ -6,10 +6,11 @@ any start. A token of the HTTP API is printed once, when it is made; only its ha
 """
 
 import shutil
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple
 
 from adapters.database.embedded import EmbeddedDatabaseError
@@ -99,23 +100,54 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
-    yield _disk(settings, words)
+    folder = next(folder for folder in (settings.home, *settings.home.parents) if folder.exists())
+    free = shutil.disk_usage(folder).free
+    has_room = State.WORKS if free > FREE_BYTES else State.FAILS
+    yield Finding("data", has_room, f"{settings.home} · {free / 2**30:.1f} GB")
     yield await _sandbox(words)
-    yield _pictures(settings, words)
-    yield await _speech(settings, words)
+    recognition = describe_recognition(settings)
+    yield Finding(
+        "pictures", State.WORKS if recognition else State.MISSING, recognition or words.plain("missing-recognition")
+    )
+    speech, listen = settings.speech.model, partial(try_speech, settings)
+    yield await _tried("speech", speech or "", listen if speech else None, words.plain("missing-speech"))
     yield await _telegram(settings, words)
     if settings.telegram.token is not None:
         yield _access(settings, words)
     try:
         async with open_parts(settings) as parts:
             yield await _database(settings, words)
-            yield await _embedder(parts, words)
-            yield await _reranker(parts, words)
-            yield await _model(parts, words)
+            async for finding in _models(parts, words):
+                yield finding
     except (DatabaseAway, DatabaseError, EmbeddedDatabaseError, MigrationError) as trouble:
         yield Finding("database", State.FAILS, sentence(trouble))
     except LocalModelError as trouble:  # no part is opened then, so the remaining checks are left out
         yield Finding("local model", State.FAILS, sentence(trouble))
+
+
+async def _models(parts: Parts, words: Words) -> AsyncIterator[Finding]:
+    settings, reranker, model = parts.settings, parts.reranker, parts.model
+    embed = partial(parts.embedder.embed_query, "проверка")
+    embeds = settings.jina.api_key is not None or settings.local.embedding_model is not None
+    yield await _tried("embedder", parts.embedder.model, embed if embeds else None, words.plain("missing-jina"))
+    name = settings.local.reranker_model if settings.jina.api_key is None else settings.jina.reranker_model
+    rerank = partial(reranker.rerank, "проверка", [_PASSAGE], top_n=1) if reranker else None
+    yield await _tried("reranker", name or "", rerank, words.plain("missing-reranker"))
+    question = ChatMessage(role="user", content="Ответь одним словом: да")
+    answer = partial(model.complete, [question]) if model else None
+    yield await _tried("model", model.name if model else "", answer, words.plain("missing-model"))
+
+
+async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]] | None, lacking: str) -> Finding:
+    """A model by a call of it; without one it is `lacking`."""
+    if call is None:
+        return Finding(service, State.MISSING, lacking)
+    try:
+        await call()
+    except (ModelError, IngestionError) as error:
+        reason = error.detail if isinstance(error, IngestionError) else error
+        return Finding(service, State.FAILS, f"{name}: {reason}")
+    return Finding(service, State.WORKS, name)
 
 
 async def _database(settings: Settings, words: Words) -> Finding:
@@ -128,13 +160,6 @@ async def _database(settings: Settings, words: Words) -> Finding:
     return Finding("database", State.WORKS, words.plain("doctor-database", kind=kind))
 
 
-def _disk(settings: Settings, words: Words) -> Finding:
-    folder = next(folder for folder in (settings.home, *settings.home.parents) if folder.exists())
-    free = shutil.disk_usage(folder).free
-    state = State.WORKS if free > FREE_BYTES else State.FAILS
-    return Finding("data", state, f"{settings.home} · {free / 2**30:.1f} GB")
-
-
 async def _sandbox(words: Words) -> Finding:
     """Which layers confine the processes that read strangers' files."""
     layers = await probe_layers()
@@ -143,12 +168,6 @@ async def _sandbox(words: Words) -> Finding:
         return Finding("sandbox", State.WORKS, words.plain("doctor-sandbox-holds", held=held))
     lacking = ", ".join(layer for layer, holds in layers.items() if not holds)
     return Finding("sandbox", State.MISSING, words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking))
-
-
-def _pictures(settings: Settings, words: Words) -> Finding:
-    found = describe_recognition(settings)
-    state = State.MISSING if found is None else State.WORKS
-    return Finding("pictures", state, found or words.plain("missing-recognition"))
 
 
 async def _telegram(settings: Settings, words: Words) -> Finding:
@@ -171,48 +190,6 @@ def _access(settings: Settings, words: Words) -> Finding:
         return Finding("access", State.MISSING, words.plain("cli-open-unbounded"))
     who = f"ALLOWED_USERS: {len(allowed)}" if allowed else words.plain("cli-open-to-all")
     return Finding("access", State.WORKS, " · ".join([who, *bounds]))
-
-
-async def _embedder(parts: Parts, words: Words) -> Finding:
-    if parts.settings.jina.api_key is None and parts.settings.local.embedding_model is None:
-        return Finding("embedder", State.MISSING, words.plain("missing-jina"))
-    return await _tried("embedder", parts.embedder.model, parts.embedder.embed_query("проверка"))
-
-
-async def _reranker(parts: Parts, words: Words) -> Finding:
-    reranker = parts.reranker
-    if reranker is None:
-        return Finding("reranker", State.MISSING, words.plain("missing-reranker"))
-    settings = parts.settings
-    name = settings.local.reranker_model if settings.jina.api_key is None else settings.jina.reranker_model
-    return await _tried("reranker", name or "", reranker.rerank("проверка", [_PASSAGE], top_n=1))
-
-
-async def _model(parts: Parts, words: Words) -> Finding:
-    model = parts.model
-    if model is None:
-        return Finding("model", State.MISSING, words.plain("missing-model"))
-    question = ChatMessage(role="user", content="Ответь одним словом: да")
-    return await _tried("model", model.name, model.complete([question]))
-
-
-async def _speech(settings: Settings, words: Words) -> Finding:
-    model = settings.speech.model
-    if model is None:
-        return Finding("speech", State.MISSING, words.plain("missing-speech"))
-    try:
-        await try_speech(settings)
-    except IngestionError as error:
-        return Finding("speech", State.FAILS, f"{model}: {error.detail}")
-    return Finding("speech", State.WORKS, model)
-
-
-async def _tried(service: str, name: str, call: Awaitable[object]) -> Finding:
-    try:
-        await call
-    except ModelError as error:
-        return Finding(service, State.FAILS, f"{name}: {error}")
-    return Finding(service, State.WORKS, name)
 
 
 def show_page(settings: Settings) -> None:
