@@ -1,22 +1,9 @@
 """What people do: write, send files, forward, edit, press a button; and the page's HTTP interface to it.
 
-In: JSON and uploads. Out: messages and ids as JSON, the event stream, files as downloads. Texts are trimmed and checked
-as by Telegram's own clients; entities are those that Telegram detects by itself.
-
-GET  /people/{user}                                    bot, people, chats
-POST /people/{user}/language                           {"language"}
-GET  /people/{user}/events                             server-sent events
-POST /people/{user}/uploads                            multipart "file" -> {"file_id", "name", "size"}
-GET  /people/{user}/chats/{chat}/messages              ?before=&limit= -> {"messages", "more"}
-POST /people/{user}/chats/{chat}/messages              {"text", "files", "as_file", "captioned", "reply_to"}
-POST /people/{user}/chats/{chat}/forwarded             {"chat_id", "message_id", "kind", "name"}
-POST /people/{user}/chats/{chat}/messages/{id}         {"text"} -> {"message"}
-POST /people/{user}/chats/{chat}/messages/{id}/press   {"row", "column"} -> {"query_id"}
-POST /people/{user}/chats/{chat}/drafts/{id}/stop      the button on a draft
-GET  /files/{file}                                     the bytes, always as an attachment
-
-The first event of a stream, `hello`, tells the page that it gets all events from now on; it reads earlier ones from
-the history. The acceptance tests use the same endpoints.
+In: JSON and uploads, as `Act` and `ACTS` have them. Out: messages and ids as JSON, the event stream, files as
+downloads. Texts are trimmed and checked as by Telegram's own clients; entities are those that Telegram detects by
+itself. The first event of a stream, `hello`, tells the page that it gets all events from now on; it reads earlier ones
+from the history. The acceptance tests use the same endpoints.
 """
 
 import asyncio

@@ -10,11 +10,10 @@ import os
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 from dotenv import set_key
 
-from adapters.local.layout import KNOWN, KnownModel, Task
+from adapters.local.layout import KNOWN, Task
 from adapters.local.models import fetched_model
 from bot.app import open_parts
 from bot.cli.content import words_of
@@ -55,10 +54,8 @@ async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
     with Bar(base.passages, _called(base, words)) as shown:
 
         def report(done: int) -> None:
-            total = max(done, base.passages)
-            shown.reach(done, total)
-            if not shown.is_drawn and shown.grows(done, total):
-                print_line(words.plain("cli-reindexing", base=_called(base, words), done=done, total=total))
+            total, called = max(done, base.passages), _called(base, words)
+            shown.reach(done, total, lambda: words.plain("cli-reindexing", base=called, done=done, total=total))
 
         try:
             await reindexer.move(base, report)
@@ -97,7 +94,13 @@ async def add_model(settings: Settings, task: Task) -> int:
     words = words_of(settings)
     model = next(each for each in KNOWN if each.task is task)
     print_line(words.plain("cli-model-fetching", name=model.name, megabytes=model.megabytes))
-    folder = await _fetched(model, settings, words)
+    with Bar(model.megabytes, "MB") as shown:
+
+        def told(done: int, total: int) -> None:
+            done, total = done // MEGABYTE, total // MEGABYTE
+            shown.reach(done, total, lambda: words.plain("cli-model-fetched", done=done, total=total))
+
+        folder = await fetched_model(model.name, settings.home / "models", model.fetch, told)
     value = str(folder) if task is Task.SPEECH else model.name
     set_key(settings.home / SETTINGS, model.setting, value)
     print_line(words.plain("cli-model-set", name=model.setting, value=value, file=str(settings.home / SETTINGS)))
@@ -111,19 +114,6 @@ async def add_model(settings: Settings, task: Task) -> int:
     else:
         print_line(words.plain("cli-model-restart"))
     return 0
-
-
-async def _fetched(model: KnownModel, settings: Settings, words: Words) -> Path:
-    """The model's folder. Raises LocalModelError."""
-    with Bar(model.megabytes, "MB") as shown:
-
-        def told(done: int, total: int) -> None:
-            if shown.is_drawn:
-                shown.reach(done // MEGABYTE, total // MEGABYTE)
-            elif shown.grows(done, total):
-                print_line(words.plain("cli-model-fetched", done=done // MEGABYTE, total=total // MEGABYTE))
-
-        return await fetched_model(model.name, settings.home / "models", model.fetch, told)
 
 
 async def adding_search(settings: Settings) -> AsyncIterator[str]:

@@ -7,7 +7,7 @@ next. Any other exception is a bug and keeps its traceback. The JSON keys are a 
 import errno
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Self
@@ -42,14 +42,14 @@ class Bar:
         from rich.console import Console  # a tenth of a second, which commands without a bar spare
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        self.is_drawn = sys.stderr.isatty()
+        self._is_drawn = sys.stderr.isatty()
         self._percent = -1
         self._progress = Progress(
             *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()),
             console=Console(stderr=True),
             transient=True,
             redirect_stdout=sys.stdout.isatty(),  # lines printed meanwhile go above it, unless they are kept in a file
-            disable=not self.is_drawn,
+            disable=not self._is_drawn,
         )
         self._task = self._progress.add_task(label, total=total)
 
@@ -60,19 +60,17 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def grows(self, done: int, total: int) -> bool:
-        """Whether a further percent is done, for whoever prints a line for each."""
-        percent = 100 * done // max(total, 1)
-        grown, self._percent = percent > self._percent, max(percent, self._percent)
-        return grown
-
     def advance(self) -> None:
         """One further."""
         self._progress.advance(self._task)
 
-    def reach(self, done: int, total: int) -> None:
-        """`done` of `total`, which may be known only now."""
+    def reach(self, done: int, total: int, line: Callable[[], str] | None = None) -> None:
+        """`done` of `total`, which may be known only now. Where nothing is drawn, a `line` for each further percent."""
         self._progress.update(self._task, completed=done, total=total)
+        percent = 100 * done // max(total, 1)
+        if line and not self._is_drawn and percent > self._percent:
+            self._percent = percent
+            print_line(line())
 
 
 def print_problem(text: str) -> None:
