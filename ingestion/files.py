@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Self
 from uuid import uuid4
 
 from domain.documents import UnreadPart
-from sandbox.records import from_line, to_line
+from sandbox.records import from_line
 
 SITE_TYPE = "application/x-baza-site"
 _GATE = "gate.lock"  # held while folders are made and swept, so that a new folder does not look abandoned
@@ -138,19 +137,8 @@ class SitePage:
     html: str
 
 
-class SiteFile(HashedFile):
-    """A site file under construction; only one page is in memory at a time."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, limit_bytes=sys.maxsize)
-
-    def add(self, part: SitePage | UnreadPart) -> None:
-        """Append a page, or what could not be read. Blocking, on a local disk."""
-        self.write(to_line(part))
-
-
 def read_site(path: Path) -> Iterator[SitePage | UnreadPart]:
-    """Read what `SiteFile` wrote. Raises ValueError for a file that it did not write."""
+    """Read a site's file, which has a line for each page and part. Raises ValueError for another file."""
     with path.open("rb") as file:
         for line in file:
             yield from_line(line, SitePage, UnreadPart)

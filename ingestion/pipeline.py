@@ -106,7 +106,7 @@ class IngestionPipeline:
                 is_new = await self._store(CutDocument(document=document, parsed=parsed, passages=passages), progress)
             self.meter.document_ended(Outcome.READY if is_new else Outcome.KNOWN)
         finally:
-            await progress.close()
+            progress.close()
 
     async def _store_large(self, cut: CutDocument) -> bool | None:
         """None where it meets trouble: run alone it tells why."""
@@ -116,14 +116,14 @@ class IngestionPipeline:
         except (SourceError, ServiceError, LeaseLost):
             return None
         finally:
-            await progress.close()
+            progress.close()
 
     async def _store(self, cut: CutDocument, progress: Progress) -> bool:
         """Index and publish; False where the base already has the content. A document of one batch is stored and
         published in a single call, which also records the hash of a note."""
         document, chunks = cut.document, len(cut.passages.chunks)
         if cut.is_small:
-            progress.begin(DocumentStatus.EMBEDDING, total=chunks)
+            progress.entered(DocumentStatus.EMBEDDING)
             (whole,) = await self._indexer.index_together([cut])
             ended = await self.queue.publish(
                 document, chunks=chunks, last=whole.chunks, parsed=whole.parsed, content_hash=whole.content_hash
@@ -132,7 +132,6 @@ class IngestionPipeline:
         if cut.note_hash is not None and await self._is_known(document, cut.note_hash):
             return False
         cut = replace(cut, parsed=self._indexer.with_names(cut.parsed, document.source))
-        await progress.settled()
         stored = await self.queue.store_blocks(document, parsed=cut.parsed, chunks=chunks)
         progress.entered(DocumentStatus.EMBEDDING)
         await self._indexer.index(cut, progress, stored=stored)
@@ -149,7 +148,7 @@ class IngestionPipeline:
             file = await self.fetchers.fetch(document, folder, progress)
             if not _is_page(file) and await self._is_known(document, file.sha256, file):
                 return None
-            progress.begin(DocumentStatus.PARSING)
+            await progress.report(DocumentStatus.PARSING)
             parsed = await self._parse_or_caption(document.source, file, progress)
         if _is_page(file):  # hashed in a thread if it is long: 10 MB take seconds
             characters = sum(len(block.text) for block in parsed.blocks)

@@ -5,7 +5,6 @@ code blocks) in order, larger ones cut further; nothing but whitespace is omitte
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -20,7 +19,6 @@ HEADER = re.compile(r"\A(?:[^|\n][^\n]*\n)*+[^\n]+\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[
 Splitter = Callable[[str], list[Offsets]]
 Weighed = tuple[int, int, int]
 """A span (start, end) and its weight."""
-_JOINERS = "\u200d\ufe0f"  # they join neighbours into one visible character
 LONGEST_LINE_CHARS = 80  # of a heading that nothing marks as one
 LARGEST_LEAD = 0.7
 """Of a passage: a larger table header is not repeated, since it would leave too little room for rows."""
@@ -52,27 +50,22 @@ def cut_to_fit(text: str, span: Offsets, splitters: Sequence[Splitter], limit: i
     if weight <= limit:
         return [(start, end, weight)]
     if not splitters:
-        return [(begin, stop, weigh_text(text[begin:stop])) for begin, stop in _cut_characters(text, span, limit)]
+        return list(_cut_characters(text, span, limit))
     spans = [(start + inner_start, start + inner_end) for inner_start, inner_end in splitters[0](text[start:end])]
     return [part for inner in spans for part in cut_to_fit(text, inner, splitters[1:], limit)]
 
 
-def _cut_characters(text: str, span: Offsets, limit: int) -> Iterator[Offsets]:
-    """Last resort, for a word larger than a passage; what displays as one character stays together."""
+def _cut_characters(text: str, span: Offsets, limit: int) -> Iterator[Weighed]:
+    """Last resort, for a word larger than a passage."""
     start, end = span
-    weight, last_border = 0, start
+    weight = 0
     for position in range(start, end):
-        joins = unicodedata.combining(text[position]) or text[position] in _JOINERS
-        if not joins and text[position - 1 : position] != "\u200d":
-            last_border = position
-        character_weight = weigh_text(text[position])
-        if weight + character_weight > limit and position > start:
-            keeps = start < last_border and weigh_text(text[last_border : position + 1]) <= limit
-            cut = last_border if keeps else position
-            yield start, cut
-            weight, start, last_border = weigh_text(text[cut:position]), cut, position
-        weight += character_weight
-    yield start, end
+        own = weigh_text(text[position])
+        if weight + own > limit and position > start:
+            yield start, position, weight
+            start, weight = position, 0
+        weight += own
+    yield start, end, weight
 
 
 def _before(pattern: str, *, behind: bool = False) -> Splitter:

@@ -9,6 +9,7 @@ document again. It extracts no text.
 
 import asyncio
 import re
+import sys
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,11 +23,12 @@ from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
 from ingestion.fetch.download import TEXT_FILES, Content, Download, Downloader, DownloadLimits
 from ingestion.fetch.urls import ROBOT, Link, PageLinks, scan_links, site_of
-from ingestion.files import SITE_TYPE, SiteFile, SitePage
+from ingestion.files import SITE_TYPE, HashedFile, SitePage
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
+from sandbox.records import to_line
 
 ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=1024 * 1024)  # RFC 9309, 2.5: at least 500 KiB
 LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off
@@ -147,12 +149,12 @@ async def fetch_section(
 
     Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with.
     """
-    with SiteFile(folder / "site") as file:
+    with HashedFile(folder / "site", limit_bytes=sys.maxsize) as file:
         crawl = Crawl(downloader, folder, file, limits)
         first = await crawl.begin(source.identifier)
         await crawl.run(progress)
         for part in crawl.unread:
-            file.add(part)
+            file.write(to_line(part))
     host = site_of(first)
     structlog.get_logger().info(
         "site_fetched", host=host, pages=crawl.pages, files=len(crawl.attached), unread=len(crawl.unread)
@@ -174,7 +176,7 @@ class Crawl:
     _rules: Protego  # of the host that the first page finally comes from
     _section: Section
 
-    def __init__(self, downloader: Downloader, folder: Path, file: SiteFile, limits: CrawlLimits) -> None:
+    def __init__(self, downloader: Downloader, folder: Path, file: HashedFile, limits: CrawlLimits) -> None:
         self.pages = 0  # files included
         self.attached: list[FetchedFile] = []
         self.unread: list[UnreadPart] = []
@@ -301,7 +303,7 @@ class Crawl:
         if visit.file:
             self.attached.append(visit.file)
         else:
-            self._file.add(SitePage(url=visit.url, html=visit.html))
+            self._file.write(to_line(SitePage(url=visit.url, html=visit.html)))
         for link in visit.links.links if depth < self._limits.depth else ():
             key = page_key(link.url)
             path, _, query = key.partition("?")

@@ -185,10 +185,12 @@ async def test_a_photo_without_words_or_caption_is_a_reason(tmp_path: Path) -> N
         await make_pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_file()))
 
 
-async def test_stages_that_are_over_at_once_are_not_reported(tmp_path: Path) -> None:
+async def test_only_the_reading_of_a_small_document_is_reported(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await make_pipeline(queue, tmp_path).run(claimed(_file()))
+    await make_pipeline(queue, tmp_path).run(claimed(note()))
     assert queue.reported == []
+    await make_pipeline(queue, tmp_path).run(claimed(_file()))
+    assert queue.reported == [(DocumentStatus.PARSING, 0, 0)]
     assert queue.expected == len(queue.chunks)
 
 
@@ -211,11 +213,11 @@ async def test_the_queue_learns_what_a_file_turned_out_to_be(tmp_path: Path) -> 
 )
 async def test_the_place_of_a_file_says_what_the_file_leaves_open(tmp_path: Path, title: str, found: str) -> None:
     queue = FakeQueue()
-    about = About(title="С сайта", author="Редакция", published_at=datetime(2026, 3, 1, tzinfo=UTC))
+    about = About(title="С сайта", author="Анна Петрова", published_at=datetime(2026, 3, 1, tzinfo=UTC))
     pipeline = make_pipeline(queue, tmp_path, reader=PlainReader(title=title), about=about)
     await pipeline.run(claimed(_file()))
     assert queue.parsed is not None
-    assert (queue.parsed.title, queue.parsed.author) == (found, "Редакция")
+    assert (queue.parsed.title, queue.parsed.author) == (found, "Анна Петрова")
     assert queue.parsed.published_at == about.published_at
 
 
@@ -373,13 +375,13 @@ async def test_a_stage_lasts_until_the_next_one_or_the_end() -> None:
     meter.stage_ended = lambda status, seconds: told.append((status, seconds))  # type: ignore[method-assign] # with seconds
     progress = Progress(FakeQueue(), claimed(note()), clock=lambda: now[0], meter=meter)
     now[0] = 2.0
-    progress.begin(DocumentStatus.PARSING)
+    await progress.report(DocumentStatus.PARSING)
     now[0] = 5.0
     await progress.report(DocumentStatus.PARSING, done=1, total=2)
     now[0] = 9.0
     progress.entered(DocumentStatus.EMBEDDING)
     now[0] = 10.0
-    await progress.close()
+    progress.close()
     assert told == [
         (DocumentStatus.FETCHING, 2.0),
         (DocumentStatus.PARSING, 7.0),
@@ -390,6 +392,6 @@ async def test_a_stage_lasts_until_the_next_one_or_the_end() -> None:
 async def test_a_part_of_a_document_has_no_stages_of_its_own() -> None:
     meter = HeardMeter()
     inner = Progress(FakeQueue(), claimed(note()), meter=meter).muted()
-    inner.begin(DocumentStatus.PARSING)
+    await inner.report(DocumentStatus.PARSING)
     await inner.report(DocumentStatus.EMBEDDING)
     assert meter.stages == []

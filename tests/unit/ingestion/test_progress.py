@@ -1,90 +1,48 @@
-"""What is told of a document's way, and when: stages that last, and progress once a second."""
-
-import asyncio
+"""What is told of a document's way, and when: new stages at once, progress once a second."""
 
 import pytest
 
 from domain.documents import DocumentStatus
-from ingestion import progress
+from domain.errors import DatabaseAway
 from ingestion.errors import LeaseLost
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument
 from tests.fakes.ingestion import FakeQueue, claimed, note
-from tests.waiting import until
 
 
-class LostQueue(FakeQueue):
-    """Its lease is another worker's."""
+class TroubledQueue(FakeQueue):
+    """Its reports end with an error."""
 
-    async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
-        await super().report(document, status=status, done=done, total=total)
-        raise LeaseLost(document.id)
-
-
-class SlowQueue(FakeQueue):
-    """Its database takes a moment."""
-
-    def __init__(self) -> None:
+    def __init__(self, error: Exception) -> None:
         super().__init__()
-        self.began = asyncio.Event()
+        self.error = error
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
-        self.began.set()
-        await asyncio.sleep(0.05)
-        await super().report(document, status=status, done=done, total=total)
+        raise self.error
 
 
-@pytest.fixture(autouse=True)
-def _short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.01)
+async def test_a_new_stage_is_told_at_once_and_progress_once_a_second() -> None:
+    now, queue = [0.0], FakeQueue()
+    told = Progress(queue, claimed(note()), clock=lambda: now[0])
+    await told.report(DocumentStatus.PARSING)
+    await told.report(DocumentStatus.PARSING, done=1, total=3)
+    now[0] = 1.5
+    await told.report(DocumentStatus.PARSING, done=2, total=3)
+    await told.report(DocumentStatus.EMBEDDING, total=7)
+    assert queue.reported == [
+        (DocumentStatus.PARSING, 0, 0),
+        (DocumentStatus.PARSING, 2, 3),
+        (DocumentStatus.EMBEDDING, 0, 7),
+    ]
 
 
-async def test_a_stage_that_lasts_is_told() -> None:
-    queue = FakeQueue()
-    Progress(queue, claimed(note())).begin(DocumentStatus.EMBEDDING, total=7)
-    await until(lambda: queue.reported)
-    assert queue.reported == [(DocumentStatus.EMBEDDING, 0, 7)]
-
-
-async def test_a_stage_that_is_followed_by_another_is_not_told_any_more() -> None:
-    queue = FakeQueue()
-    told = Progress(queue, claimed(note()))
-    told.begin(DocumentStatus.PARSING)
-    told.begin(DocumentStatus.EMBEDDING)
-    await until(lambda: queue.reported)
-    assert [status for status, _, _ in queue.reported] == [DocumentStatus.EMBEDDING]
-
-
-async def test_nothing_is_told_after_the_end() -> None:
-    queue = FakeQueue()
-    told = Progress(queue, claimed(note()))
-    told.begin(DocumentStatus.PARSING)
-    await told.close()
-    await asyncio.sleep(0.05)
-    assert queue.reported == []
-
-
-async def test_a_report_under_way_has_come_when_the_next_stage_is_told_by_another_call() -> None:
-    """It came after the blocks were stored, said PARSING again, and hid what had been read."""
-    queue = SlowQueue()
-    told = Progress(queue, claimed(note()))
-    told.begin(DocumentStatus.PARSING)
-    await until(queue.began.is_set)
-    await told.settled()
-    assert queue.reported == [(DocumentStatus.PARSING, 0, 0)]
-
-
-async def test_a_lease_that_went_meanwhile_is_left_to_the_work_itself() -> None:
-    queue = LostQueue()
-    told = Progress(queue, claimed(note()))
-    told.begin(DocumentStatus.PARSING)
-    await until(lambda: queue.reported)
-    await told.close()
-    assert len(queue.reported) == 1
+async def test_a_database_that_is_away_does_not_stop_the_work_and_a_lost_lease_does() -> None:
+    await Progress(TroubledQueue(DatabaseAway("down")), claimed(note())).report(DocumentStatus.PARSING)
+    with pytest.raises(LeaseLost):
+        await Progress(TroubledQueue(LeaseLost("d1")), claimed(note())).report(DocumentStatus.PARSING)
 
 
 async def test_a_part_of_a_document_tells_nothing() -> None:
     queue = FakeQueue()
-    Progress(queue, claimed(note())).muted().begin(DocumentStatus.PARSING)
-    await asyncio.sleep(0.05)
+    await Progress(queue, claimed(note())).muted().report(DocumentStatus.PARSING)
     assert queue.reported == []

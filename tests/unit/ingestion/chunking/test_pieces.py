@@ -49,11 +49,6 @@ def test_a_sentence_that_is_too_large_is_cut_between_words() -> None:
     assert _texts(document_of("слово " * 20)) == ["слово"] * 20
 
 
-def test_one_visible_character_is_not_torn_apart() -> None:
-    family = "👩‍👩‍👧"
-    assert all(piece.replace(family, "") == "" for piece in _texts(document_of(family * 9)))
-
-
 @given(DOCUMENTS)
 def test_pieces_fit_and_leave_out_only_whitespace(document: Document) -> None:
     text = document_text(document)

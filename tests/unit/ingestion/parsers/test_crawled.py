@@ -6,21 +6,22 @@ import pytest
 
 from domain.documents import UnreadPart
 from ingestion.errors import FailureCode, SourceError
-from ingestion.files import SITE_TYPE, SiteFile, SitePage
+from ingestion.files import SITE_TYPE, SitePage
 from ingestion.parsers.registry import parse_file
 from ingestion.records import BlockKind, Document
+from sandbox.records import to_line
 from tests.servers.sites import page
 
 SITE = "https://site.example"
 
 
 def _parse(tmp_path: Path, pages: dict[str, str], *, unread: tuple[str, ...] = ()) -> Document:
-    with SiteFile(tmp_path / "site") as file:
+    with (tmp_path / "site").open("wb") as file:
         for path, html in pages.items():
-            file.add(SitePage(url=f"{SITE}{path}", html=html))
+            file.write(to_line(SitePage(url=f"{SITE}{path}", html=html)))
         for url in unread:
-            file.add(UnreadPart(name=url, code=FailureCode.PAGE_STATUS))
-    return parse_file(file.path, name="site.example", media_type=SITE_TYPE)
+            file.write(to_line(UnreadPart(name=url, code=FailureCode.PAGE_STATUS)))
+    return parse_file(tmp_path / "site", name="site.example", media_type=SITE_TYPE)
 
 
 def _page(title: str, *, words: str = "") -> str:
