@@ -28,7 +28,8 @@ from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, UserId
 from ingestion.chunking.passages import Passages, PassageSizes
 from ingestion.errors import SourceError
-from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
+from ingestion.fetch.download import DownloadLimits
+from ingestion.fetch.fetchers import Fetchers, open_fetchers
 from ingestion.parsers.codec import Listing
 from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.pipeline import IngestionPipeline
@@ -159,10 +160,12 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
     sizes = PassageSizes(
         chunk_tokens=worker.chunk_tokens, overlap_tokens=worker.overlap_tokens, window_tokens=embedder.window_tokens
     )
-    limits = FetchLimits(file_bytes=worker.file_mb * 2**20, page_bytes=worker.page_mb * 2**20, page_s=worker.fetch_s)
+    limits = DownloadLimits(
+        total_s=worker.fetch_s, page_bytes=worker.page_mb * 2**20, file_bytes=worker.file_mb * 2**20
+    )
     async with (
         open_transport(settings) as transport,
-        open_fetchers(limits, files=None) as fetchers,
+        open_fetchers(limits) as fetchers,
         ParseProcess(timeout_s=worker.parse_s, memory_mb=worker.parse_mb) as parser,
     ):
         stores = Stores(TimedTransport(inner=transport, clock=clock))

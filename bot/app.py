@@ -29,7 +29,8 @@ from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
 from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
-from ingestion.fetch.fetchers import FetchLimits, open_fetchers
+from ingestion.fetch.download import DownloadLimits
+from ingestion.fetch.fetchers import open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import Charged, TelegramFiles, Transcriber
@@ -185,16 +186,19 @@ class Parts:
             overlap_tokens=settings.overlap_tokens,
             window_tokens=self.embedder.window_tokens,
         )
-        limits = FetchLimits(
-            file_bytes=settings.file_mb * MEGABYTE,
+        limits = DownloadLimits(
+            total_s=settings.fetch_s,
             page_bytes=settings.page_mb * MEGABYTE,
-            page_s=settings.fetch_s,
-            crawl=CrawlLimits(depth=settings.crawl_depth, pages=settings.crawl_pages, total_s=settings.crawl_s),
-            allow_hosts=settings.fetch_allow_hosts,
+            file_bytes=settings.file_mb * MEGABYTE,
         )
         async with (
             open_fetchers(
-                limits, files=files, kept=self.kept_files, video=models.video_fetcher(self.settings)
+                limits,
+                crawl=CrawlLimits(depth=settings.crawl_depth, pages=settings.crawl_pages, total_s=settings.crawl_s),
+                allow_hosts=settings.fetch_allow_hosts,
+                files=files,
+                kept=self.kept_files,
+                video=models.video_fetcher(self.settings),
             ) as fetchers,
             ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
             AsyncExitStack() as stack,

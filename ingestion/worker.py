@@ -29,12 +29,6 @@ LONGEST_S = 3600.0
 REFUSED_S = 600.0  # a wrong key or an empty balance waits for a person; asking often does not help
 JITTER = 0.2  # spreads the retries of documents that failed together
 _PAGE_ATTEMPTS = 3  # the person is watching, and a site that is down now mostly stays down for long
-_OF_PAGES = {
-    FailureCode.PAGE_NOT_FOUND_HOST,
-    FailureCode.PAGE_UNREACHABLE,
-    FailureCode.PAGE_STATUS,
-    FailureCode.PAGE_TOO_SLOW,
-}
 RENEWALS_A_LEASE = 3  # two in a row may fail before the lease expires
 UNEXPECTED_TRIES = 3  # within one claim, the first try included
 UNEXPECTED_PAUSE_S = 0.5
@@ -51,7 +45,7 @@ def next_attempt_in_s(
     """Seconds until attempt `attempt + 1`; None when this was the last. `chance` is a random number from 0 to 1."""
     if error.code is FailureCode.DAY_SPENT:  # it is nobody's fault, and the attempt is not counted
         return (error.retry_after_s or LONGEST_S) + JITTER * chance * LONGEST_S
-    if attempt >= (min(attempts, _PAGE_ATTEMPTS) if error.code in _OF_PAGES else attempts):
+    if attempt >= (min(attempts, _PAGE_ATTEMPTS) if error.code.startswith("page-") else attempts):
         return None
     if error.retry_after_s is not None:
         return min(error.retry_after_s, LONGEST_S) * (1 + JITTER * chance)  # never sooner than the service asked for

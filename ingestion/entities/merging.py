@@ -72,7 +72,7 @@ def _part_keys(name: str, kind: EntityType, names: NameReader) -> Iterator[str]:
             yield from spellings(part)
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Gathered:
     """An entity of the document while its mentions are collected."""
 
@@ -125,11 +125,11 @@ def merge(
     names: NameReader,
 ) -> NewEntities:
     """`known` are the base's entities under the keys of `gathered`. Facts outside of all passages are dropped."""
-    entities = list({id(each): each for each in gathered.values()}.values())[:MOST_ENTITIES]
-    ids = {id(entity): _canonical(entity, known, names) for entity in entities}
+    entities = list(dict.fromkeys(gathered.values()))[:MOST_ENTITIES]
+    ids = {entity: _canonical(entity, known, names) for entity in entities}
     merged: dict[str, NewEntity] = {}
     for entity in sorted(entities, key=lambda each: -each.confidence):
-        canonical, span = ids[id(entity)], _passage_at(entity.at, spans)
+        canonical, span = ids[entity], _passage_at(entity.at, spans)
         new = NewEntity(
             canonical=canonical,
             type=EntityType(canonical.partition(":")[0]),  # an entity of unknown type may have joined a known one
@@ -139,10 +139,10 @@ def merge(
             confidence=entity.confidence,
         )
         merged.setdefault(canonical, new)
-    facts = _facts(extracts, {name: ids[id(each)] for name, each in gathered.items() if id(each) in ids}, spans)
+    facts = _facts(extracts, {name: ids[each] for name, each in gathered.items() if each in ids}, spans)
     return NewEntities(
         entities=tuple(merged.values()),
-        aliases=tuple(alias for entity in entities for alias in _aliases(entity, ids[id(entity)], names)),
+        aliases=tuple(alias for entity in entities for alias in _aliases(entity, ids[entity], names)),
         facts=tuple(without_repeats(facts)[:MOST_FACTS]),
     )
 

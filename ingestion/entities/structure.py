@@ -168,9 +168,7 @@ def read_structure(blocks: Sequence[Block], *, title: str, names_person: Callabl
     statements = [statement for part in read for statement in _read_block(part)]
     statements += _employments(parts, subjects)
     statements += _technology_usage(parts, statements)
-    beginnings: dict[Path, int] = {}
-    for part in read:
-        beginnings.setdefault(part.path, part.at)
+    beginnings = {part.path: part.at for part in reversed(read)}
     mentions = [Mention(of=subjects[path], at=at) for path, at in beginnings.items()]
     objects = [Mention(of=each.object, at=each.at) for each in statements if each.object]
     return Extract(mentions=(*mentions, *objects), statements=tuple(statements))
@@ -224,21 +222,19 @@ def _subject_of(path: Path, subjects: Subjects) -> Path | None:
 
 def _employments(parts: Iterable[_Part], subjects: Subjects) -> Iterator[Statement]:
     """One statement for each employer, in the order of the document."""
-    said: dict[Path, list[str]] = {}
-    places: dict[Path, int] = {}
+    said: dict[Path, tuple[int, list[str]]] = {}
     for part in parts:
         if part.subject.type is ORGANIZATION:
-            places.setdefault(part.path, part.at)
             details = (f"{label}: {value}" for label, value, _ in labelled_values(part.block.text))
-            said.setdefault(part.path, [part.subject.name]).extend(details)
-    for path, values in said.items():
+            said.setdefault(part.path, (part.at, [part.subject.name]))[1].extend(details)
+    for path, (at, values) in said.items():
         above = _subject_of(path[:-1], subjects)
         if above is not None and subjects[above].type is PERSON:
             yield Statement(
                 subject=subjects[above],
                 relation=Relation.EXPERIENCE_SUMMARY,
                 text="; ".join(values)[:LONGEST_FACT],
-                at=places[path],
+                at=at,
                 object=subjects[path],
             )
 

@@ -15,7 +15,6 @@ import re
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from domain.documents import SourceType
@@ -25,7 +24,7 @@ from ingestion.fetch.download import Content, Downloader, DownloadLimits
 from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, sent_on_to, site_of
 from ingestion.fetch.video import VideoFetcher
-from ingestion.files import READ_BYTES, Oversize, hash_file, megabytes
+from ingestion.files import READ_BYTES, HashedFile, Oversize, hash_file, megabytes
 from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source
@@ -42,33 +41,22 @@ _XML_PROPERTY = re.compile(rb"<key>\s*URL\s*</key>\s*<string>\s*([^<\s]+)\s*</st
 _BINARY_TEXT = re.compile(rb"(https?://[\x21-\x7e]+)", re.IGNORECASE)  # in a binary list no letter follows a text
 
 
-@dataclass(frozen=True, kw_only=True)
-class FetchLimits:
-    """Limits for a source, and the inside addresses that tests may reach ("host:port")."""
-
-    file_bytes: int
-    page_bytes: int
-    page_s: float
-    crawl: CrawlLimits = field(default_factory=CrawlLimits)
-    allow_hosts: frozenset[str] = frozenset()
-
-
 class Fetchers:
     """Chooses by the type of the source, and for links also by host."""
 
     def __init__(
         self,
-        limits: FetchLimits,
         downloader: Downloader,
         *,
+        crawl: CrawlLimits,
         files: TelegramFiles | None = None,
         kept: KeptFiles | None = None,
         video: VideoFetcher | None = None,
     ) -> None:
         """In a worker without a bot token `files` is None: it leaves files to other workers. Where `video` is not set
         up, links to video hosts are read as pages."""
-        self._limits = limits
         self._downloader = downloader
+        self._crawl = crawl
         self._files = files
         self._kept = kept
         self._video = video
@@ -78,7 +66,7 @@ class Fetchers:
         source = document.source
         match source.type:
             case SourceType.SITE:
-                return await fetch_section(source, folder, progress, self._downloader, self._limits.crawl)
+                return await fetch_section(source, folder, progress, self._downloader, self._crawl)
             case SourceType.LINK if self._video and is_video_host(source.identifier):
                 return await self._video.fetch(source, folder, progress)
             case SourceType.LINK:
@@ -92,7 +80,7 @@ class Fetchers:
     async def _fetch_file(self, document: ClaimedDocument, path: Path) -> FetchedFile:
         """Raises SourceError FILE_GONE, FILE_UNSUPPORTED or FILE_TOO_LARGE, ServiceError where storage or Telegram are
         away."""
-        source, limit_bytes = document.source, self._limits.file_bytes
+        source, limit_bytes = document.source, self._downloader.limits.file_bytes
         name = source.identifier if source.type is SourceType.FILE else PurePath(source.identifier).name
         try:
             if source.type is SourceType.PATH:
@@ -100,16 +88,15 @@ class Fetchers:
             elif source.kept_file is not None and self._kept is not None:
                 await _write(self._kept.read(document.base_id, source.kept_file), path, limit_bytes)
             else:
-                await self._download(source, path)
-            file = await asyncio.to_thread(_described, source, name, path)
-            if file.size_bytes > limit_bytes:
+                await self._download(source, path, limit_bytes)
+            size_bytes, sha256 = await asyncio.to_thread(lambda: (path.stat().st_size, hash_file(path)))
+            if size_bytes > limit_bytes:
                 raise Oversize(limit_bytes)
         except Oversize as error:
             raise SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=megabytes(limit_bytes)) from error
-        return file
+        return FetchedFile(path=path, name=name, media_type=source.media_type, size_bytes=size_bytes, sha256=sha256)
 
-    async def _download(self, source: Source, path: Path) -> None:
-        limit_bytes = self._limits.file_bytes
+    async def _download(self, source: Source, path: Path, limit_bytes: int) -> None:
         if self._files is None:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="Telegram", detail="this worker has no bot token")
         if source.file_id is None:
@@ -119,23 +106,10 @@ class Fetchers:
         await self._files.download(source.file_id, path, limit_bytes=limit_bytes)
 
 
-def _described(source: Source, name: str, path: Path) -> FetchedFile:
-    """Blocking."""
-    return FetchedFile(
-        path=path,
-        name=name,
-        media_type=source.media_type,
-        size_bytes=path.stat().st_size,
-        sha256=hash_file(path),
-    )
-
-
 async def _write(pieces: AsyncIterator[bytes], target: Path, limit_bytes: int) -> None:
-    with target.open("wb") as copy:
+    with HashedFile(target, limit_bytes=limit_bytes) as copy:
         async for piece in pieces:
             copy.write(piece)
-            if copy.tell() > limit_bytes:
-                raise Oversize(limit_bytes)
 
 
 def _copy(original: str, target: Path, limit_bytes: int) -> None:
@@ -149,11 +123,9 @@ def _copy(original: str, target: Path, limit_bytes: int) -> None:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not an ordinary file")
-    with os.fdopen(descriptor, "rb") as file, target.open("wb") as copy:
+    with os.fdopen(descriptor, "rb") as file, HashedFile(target, limit_bytes=limit_bytes) as copy:
         while piece := file.read(READ_BYTES):
             copy.write(piece)
-            if copy.tell() > limit_bytes:
-                raise Oversize(limit_bytes)
 
 
 async def fetch_page(source: Source, folder: Path, downloader: Downloader) -> FetchedFile:
@@ -187,15 +159,17 @@ def saved_link(file: FetchedFile) -> str | None:
 
 @asynccontextmanager
 async def open_fetchers(
-    limits: FetchLimits,
+    limits: DownloadLimits,
     *,
-    files: TelegramFiles | None,
+    crawl: CrawlLimits | None = None,
+    allow_hosts: frozenset[str] = frozenset(),
+    files: TelegramFiles | None = None,
     kept: KeptFiles | None = None,
     video: VideoFetcher | None = None,
 ) -> AsyncIterator[Fetchers]:
-    """All fetchers with an open network; see `Fetchers`."""
-    guard = AddressGuard(allow_hosts=limits.allow_hosts)
-    page_limits = DownloadLimits(total_s=limits.page_s, page_bytes=limits.page_bytes, file_bytes=limits.file_bytes)
+    """All fetchers with an open network; see `Fetchers`. `allow_hosts` are inside addresses that tests may reach
+    ("host:port")."""
+    guard = AddressGuard(allow_hosts=allow_hosts)
     async with GuardedTransport(guard) as transport:
-        downloader = Downloader(guard, transport, limits=page_limits)
-        yield Fetchers(limits, downloader, files=files, kept=kept, video=video)
+        downloader = Downloader(guard, transport, limits=limits)
+        yield Fetchers(downloader, crawl=crawl or CrawlLimits(), files=files, kept=kept, video=video)

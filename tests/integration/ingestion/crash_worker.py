@@ -19,7 +19,8 @@ from adapters.tesseract import TesseractRecognizer, find_tesseract
 from domain.ids import DocumentId
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, ServiceError
-from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
+from ingestion.fetch.download import DownloadLimits
+from ingestion.fetch.fetchers import Fetchers, open_fetchers
 from ingestion.parsers.codec import Listing
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
@@ -167,10 +168,10 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
     async with AsyncExitStack() as stack:
         queue = HangingQueue(await stack.enter_async_context(open_postgres(url, pool_size=4, timeout_s=20)))
         queue.fault = fault
-        limits = FetchLimits(file_bytes=10**7, page_bytes=10**6, page_s=60, allow_hosts=hosts)
+        limits = DownloadLimits(total_s=60, page_bytes=10**6, file_bytes=10**7)
         parser = await stack.enter_async_context(ParseProcess(timeout_s=PARSE_S, memory_mb=PARSE_MB))
         pipeline = IngestionPipeline(
-            fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, files=None)), fault),
+            fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, allow_hosts=hosts)), fault),
             reader=await _reader(parser, fault, stack),
             cutter=parser,
             embedder=HangingEmbedder(fault, folder / "embedded"),

@@ -10,7 +10,8 @@ import pytest
 from domain.documents import SourceType
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
-from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
+from ingestion.fetch.download import DownloadLimits
+from ingestion.fetch.fetchers import Fetchers, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.reading.reader import FileReader
@@ -37,8 +38,8 @@ async def web() -> AsyncIterator[WebServer]:
 @pytest.fixture
 async def fetchers(web: WebServer) -> AsyncIterator[Fetchers]:
     """The worker's own fetchers, allowed to reach the scripted site and nothing else inside."""
-    limits = FetchLimits(file_bytes=10**7, page_bytes=10**7, page_s=60, allow_hosts=frozenset({web.host}))
-    async with open_fetchers(limits, files=None) as opened:
+    limits = DownloadLimits(total_s=60, page_bytes=10**7, file_bytes=10**7)
+    async with open_fetchers(limits, allow_hosts=frozenset({web.host})) as opened:
         yield opened
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from domain.documents import SourceType
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
-from ingestion.fetch.fetchers import FetchLimits, open_fetchers, saved_link
+from ingestion.fetch.download import DownloadLimits
+from ingestion.fetch.fetchers import open_fetchers, saved_link
 from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
@@ -50,7 +51,7 @@ async def _fetch(
     files: ScriptedFiles | None = None,
     video: VideoFetcher | None = None,
 ) -> FetchedFile:
-    limits = FetchLimits(file_bytes=limit_bytes, page_bytes=1_000, page_s=1.0)
+    limits = DownloadLimits(total_s=1.0, page_bytes=1_000, file_bytes=limit_bytes)
     async with open_fetchers(limits, files=files, video=video) as fetchers:
         return await fetchers.fetch(claimed(source), folder, QUIET)
 
