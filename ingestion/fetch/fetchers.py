@@ -25,6 +25,7 @@ from ingestion.fetch.guard import AddressGuard, GuardedTransport
 from ingestion.fetch.urls import address_to_read, is_video_host, normalise_url, sent_on_to, site_of
 from ingestion.fetch.video import VideoFetcher
 from ingestion.files import READ_BYTES, HashedFile, Oversize, hash_file, megabytes
+from ingestion.parsers.encodings import decode_page
 from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source
@@ -131,14 +132,15 @@ def _copy(original: str, target: Path, limit_bytes: int) -> None:
 async def fetch_page(source: Source, folder: Path, downloader: Downloader) -> FetchedFile:
     """What is behind `source.identifier`, also where short pages send their reader on. Raises SourceError and
     ServiceError with PAGE_* codes."""
-    onward: str | None = address_to_read(source.identifier)
+    address = address_to_read(source.identifier)
     for _ in range(SENT_ON + 1):
+        download = await downloader.download(address, folder / "page")
+        is_stub = download.content is Content.PAGE and download.size_bytes <= STUB_BYTES
+        onward = sent_on_to(decode_page(download.path.read_bytes()), url=download.url) if is_stub else None
         if onward is None:
             break
-        download = await downloader.download(onward, folder / "page")
-        is_stub = download.content is Content.PAGE and download.size_bytes <= STUB_BYTES
-        onward = sent_on_to(download.path.read_text(encoding="utf-8"), url=download.url or "") if is_stub else None
-    if onward is not None:
+        address = onward
+    else:
         raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=site_of(download.url))
     if not download.size_bytes:
         raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=site_of(download.url), detail="empty body")

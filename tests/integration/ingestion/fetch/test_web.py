@@ -100,6 +100,12 @@ async def test_a_page_that_sends_its_reader_on_is_followed(crawler: Crawler) -> 
     assert (file.path.read_bytes(), file.url) == (PAGE.encode(), f"{SITE}/long")
 
 
+async def test_a_short_page_in_an_old_encoding_that_its_header_does_not_tell_is_kept(crawler: Crawler) -> None:
+    body = '<html><meta charset="windows-1251"><p>Привет</p></html>'.encode("cp1251")
+    crawler.web.replies["/"] = Reply(body=body)
+    assert (await crawler.fetch(f"{SITE}/")).path.read_bytes() == body
+
+
 async def test_a_page_that_sends_inside_is_refused_without_a_connection(crawler: Crawler) -> None:
     crawler.web.replies["/"] = _sending_on("http://169.254.169.254/latest")
     assert (await crawler.failure(SITE)).code is FailureCode.PAGE_ADDRESS_FORBIDDEN
