@@ -75,13 +75,12 @@ class TimedTransport:
 class TimedFetchers(Fetchers):
     """Passed through."""
 
-    inner: Fetchers
     clock: Clock
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
         """As the real ones."""
         with self.clock.stage("fetch"):
-            return await self.inner.fetch(document, folder, progress)
+            return await super().fetch(document, folder, progress)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +169,7 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
     ):
         stores = Stores(TimedTransport(inner=transport, clock=clock))
         pipeline = IngestionPipeline(
-            fetchers=TimedFetchers(inner=fetchers, clock=clock),
+            fetchers=TimedFetchers(**vars(fetchers), clock=clock),
             reader=FileReader(
                 parser=TimedParser(inner=parser, clock=clock), pictures=None, recordings=None, sizes=sizes
             ),

@@ -15,7 +15,7 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import collapse_rfc2231_value
@@ -151,18 +151,18 @@ class Download(FetchedFile):
     content: Content
 
 
+@dataclass(frozen=True)
 class Downloader:
     """Downloads over a transport that cannot bypass the guard."""
 
-    def __init__(self, guard: AddressGuard, transport: httpx.AsyncBaseTransport, *, limits: DownloadLimits) -> None:
-        self._guard = guard
-        self._transport = transport
-        self.limits = limits
+    guard: AddressGuard
+    transport: httpx.AsyncBaseTransport
+    limits: DownloadLimits = field(kw_only=True)
 
     async def download(self, address: str, target: Path, *, limits: DownloadLimits | None = None) -> Download:
         """Write the content of `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes."""
         limits = limits or self.limits
-        url = self._guard.check_url(address)
+        url = self.guard.check_url(address)
         try:
             async with asyncio.timeout(limits.total_s) as deadline, self._open(url) as response:
                 return await _save(response, target, limits, deadline)
@@ -183,13 +183,13 @@ class Downloader:
         timeout = httpx.Timeout(READ_S, connect=CONNECT_S).as_dict()
         for _ in range(REDIRECTS + 1):
             request = httpx.Request("GET", url, headers=HEADERS, extensions={"timeout": timeout})
-            response = await self._transport.handle_async_request(request)
+            response = await self.transport.handle_async_request(request)
             response.request = request
             try:
                 if not response.has_redirect_location:
                     yield response
                     return
-                url = self._guard.check_url(_join(url, response.headers["location"]))
+                url = self.guard.check_url(_join(url, response.headers["location"]))
             finally:
                 await response.aclose()
         raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=url.host)

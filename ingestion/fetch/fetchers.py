@@ -15,6 +15,7 @@ import re
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from domain.documents import SourceType
@@ -42,36 +43,26 @@ _XML_PROPERTY = re.compile(rb"<key>\s*URL\s*</key>\s*<string>\s*([^<\s]+)\s*</st
 _BINARY_TEXT = re.compile(rb"(https?://[\x21-\x7e]+)", re.IGNORECASE)  # in a binary list no letter follows a text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Fetchers:
     """Chooses by the type of the source, and for links also by host."""
 
-    def __init__(
-        self,
-        downloader: Downloader,
-        *,
-        crawl: CrawlLimits,
-        files: TelegramFiles | None = None,
-        kept: KeptFiles | None = None,
-        video: VideoFetcher | None = None,
-    ) -> None:
-        """In a worker without a bot token `files` is None: it leaves files to other workers. Where `video` is not set
-        up, links to video hosts are read as pages."""
-        self._downloader = downloader
-        self._crawl = crawl
-        self._files = files
-        self._kept = kept
-        self._video = video
+    downloader: Downloader
+    crawl: CrawlLimits
+    files: TelegramFiles | None = None  # None in a worker without a bot token: it leaves files to other workers
+    kept: KeptFiles | None = None
+    video: VideoFetcher | None = None  # None where that is not set up: links to video hosts are read as pages
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
         """Fetch to `folder`. Raises SourceError, ServiceError, LeaseLost, HoldsLink."""
         source = document.source
         match source.type:
             case SourceType.SITE:
-                return await fetch_section(source, folder, progress, self._downloader, self._crawl)
-            case SourceType.LINK if self._video and is_video_host(source.identifier):
-                return await self._video.fetch(source, folder, progress)
+                return await fetch_section(source, folder, progress, self.downloader, self.crawl)
+            case SourceType.LINK if self.video and is_video_host(source.identifier):
+                return await self.video.fetch(source, folder, progress)
             case SourceType.LINK:
-                return await fetch_page(source, folder, self._downloader)
+                return await fetch_page(source, folder, self.downloader)
         file = await self._fetch_file(document, folder / "file")
         address = saved_link(file)
         if address is not None:
@@ -81,13 +72,13 @@ class Fetchers:
     async def _fetch_file(self, document: ClaimedDocument, path: Path) -> FetchedFile:
         """Raises SourceError FILE_GONE, FILE_UNSUPPORTED or FILE_TOO_LARGE, ServiceError where storage or Telegram are
         away."""
-        source, limit_bytes = document.source, self._downloader.limits.file_bytes
+        source, limit_bytes = document.source, self.downloader.limits.file_bytes
         name = source.identifier if source.type is SourceType.FILE else PurePath(source.identifier).name
         try:
             if source.type is SourceType.PATH:
                 await asyncio.to_thread(_copy, source.identifier, path, limit_bytes)
-            elif source.kept_file is not None and self._kept is not None:
-                await _write(self._kept.read(document.base_id, source.kept_file), path, limit_bytes)
+            elif source.kept_file is not None and self.kept is not None:
+                await _write(self.kept.read(document.base_id, source.kept_file), path, limit_bytes)
             else:
                 await self._download(source, path, limit_bytes)
             size_bytes, sha256 = await asyncio.to_thread(lambda: (path.stat().st_size, hash_file(path)))
@@ -98,13 +89,13 @@ class Fetchers:
         return FetchedFile(path=path, name=name, media_type=source.media_type, size_bytes=size_bytes, sha256=sha256)
 
     async def _download(self, source: Source, path: Path, limit_bytes: int) -> None:
-        if self._files is None:
+        if self.files is None:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="Telegram", detail="this worker has no bot token")
         if source.file_id is None:
             raise SourceError(FailureCode.FILE_GONE, name=source.identifier, detail="no file_id")
         if (source.size_bytes or 0) > limit_bytes:
             raise Oversize(limit_bytes)
-        await self._files.download(source.file_id, path, limit_bytes=limit_bytes)
+        await self.files.download(source.file_id, path, limit_bytes=limit_bytes)
 
 
 async def _write(pieces: AsyncIterator[bytes], target: Path, limit_bytes: int) -> None:
@@ -174,4 +165,4 @@ async def open_fetchers(
     guard = AddressGuard(allow_hosts=allow_hosts)
     async with GuardedTransport(guard) as transport:
         downloader = Downloader(guard, transport, limits=limits)
-        yield Fetchers(downloader, crawl=crawl or CrawlLimits(), files=files, kept=kept, video=video)
+        yield Fetchers(downloader=downloader, crawl=crawl or CrawlLimits(), files=files, kept=kept, video=video)

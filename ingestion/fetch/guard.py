@@ -90,7 +90,7 @@ class AddressGuard:
         return url
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """Resolve the host: the IP addresses to connect to, all of them public.
+        """Resolve the host: some of its IP addresses to connect to, which are all public.
 
         Raises SourceError PAGE_ADDRESS_FORBIDDEN or PAGE_NOT_FOUND_HOST, ServiceError when DNS does not answer.
         """
@@ -111,7 +111,7 @@ class AddressGuard:
         inside = [answer for answer in answers if not is_public(answer)]
         if inside and not is_allowed:
             raise _forbidden(host, f"resolves to {', '.join(inside)}")
-        return answers
+        return answers[:ADDRESSES_TRIED]
 
     def _is_allowed(self, host: str, port: int) -> bool:
         return f"{host}:{port}" in self._allow_hosts
@@ -190,7 +190,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Resolve once, check every address, connect to the first that accepts."""
         failure: httpcore.ConnectError | httpcore.ConnectTimeout = httpcore.ConnectError("no address")
-        for address in (await self._guard.addresses(host, port))[:ADDRESSES_TRIED]:
+        for address in await self._guard.addresses(host, port):
             try:
                 return await self._connector.connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:

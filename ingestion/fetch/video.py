@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 import structlog
 
 from domain.documents import DocumentStatus
-from domain.locator import JsonValue
 from ingestion.errors import FailureCode, ServiceError, SourceError
-from ingestion.fetch.guard import ADDRESSES_TRIED, AddressGuard
+from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.video_child import Connect, Connected, Fetched, Got, Refused, Wanted, read_message
 from ingestion.files import hash_file, megabytes
 from ingestion.progress import Progress
@@ -122,7 +121,7 @@ class VideoFetcher:
     async def _connect(self, line: Line, host: str, port: int) -> None:
         """Hand over a connection, or say why there is none, in words that `video_choice` knows."""
         try:
-            connection = await _open_first((await self._guard.addresses(host, port))[:ADDRESSES_TRIED], port)
+            connection = await _open_first(await self._guard.addresses(host, port), port)
         except (SourceError, ServiceError) as error:
             is_closed = error.code in (FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID)
             line.write(
@@ -137,12 +136,14 @@ class VideoFetcher:
     def _explain(self, refused: Refused, host: str) -> SourceError | ServiceError:
         if refused.code is None:
             return ServiceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=refused.detail)
-        limits: dict[FailureCode, dict[str, JsonValue]] = {
-            FailureCode.FILE_TOO_LONG: {"minutes": round(self._limits.sound_s / 60)},
-            FailureCode.FILE_TOO_LARGE: {"limit_mb": megabytes(self._limits.size_bytes)},
-        }
+        sound_s, size_bytes = self._limits.sound_s, self._limits.size_bytes
         return SourceError(
-            refused.code, host=host, name=refused.title or host, detail=refused.detail, **limits.get(refused.code, {})
+            refused.code,
+            detail=refused.detail,
+            host=host,
+            name=refused.title or host,
+            minutes=round(sound_s / 60),
+            limit_mb=megabytes(size_bytes),
         )
 
 
