@@ -9,7 +9,7 @@ from itertools import islice, takewhile
 
 from domain.locator import Locator
 from ingestion.chunking.pieces import Knife, Piece
-from ingestion.chunking.windows import HUNDREDTHS
+from ingestion.chunking.windows import HUNDREDTHS, weigh_text
 from ingestion.records import Block, BlockKind, Chunk, Span
 
 STRETCH_PIECES = 1_000  # read at once
@@ -92,8 +92,8 @@ def _pack(cut: Iterator[Piece], *, budget: int, overlap: int) -> Iterator[Chunk]
             continue
         end = _end_before_block(pieces, start, own, end, budget)
         end = _leave_announcements(pieces, own, end, budget)
-        first, last, lead = pieces[start], pieces[end - 1], pieces[start].lead
-        texts = [lead.text if lead else "", first.text]
+        first, last = pieces[start], pieces[end - 1]
+        texts = [first.lead, first.text]
         texts += [text for piece in pieces[start + 1 : end] for text in (piece.before, piece.text)]
         locators = [piece.locator for piece in pieces[start:end]]
         yield Chunk(
@@ -162,5 +162,4 @@ def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap:
 def _weigh(pieces: Sequence[Piece], start: int, end: int) -> int:
     """The weight of a passage, including the header that it repeats."""
     first = pieces[start]
-    lead = first.lead.weight if first.lead is not None else 0
-    return lead + first.weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])
+    return weigh_text(first.lead) + first.weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])

@@ -97,13 +97,6 @@ SPLITTERS: dict[BlockKind, tuple[Splitter, ...]] = {
 """Splitters of each kind of block, coarsest first: the first always applies, the others to what exceeds a passage."""
 
 
-class Lead(NamedTuple):
-    """The table header that a passage repeats when it begins in the middle of the table."""
-
-    text: str  # with the line end after it
-    weight: int  # hundredths of a token
-
-
 class Piece(NamedTuple):
     """A unit of packing. A tuple is created twice as fast; a book has tens of thousands."""
 
@@ -116,7 +109,7 @@ class Piece(NamedTuple):
     whole: bool  # False: part of a sentence, row or item that is larger than a passage
     block: int  # number of its block
     announces: bool  # a heading, a line like one, a table's header, «... следующее:»: useless without what follows
-    lead: Lead | None = None
+    lead: str = ""  # the table header, with its line end, that a passage repeats when it begins here
 
     @property
     def gap(self) -> int:
@@ -130,8 +123,7 @@ class Knife:
     def __init__(self, *, piece_tokens: int) -> None:
         """`piece_tokens` is the size of the largest piece."""
         self._limit = piece_tokens * HUNDREDTHS
-        self._offset = 0  # of the block
-        self._number = 0  # of the block
+        self._offset = self._number = 0  # of the block
         self._end = 0  # of the last piece, in the block
         self._between = ""  # the end of the blocks before, behind their last piece
         self._after_line = False  # whether the block before was a line like a heading
@@ -168,17 +160,17 @@ class Knife:
         rows = [span for span in split_lines(block.text) if header is None or span[0] >= header[1]]
         if header is not None:
             rows.insert(0, header)
-        room = self._limit - (lead.weight if lead else 0)
+        room = self._limit - weigh_text(lead)
         for number, span in enumerate(rows):
             locator = row_locator(block, number, rows=len(rows), has_header=header is not None)
             is_header = span == header
-            limit, own_lead = (self._limit, None) if is_header else (room, lead)
+            limit, own_lead = (self._limit, "") if is_header else (room, lead)
             for part in cut_to_fit(block.text, span, SPLITTERS[BlockKind.TABLE], limit):
-                announces = is_header and lead is not None
+                announces = is_header and lead != ""
                 yield self._piece(block, part, locator, whole=part[:2] == span, announces=announces, lead=own_lead)
 
     def _piece(
-        self, block: Block, part: Weighed, locator: Locator, *, whole: bool, announces: bool, lead: Lead | None = None
+        self, block: Block, part: Weighed, locator: Locator, *, whole: bool, announces: bool, lead: str = ""
     ) -> Piece:
         start, end, weight = part
         before, text = self._between + block.text[self._end : start], block.text[start:end]
@@ -196,12 +188,8 @@ def _is_like_heading(block: Block) -> bool:
     return is_short and line[-1:].isalnum()
 
 
-def _lead(block: Block, header: Offsets | None, limit: int) -> Lead | None:
+def _lead(block: Block, header: Offsets | None, limit: int) -> str:
     """As much of the header, from its end, as may be repeated: the names of columns, then the lines above them."""
-    if header is None:
-        return None
-    for start, _ in split_lines(block.text[: header[1]])[:-1]:
-        weight = weigh_text(block.text[start : header[1]]) + SPACE_WEIGHT
-        if weight <= limit * LARGEST_LEAD:
-            return Lead(text=f"{block.text[start : header[1]]}\n", weight=weight)
-    return None
+    text = block.text[: header[1]] if header else ""
+    leads = (f"{text[start:]}\n" for start, _ in split_lines(text)[:-1])
+    return next((lead for lead in leads if weigh_text(lead) <= limit * LARGEST_LEAD), "")

@@ -5,11 +5,9 @@ the chunks around it give context. Tokens are estimated from characters, on the 
 refuses goes through `split_window`.
 """
 
-import codecs
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from encodings import cp1251
 from functools import cache
 
 from ingestion.errors import WindowTooLarge
@@ -20,16 +18,7 @@ HUNDREDTHS = 100  # weights are integers, so that sums are exact wherever a text
 # English one (4-5 letters); with the space before it a word costs 1.9 and 1.6 here. Random letters (keys, hashes) are
 # the worst real case, a token for about 1.8 letters: at 0.29 a letter the estimate is never below half.
 SPACE_WEIGHT = 25
-SMALL_LETTER_WEIGHT = 29  # Latin and Cyrillic
-CAPITAL_WEIGHT = 50  # words in capitals are split into pieces of about two letters
-DIGIT_WEIGHT = 50
-OTHER_LETTER_WEIGHT = 60  # alphabets that the vocabulary covers less
-IDEOGRAPH_WEIGHT = 100
-MARK_WEIGHT = 100  # punctuation, symbols, combining marks
-RARE_WEIGHT = 300  # beyond the basic plane: byte-level vocabularies need up to three or four tokens for an emoji
 COMMON_CHARACTERS = "cp1251"  # Russian and English with punctuation: weighing bytes takes half the time
-_IDEOGRAPHS = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF))
-_WELL_COVERED_END = 0x0530  # Latin, Greek and Cyrillic are below
 CONTEXT_CHUNKS = 2
 """Neighbours on each side that are embedded again as context, if they fit."""
 
@@ -42,8 +31,7 @@ def estimate_tokens(text: str) -> int:
 def weigh_text(text: str) -> int:
     """The same in hundredths of a token; exactly additive over characters."""
     try:
-        # Like `text.encode`, but without the lookup of the encoding, which takes as long as a sentence.
-        return sum(codecs.charmap_encode(text, "strict", cp1251.encoding_table)[0].translate(_COMMON_WEIGHTS))
+        return sum(text.encode(COMMON_CHARACTERS).translate(_COMMON_WEIGHTS))
     except UnicodeEncodeError:
         return sum(map(_weigh_character, text))
 
@@ -54,16 +42,15 @@ def _weigh_character(character: str) -> int:
     if character.isspace():
         return SPACE_WEIGHT
     if code > 0xFFFF:
-        return RARE_WEIGHT
+        return 300  # beyond the basic plane: byte-level vocabularies need up to three or four tokens for an emoji
     if character.isdigit():
-        return DIGIT_WEIGHT
-    if not unicodedata.category(character).startswith("L"):
-        return MARK_WEIGHT
-    if any(start <= code <= end for start, end in _IDEOGRAPHS):
-        return IDEOGRAPH_WEIGHT
-    if code >= _WELL_COVERED_END:
-        return OTHER_LETTER_WEIGHT
-    return SMALL_LETTER_WEIGHT if character.islower() else CAPITAL_WEIGHT
+        return 50
+    is_ideograph = any(start <= code <= end for start, end in ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF)))
+    if is_ideograph or not unicodedata.category(character).startswith("L"):
+        return 100  # also punctuation, symbols, combining marks
+    if code >= 0x0530:
+        return 60  # alphabets behind Latin, Greek and Cyrillic, which the vocabulary covers less
+    return 29 if character.islower() else 50  # words in capitals are split into pieces of about two letters
 
 
 _COMMON_WEIGHTS = bytes(
