@@ -6,6 +6,7 @@ text takes its place. Texts never reach the log.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,7 +18,7 @@ from domain.visible import visible
 from prompts.loader import Prompts
 from rag.answering.citations import Carried, citations_of, with_sides
 from rag.answering.grounding import SAID, UNCHECKED, Checked, SupportCheck, Verdict
-from rag.answering.language import LANGUAGE_REMARKS, quotes_in_another_language, wanted_language
+from rag.answering.language import LANGUAGE_REMARKS, in_another_language, wanted_language
 from rag.answering.marks import ParsedAnswer, divided
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
@@ -187,7 +188,8 @@ class _Writing:
             if not kept.reading.text or (each.remarks and not is_foreign):
                 continue
             quoted = instead().text if is_foreign and kept.reading.kind is AnswerKind.FROM_BASE else ""
-            if quoted and not quotes_in_another_language(quoted, self._language):
+            own_words = re.sub(r"^>[ \t]?", "", quoted, flags=re.MULTILINE)
+            if quoted and self._language and not in_another_language(own_words, self._language):
                 continue
             return replace(self._settled(kept), check=_counted(tries, kept), in_other_language=is_foreign)
         log.info("answer.rendered", model=self.model.name, remarks=len(last.complaints))

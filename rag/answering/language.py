@@ -5,7 +5,6 @@ The scripts of its words and the small words among them tell Russian from Englis
 """
 
 import re
-from collections.abc import Sequence
 
 from rag.words import plain
 
@@ -34,7 +33,6 @@ _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _OTHER_SCRIPT = re.compile(
     r"[\u0530-\u1cff\u2e80-\u2fff\u3040-\u32ff\u3400-\ua63f\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+"
 )
-_QUOTE_SIGN = re.compile(r"^>[ \t]?", re.MULTILINE)
 _PART_END = re.compile(r"[,;()]")
 _ENDS = (".", "!", "?")
 
@@ -97,11 +95,6 @@ def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str 
     return LANGUAGE_REMARKS[wanted] if _is_mostly_other("\n".join(pieces), wanted) else None
 
 
-def quotes_in_another_language(markdown: str, wanted: str | None) -> bool:
-    """Whether the quotes that are shown instead of an answer are in the wrong language, too."""
-    return wanted is not None and in_another_language(_QUOTE_SIGN.sub("", markdown), wanted) is not None
-
-
 def other_script(prose: str, said: str) -> str | None:
     """A remark on words in a script other than Latin, Greek and Cyrillic that are not in `said`."""
     strange = [run for run in _OTHER_SCRIPT.findall(prose) if run not in said]
@@ -116,7 +109,7 @@ def _is_name(piece: str, said: str, wanted: str) -> bool:
     """Whether each part of a short piece is in the materials («менеджер по продажам, г. Тверь»), and it is no sentence.
     A sentence may have no small word, so may a name that ends with a full stop: neither is judged then."""
     words = _WORD.findall(piece)
-    if len(words) > _NAME_WORDS or (piece.rstrip().endswith(_ENDS) and _small(words, wanted)):
+    if len(words) > _NAME_WORDS or (piece.rstrip().endswith(_ENDS) and not _STRANGE[wanted].isdisjoint(words)):
         return False
     return all(f" {part} " in said for part in filter(None, map(plain, _PART_END.split(piece))))
 
@@ -131,9 +124,5 @@ def _is_mostly_other(text: str, wanted: str) -> bool:
         return False
     is_lower = sum(word[0].islower() for word in others) * 2 >= len(others)
     is_sentence = wanted == "en" and is_lower and ours <= _NAMED * len(others)
-    small = _small(others, wanted)
+    small = sum(word in _STRANGE[wanted] for word in others)
     return is_sentence or (small >= _LEAST_SMALL_WORDS and small > _SMALL_SHARE[wanted] * len(others))
-
-
-def _small(words: Sequence[str], wanted: str) -> int:
-    return sum(word in _STRANGE[wanted] for word in words)

@@ -29,26 +29,23 @@ _LETTERS = re.compile(r"[a-z]+|[а-я]+")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 _CYRILLIC = re.compile(r"[а-я]+")
 
-# Usual transliterations of names: a letter or letter group -> one spelling, or alternatives. Nothing here knows the
+# Usual transliterations of names: what a letter or a group of letters may be; «-» is nothing. Nothing here knows the
 # pronunciation, so an inner vowel may become another one, and double letters count as one.
 _TO_LATIN = {
-    "а": "(?:a|u)", "б": "b", "в": "(?:v|w|wh)", "г": "[gh]", "д": "d", "е": "(?:e|ye|a)", "ж": "(?:zh|j|g)",
-    "з": "(?:z|s|th)", "и": "(?:i|ee|y|ea|e)", "й": "[yij]?", "к": "(?:k|c|ck|q|ch)", "л": "l", "м": "m", "н": "n",
-    "о": "(?:o|a|au|oa)", "п": "p", "р": "r", "с": "(?:s|c|z|th)", "т": "(?:t|th)", "у": "(?:u|oo|w|ou|wh)",
-    "ф": "(?:f|ph)", "х": "(?:h|kh|ch)", "ц": "(?:ts|c|z|tz)", "ч": "(?:ch|tch|c)", "ш": "(?:sh|sch)",
-    "щ": "(?:shch|sch)", "ъ": "", "ы": "[yi]", "ь": "", "э": "[ea]", "ю": "(?:u|yu|iu|ju|you|ue|ew)",
-    "я": "(?:ya|ia|ja|a)", "кс": "(?:x|ks|cs|cks|k|c|ck|xc)", "дж": "(?:j|dj|dzh|g)",
-    "ай": "(?:ai|ay|aj|a|i|y|ei|ey)", "ау": "(?:au|ou|ow|aw)", "оу": "(?:ou|o|ow|oa)",
+    "а": "a u", "б": "b", "в": "v w wh", "г": "g h", "д": "d", "е": "e ye a", "ж": "zh j g", "з": "z s th",
+    "и": "i ee y ea e", "й": "y i j -", "к": "k c ck q ch", "л": "l", "м": "m", "н": "n", "о": "o a au oa", "п": "p",
+    "р": "r", "с": "s c z th", "т": "t th", "у": "u oo w ou wh", "ф": "f ph", "х": "h kh ch", "ц": "ts c z tz",
+    "ч": "ch tch c", "ш": "sh sch", "щ": "shch sch", "ъ": "", "ы": "y i", "ь": "", "э": "e a",
+    "ю": "u yu iu ju you ue ew", "я": "ya ia ja a", "кс": "x ks cs cks k c ck xc", "дж": "j dj dzh g",
+    "ай": "ai ay aj a i y ei ey", "ау": "au ou ow aw", "оу": "ou o ow oa",
 }  # fmt: skip
 _TO_CYRILLIC = {
-    "a": "(?:а|э|е|я|о|эй|ей)", "b": "б", "c": "[кцс]", "d": "д", "e": "[еэи]?", "f": "ф", "g": "(?:г|дж|ж)",
-    "h": "[хг]?", "i": "(?:и|ай|й)", "j": "(?:дж|й|ж)", "k": "к", "l": "(?:л|ль|лл)", "m": "м", "n": "н",
-    "o": "[оау]", "p": "п", "q": "к", "r": "р", "s": "[сзш]", "t": "т", "u": "(?:у|ю|а|ью)", "v": "в",
-    "w": "(?:в|у)", "x": "(?:кс|х)", "y": "(?:й|и|ы|ай)?", "z": "[зц]", "ch": "[чхк]", "sh": "(?:ш|сх)", "ph": "ф",
-    "th": "(?:т|з|с|ф|тх)", "ck": "к", "oo": "у", "ee": "и", "ya": "я", "ea": "(?:и|е|еа|иа)",
-    "ou": "(?:у|ау|оу|о)", "oa": "(?:о|оу|оа)", "ow": "(?:оу|ау|о)", "you": "(?:ю|йу)", "wh": "(?:в|у|х)",
-    "ts": "(?:ц|тс)", "xc": "кс", "qu": "(?:кв|ку|к)", "kh": "(?:х|кх)", "zh": "(?:ж|зх)", "yu": "(?:ю|йу)",
-    "yo": "(?:е|йо)", "shch": "щ", "sch": "(?:щ|ш|сх)",
+    "a": "а э е я о эй ей", "b": "б", "c": "к ц с", "d": "д", "e": "е э и -", "f": "ф", "g": "г дж ж", "h": "х г -",
+    "i": "и ай й", "j": "дж й ж", "k": "к", "l": "л ль лл", "m": "м", "n": "н", "o": "о а у", "p": "п", "q": "к",
+    "r": "р", "s": "с з ш", "t": "т", "u": "у ю а ью", "v": "в", "w": "в у", "x": "кс х", "y": "й и ы ай -", "z": "з ц",
+    "ch": "ч х к", "sh": "ш сх", "ph": "ф", "th": "т з с ф тх", "ck": "к", "oo": "у", "ee": "и", "ya": "я",
+    "ea": "и е еа иа", "ou": "у ау оу о", "oa": "о оу оа", "ow": "оу ау о", "you": "ю йу", "wh": "в у х", "ts": "ц тс",
+    "xc": "кс", "qu": "кв ку к", "kh": "х кх", "zh": "ж зх", "yu": "ю йу", "yo": "е йо", "shch": "щ", "sch": "щ ш сх",
 }  # fmt: skip
 _CYRILLIC_LETTERS, _LATIN_LETTERS = (
     re.compile("|".join([*sorted((letters for letters in table if len(letters) > 1), key=len, reverse=True), "."]))
@@ -118,10 +115,13 @@ def _transcribed(word: str) -> tuple[Spelling, ...]:
 
 
 def _sounds(letters: str, table: Mapping[str, str]) -> str:
-    return "".join(
-        (f"(?:{table[each]})+" if _is_repeated(each, table) else table[each]) + _SILENT * _may_be_silent(at, each)
-        for at, each in enumerate(_letters(letters, table))
-    )
+    pattern = ""
+    for at, each in enumerate(_letters(letters, table)):
+        heard = sorted(_options(table[each]) - {""})
+        one = f"(?:{'|'.join(heard)})" if heard else ""
+        pattern += one + ("?" if heard and "-" in table[each] else "+" if _is_repeated(each, table) else "")
+        pattern += _SILENT * _may_be_silent(at, each)
+    return pattern
 
 
 def _may_be_silent(at: int, letters: str) -> bool:
@@ -169,7 +169,4 @@ def _all_ways(at: int, letter: str, table: Mapping[str, str]) -> Set[str]:
 
 
 def _options(sound: str) -> set[str]:
-    """`(?:zh|j|g)` -> zh, j, g; `[vw]` -> v, w; with a final `?` also the empty string."""
-    inner = sound.removesuffix("?").removeprefix("(?:").removesuffix(")").strip("[]")
-    options = inner.split("|") if sound.startswith("(") else list(inner) if sound.startswith("[") else [inner]
-    return {*options, ""} if sound.endswith("?") else set(options)
+    return {"" if each == "-" else each for each in sound.split()} or {""}
