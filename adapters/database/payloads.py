@@ -11,6 +11,7 @@ import unicodedata
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
 from itertools import chain
@@ -105,6 +106,8 @@ def _dumped(value: object) -> bytes:
 def _mended(value: object) -> object:
     if isinstance(value, str):
         return storable(value)
+    if is_dataclass(value):
+        return _mended(vars(value))
     if isinstance(value, Mapping):
         return {storable(name): _mended(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -10,8 +10,7 @@ from adapters.database import rows
 from adapters.database.payloads import json_text, storable
 from adapters.database.transport import PAGE_ROWS
 from domain.ids import BaseId
-from domain.locator import JsonValue
-from ingestion.entities.records import ClaimedEnrichment, NewEntities, NewEntity, NewFact, PassageSpan, RegisteredEntity
+from ingestion.entities.records import ClaimedEnrichment, NewEntities, PassageSpan, RegisteredEntity
 from rag.entities import GraphFact, NamedEntity
 
 KEYS_AT_ONCE = 400
@@ -40,12 +39,7 @@ class EntityStore(rows.Store):
         )
 
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
-        content: dict[str, JsonValue] = {
-            "entities": [_at_chunk(entity) for entity in found.entities],
-            "aliases": [vars(alias) for alias in found.aliases],
-            "facts": [_at_chunk(fact) for fact in found.facts],
-        }
-        written = json_text(content)
+        written = json_text(vars(found))
         await self._leased("store_entities", claimed.document, claimed.lease, found=written, reader=reader)
 
     async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:
@@ -73,7 +67,3 @@ class EntityStore(rows.Store):
 
     async def unread(self, base: BaseId) -> int:
         return await self._one(int, "unread_for_entities", "unread", base=base)
-
-
-def _at_chunk(found: NewEntity | NewFact) -> JsonValue:
-    return {**vars(found), "chunk_id": found.chunk}

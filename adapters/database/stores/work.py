@@ -234,8 +234,6 @@ def _failure_arguments(failure: Failure) -> dict[str, Argument]:
 def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
     return {
         **vars(parsed),
-        "names": [{"text": name.text, "terms": dict(name.terms)} for name in parsed.names],
-        "unread": [vars(part) for part in parsed.unread],
         "published_at": iso(parsed.published_at),
         "blocks": [_block_json(block) for block in blocks],
     }

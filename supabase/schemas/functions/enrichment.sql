@@ -185,8 +185,8 @@ begin
   on conflict (base_id, canonical) do nothing;
 
   insert into entity_mentions as m (base_id, entity_id, document_id, count, chunk_id, confidence)
-  select its_base, n.id, its_id, e.count, e.chunk_id, e.confidence
-  from jsonb_to_recordset(content -> 'entities') as e (canonical text, count int, chunk_id bigint, confidence real)
+  select its_base, n.id, its_id, e.count, e.chunk, e.confidence
+  from jsonb_to_recordset(content -> 'entities') as e (canonical text, count int, chunk bigint, confidence real)
   join entities n on n.base_id = its_base and n.canonical = e.canonical
   on conflict (entity_id, document_id) do update
   set count = excluded.count, chunk_id = excluded.chunk_id, confidence = excluded.confidence;
@@ -202,9 +202,9 @@ begin
   order by a.key, n.id, a.weight desc, a.as_name;
 
   insert into graph_facts (base_id, entity_id, relation, text, object_id, document_id, chunk_id, position, confidence)
-  select its_base, n.id, f.relation, f.text, o.id, its_id, f.chunk_id, f.position, f.confidence
+  select its_base, n.id, f.relation, f.text, o.id, its_id, f.chunk, f.position, f.confidence
   from jsonb_to_recordset(content -> 'facts') as f (canonical text, relation text, text text, object text,
-    chunk_id bigint, position int, confidence real)
+    chunk bigint, position int, confidence real)
   join entities n on n.base_id = its_base and n.canonical = f.canonical
   left join entities o on o.base_id = its_base and o.canonical = f.object
   order by f.position;
