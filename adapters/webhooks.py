@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import secrets
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 import httpx
@@ -49,21 +50,16 @@ async def tell_webhooks(
     """Send what is due now and every `every_s` seconds until `stop`. After an error the next look tries again."""
     async with GuardedTransport(guard) as transport, httpx.AsyncClient(transport=transport, timeout=ANSWER_S) as client:
         while not stop.is_set():
-            if await _tell_due(store, client) == AT_ONCE:
+            due: Sequence[DueMessage] = ()
+            try:
+                due = await store.due(limit=AT_ONCE, hold_s=HOLD_S)
+            except DatabaseTrouble as trouble:
+                log.warning("webhooks_failed", reason=trouble.reason)
+            await asyncio.gather(*(_tell(store, client, message) for message in due))
+            if len(due) == AT_ONCE:
                 continue  # there may be more
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), every_s)
-
-
-async def _tell_due(store: WebhookStore, client: httpx.AsyncClient) -> int:
-    """How many were due."""
-    try:
-        due = await store.due(limit=AT_ONCE, hold_s=HOLD_S)
-    except DatabaseTrouble as trouble:
-        log.warning("webhooks_failed", reason=trouble.reason)
-        return 0
-    await asyncio.gather(*(_tell(store, client, message) for message in due))
-    return len(due)
 
 
 async def _tell(store: WebhookStore, client: httpx.AsyncClient, message: DueMessage) -> None:

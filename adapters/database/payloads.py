@@ -12,7 +12,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
-from datetime import datetime
 from functools import cache
 from itertools import chain
 
@@ -52,7 +51,7 @@ def json_text(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> s
     try:
         written = _dumped(value)
     except orjson.JSONEncodeError:  # half a surrogate, or what a model may write: a number of more than 64 bits
-        written = json.dumps(_mended(value), ensure_ascii=False, separators=(",", ":")).encode()
+        written = json.dumps(_mended(value), ensure_ascii=False, default=str).encode()
     # Repairing each text takes longer than serialising all of them, so only the serialised batch is searched for zeros.
     return (_dumped(_mended(value)) if _ESCAPED_ZERO in written else written).decode()
 
@@ -92,10 +91,6 @@ def name_key(name: str) -> str:
     """Equal for names that a person would call the same. Folding can decompose («İ»), hence the second normalisation
     (Unicode 3.13, canonical caseless matching)."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-
-
-def iso(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
 
 
 def _dumped(value: object) -> bytes:

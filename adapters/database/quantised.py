@@ -121,7 +121,10 @@ class QuantisedVectors:
             return []
         half = len(asked) // 2
         rough = [_differing(block.words[:half, : block.held], asked[:half]) for block in blocks]
-        bound = _bound(rough, max(ROUGHLY * count, LEAST_ROUGHLY))
+        step = max(1, len(self) // SAMPLED)
+        sample = np.concatenate([each[::step] for each in rough])
+        place = -(-max(ROUGHLY * count, LEAST_ROUGHLY) // step)
+        bound = np.partition(sample, place)[place] if place < len(sample) else np.iinfo(np.uint16).max
         near = [np.nonzero(differences <= bound)[0] for differences in rough]
         whole = [
             differences[places] + _differing(block.words[half:].take(places, axis=1), asked[half:])
@@ -142,14 +145,6 @@ def _differing(words: Words, bits: Words) -> Differences:
     """All at once: a sum for each word in turn takes half as long again."""
     sums: Differences = np.bitwise_count(words ^ bits[:, np.newaxis]).sum(axis=0, dtype=np.uint16)
     return sums
-
-
-def _bound(differences: Sequence[Differences], wanted: int) -> int:
-    """A number of differing bits that about `wanted` vectors do not exceed, estimated from a sample."""
-    step = max(1, sum(map(len, differences)) // SAMPLED)
-    sample = np.concatenate([each[::step] for each in differences])
-    place = -(-wanted // step)
-    return int(np.partition(sample, place)[place]) if place < len(sample) else np.iinfo(np.uint16).max
 
 
 def _fewest(differences: Sequence[Differences], count: int) -> list[npt.NDArray[np.bool_]]:

@@ -258,6 +258,10 @@ PASSAGE_PROMPTS = ("passage", "document", "retrieval.passage", "search_document"
 def read_files(folder: Path) -> ModelFiles:
     """Raises LocalModelError."""
     config = _read(folder / "config.json")
+    positions = config.max_position_embeddings
+    if positions and config.model_type in POSITIONS_AFTER_PADDING:
+        positions -= (1 if config.pad_token_id is None else config.pad_token_id) + 1
+    limits = [positions, _read(folder / "tokenizer_config.json").model_max_length]
     tokenizer = folder / TOKENIZER
     if not tokenizer.is_file():
         raise LocalModelError(f"{folder} holds no {TOKENIZER}: the model's fast tokenizer belongs there.")
@@ -265,7 +269,9 @@ def read_files(folder: Path) -> ModelFiles:
         name=folder.name,
         graph=find_graph(folder),
         tokenizer=tokenizer,
-        context_tokens=_context_tokens(folder, config),
+        context_tokens=min(
+            (int(limit) for limit in limits if limit and limit < LARGEST_CONTEXT_TOKENS), default=UNKNOWN_CONTEXT_TOKENS
+        ),
         pad_id=config.pad_token_id or 0,
     )
 
@@ -294,16 +300,6 @@ def find_graph(folder: Path) -> Path:
     if found is None:
         raise LocalModelError(f"{folder} holds no model.onnx; export the model to ONNX, or take one that has it.")
     return found
-
-
-def _context_tokens(folder: Path, config: _Config) -> int:
-    """The smallest limit that the folder names."""
-    positions = config.max_position_embeddings
-    if positions and config.model_type in POSITIONS_AFTER_PADDING:
-        positions -= (1 if config.pad_token_id is None else config.pad_token_id) + 1
-    limits = [positions, _read(folder / "tokenizer_config.json").model_max_length]
-    known = [int(limit) for limit in limits if limit and limit < LARGEST_CONTEXT_TOKENS]
-    return min(known, default=UNKNOWN_CONTEXT_TOKENS)
 
 
 def _pooling(folder: Path) -> Pooling | None:

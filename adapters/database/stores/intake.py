@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 
 from adapters.database import rows
-from adapters.database.payloads import iso, name_key, storable
+from adapters.database.payloads import name_key, storable
 from adapters.database.rows import Given
 from adapters.database.transport import PAGE_ROWS, TOO_MANY_WAITING, DatabaseError, Row, Transport
 from domain.documents import Added, DocumentCard, Notice, Once, Refusal, SourceType, Webhook
@@ -80,10 +80,7 @@ class IntakeStore(rows.Store):
 
 
 def _batch_json(batch: Batch) -> dict[str, JsonValue]:
-    sources: list[JsonValue] = [
-        {**vars(source), "name_key": source_key(source), "published_at": iso(source.published_at)}
-        for source in batch.sources
-    ]
+    sources: list[JsonValue] = [{**vars(source), "name_key": source_key(source)} for source in batch.sources]
     return {**vars(batch), "sources": sources}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, stored_vectors, vector_text
+from adapters.database.payloads import json_text, stored_vectors, vector_text
 from adapters.database.segments import Copy, Near, SegmentMirror
 from adapters.database.transport import Transport
 from domain.documents import opening_line
@@ -123,19 +123,9 @@ def _spellings_text(query: SearchQuery) -> str:
     return json_text([vars(spelling) for spelling in query.spellings])
 
 
-def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
+def _filter_json(only: SearchFilter) -> str:
     """Only the conditions that are set."""
-    asked: dict[str, JsonValue] = {
-        "documents": [*only.documents],
-        "types": [kind.value for kind in only.types],
-        "media": [medium.value for medium in only.media],
-        "sender": only.sender,
-        "sent_by": only.sent_by,
-        "author": only.author,
-        "since": iso(only.since),
-        "before": iso(only.before),
-    }
-    return {name: value for name, value in asked.items() if value not in (None, "", [])}
+    return json_text({name: value for name, value in vars(only).items() if value not in (None, "", ())})
 
 
 class NextVectorStore(rows.Store):

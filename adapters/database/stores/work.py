@@ -12,7 +12,7 @@ from itertools import count, islice
 from math import inf
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, postings_json, storable, stored_vectors
+from adapters.database.payloads import json_text, postings_json, storable, stored_vectors
 from adapters.database.stores.intake import source_key
 from adapters.database.transport import PAGE_ROWS, Argument, Row, Transport, Vectors
 from domain.documents import ANY_LANE, DocumentStatus, Lane
@@ -232,11 +232,7 @@ def _failure_arguments(failure: Failure) -> dict[str, Argument]:
 
 
 def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
-    return {
-        **vars(parsed),
-        "published_at": iso(parsed.published_at),
-        "blocks": [_block_json(block) for block in blocks],
-    }
+    return {**vars(parsed), "blocks": [_block_json(block) for block in blocks]}
 
 
 def _written_chars(block: Block) -> int:
