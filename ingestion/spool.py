@@ -45,6 +45,7 @@ class Writing(Generic[T]):
 
     write: Callable[[Sequence[T]], bytes]
     read: Callable[[bytes], Sequence[T]]
+    size: Callable[[T], int]  # of a record, about, when serialised
 
 
 class NamelessFile:
@@ -97,17 +98,23 @@ class Spool(Generic[T]):
         self._open_bytes = 0
         self._stored: Spooled[T] | None = None
 
-    def append(self, record: T, *, size: int) -> None:
-        """Add one record of about `size` bytes; the spool forms the batches. Raises OSError."""
+    def append(self, record: T) -> None:
+        """Add one record; the spool forms the batches. Raises OSError."""
+        size = self._writing.size(record)
         if self._open and self._open_bytes + size > BATCH_BYTES:
             self._close_batch()
         self._open.append(record)
         self._open_bytes += size
 
-    def add(self, batch: Sequence[T], *, size: int, written: bytes | None = None) -> None:
-        """Append a batch of about `size` bytes, or one that is serialised already (`written`). Raises OSError."""
+    def extend(self, records: Iterable[T]) -> None:
+        """Add records as they come, so that only some of them are held. Raises OSError."""
+        for record in records:
+            self.append(record)
+
+    def add(self, batch: Sequence[T], written: bytes) -> None:
+        """Add a batch that is serialised already. Raises OSError."""
         self._close_batch()
-        self._add(batch, size=size, written=written)
+        self._add(batch, len(written), written)
 
     def finish(self) -> Sequence[T]:
         """All records; call it after the last one was added."""
@@ -120,9 +127,9 @@ class Spool(Generic[T]):
         if self._open:
             batch, size = self._open, self._open_bytes
             self._open, self._open_bytes = [], 0
-            self._add(batch, size=size, written=None)
+            self._add(batch, size, None)
 
-    def _add(self, batch: Sequence[T], *, size: int, written: bytes | None) -> None:
+    def _add(self, batch: Sequence[T], size: int, written: bytes | None) -> None:
         if self._stored is not None:
             self._stored.append(batch, written or self._writing.write(batch))
             return

@@ -105,7 +105,7 @@ def _read(written: bytes) -> list[Chunk]:
     ]
 
 
-CHUNKS = Writing(write=_write, read=_read)
+CHUNKS = Writing(write=_write, read=_read, size=lambda chunk: len(chunk.text))
 
 
 def read_chunks(line: bytes, ordinals: Iterator[int]) -> list[Chunk]:

@@ -4,7 +4,7 @@ In: a `Request`; `Document`, `Picture` or `SourceError`. Out: records (`sandbox.
 its blocks, which are arrays, for speed. A wrong shape raises ValueError, and no code is ever loaded (no pickle).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,7 +18,7 @@ from domain.locator import JsonValue, Locator
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
-from ingestion.spool import Joined, Spool, Spooled, Writing, in_portions
+from ingestion.spool import Joined, Spooled, Writing, in_portions
 from sandbox.records import array_line, from_line, storable, to_line
 
 LARGEST_MEMBER_BYTES = 128 * 1024 * 1024
@@ -140,7 +140,12 @@ def decode_blocks(line: bytes) -> list[Block]:
     return blocks
 
 
-BLOCKS = Writing(write=encode_blocks, read=decode_blocks)
+def _written_chars(block: Block) -> int:
+    """Headings count: of short blocks they are the largest part."""
+    return FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings))
+
+
+BLOCKS = Writing(write=encode_blocks, read=decode_blocks, size=_written_chars)
 
 
 def block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
@@ -149,12 +154,7 @@ def block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
         return blocks.written()
     if isinstance(blocks, Joined):
         return chain.from_iterable(map(block_lines, blocks.parts))
-    return map(encode_blocks, in_portions(blocks, written_chars, limit=LINE_CHARS))
-
-
-def written_chars(block: Block) -> int:
-    """Approximate size of a block in a line. Headings count: of short blocks they are the largest part."""
-    return FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings))
+    return map(encode_blocks, in_portions(blocks, BLOCKS.size, limit=LINE_CHARS))
 
 
 def encode_picture(picture: Picture) -> Iterator[bytes]:
@@ -172,9 +172,3 @@ def decode_answer(line: bytes, *kinds: type, name: str) -> Any:
     if not found.code.value.startswith("file-"):
         raise ValueError("a parser can only speak of its file")
     raise SourceError(found.code, detail=found.detail, name=name)
-
-
-def gather_blocks(blocks: Iterable[Block], spool: Spool[Block]) -> None:
-    """Add blocks as they come, so that only some pages of them are held. Raises OSError."""
-    for portion in in_portions(blocks, written_chars, limit=LINE_CHARS):
-        spool.add(portion, size=sum(map(written_chars, portion)))

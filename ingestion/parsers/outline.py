@@ -15,7 +15,7 @@ from domain.locator import Locator
 from ingestion.chunking.pieces import HEADER
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
-from ingestion.parsers.codec import BLOCKS, written_chars
+from ingestion.parsers.codec import BLOCKS
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Spool
 
@@ -99,7 +99,7 @@ class Outline:
     """Collects blocks under their headings. Adding raises SourceError FILE_TOO_HEAVY, without a name, at MOST_CHARS."""
 
     def __init__(self) -> None:
-        self._blocks: Spool[Block] = Spool(None, BLOCKS)
+        self._blocks = Spool(None, BLOCKS)
         self._chars_left = MOST_CHARS
         self.place = Locator()  # set before adding: what the format knows of the place besides headings
         self._path: list[tuple[int, str]] = []
@@ -167,8 +167,7 @@ class Outline:
         """Add finished blocks unchanged."""
         self.flush()
         self._release(0)
-        for block in blocks:
-            self._blocks.append(block, size=written_chars(block))
+        self._blocks.extend(blocks)
 
     def finish(self) -> Sequence[Block]:
         """All blocks, after the last one was added: a tuple, or a spool for a long document."""
@@ -229,7 +228,7 @@ class Outline:
         for text in in_blocks(block.text, block.kind):
             part = block if text is block.text else replace(block, text=text)
             if text.strip():
-                self._blocks.append(part, size=written_chars(part))
+                self._blocks.append(part)
 
 
 def _without_rows(place: Locator) -> Locator:

@@ -47,6 +47,7 @@ Looks = tuple[float, bool]
 SPOOLED = Writing[Paragraph](  # marshal is fast, and safe here: only this process writes what it reads
     write=lambda paragraphs: marshal.dumps(list(map(tuple, paragraphs))),
     read=lambda written: [Paragraph(*fields) for fields in marshal.loads(written)],  # noqa: S302
+    size=lambda paragraph: len(paragraph.text),
 )
 
 
@@ -131,13 +132,11 @@ def parse(path: Path, info: FileInfo) -> Document:
     try:
         with PdfPages(path) as first:
             count, (title, author) = _checked(len(first), info), first.stated()
-            for paragraph in build_paragraphs(_read(count, first, second, without)):
-                spool.append(paragraph, size=len(paragraph.text))
+            spool.extend(build_paragraphs(_read(count, first, second, without)))
     except PdfiumError as error:
         spool, without = Spool(None, SPOOLED), []
         count = _checked(_pages_of(second, info, error), info)
-        for paragraph in build_paragraphs(_read(count, None, second, without)):
-            spool.append(paragraph, size=len(paragraph.text))
+        spool.extend(build_paragraphs(_read(count, None, second, without)))
         if len(without) == count:
             raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
     outline = Outline()  # after PDFium's memory is freed

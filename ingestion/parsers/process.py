@@ -247,7 +247,7 @@ class _Child:
         while True:
             line = await self._next_line()
             if line.startswith(b"["):  # in a thread, so that the event loop stays responsive
-                spool.add(await asyncio.to_thread(read, line), size=len(line), written=line)
+                spool.add(await asyncio.to_thread(read, line), line)
                 continue
             found: Result | codec.PagesRead = codec.decode_answer(line, codec.PagesRead, end, name=self._name)
             if not isinstance(found, codec.PagesRead):

@@ -15,7 +15,7 @@ from typing import TypeVar
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import BLOCKS, Listing, Member, gather_blocks
+from ingestion.parsers.codec import BLOCKS, Listing, Member
 from ingestion.parsers.process import ParseProcess
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
@@ -142,13 +142,13 @@ class _Contents:
             *(UnreadPart(name=name, code=FailureCode.FILE_TOO_HEAVY) for name in listing.refused),
             *(UnreadPart(name=name, code=FailureCode.FILE_ENCRYPTED) for name in listing.encrypted),
         ]
-        self._blocks: Spool[Block] = Spool(folder, BLOCKS)
+        self._blocks = Spool(folder, BLOCKS)
         self._unread_inside: list[UnreadPart] = []
         self._unnamed = 0  # how many unread parts are beyond MOST_UNREAD_INSIDE
 
     def add(self, name: str, document: Document) -> None:
         """Add the document of one file. Raises OSError."""
-        gather_blocks(_blocks(name, document), self._blocks)
+        self._blocks.extend(_blocks(name, document))
         self.first = None if self.documents else document
         self.documents.append(replace(document, blocks=(), unread=()))
         left = max(0, MOST_UNREAD_INSIDE - len(self._unread_inside))

@@ -13,7 +13,7 @@ from time import monotonic
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import BLOCKS, gather_blocks
+from ingestion.parsers.codec import BLOCKS
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.parsers.outline import chapter, choose_title
 from ingestion.parsers.process import FileParser, ParseProcess
@@ -22,7 +22,7 @@ from ingestion.ports import Transcriber
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance, add_attachments, read_archive
 from ingestion.reading.pictures import PictureReader
-from ingestion.records import Block, Document, FetchedFile
+from ingestion.records import Document, FetchedFile
 from ingestion.spool import Spool, joined
 
 ReadFile = Callable[[FetchedFile, Progress], Awaitable[Document]]
@@ -62,13 +62,13 @@ async def read_section(file: FetchedFile, progress: Progress, *, read_pages: Rea
     unread = list(section.unread)
     until = monotonic() + READING_S
     chapters: list[Document] = []  # without their blocks
-    gathered: Spool[Block] = Spool(file.path.parent, BLOCKS)
+    gathered = Spool(file.path.parent, BLOCKS)
     for done, attached in enumerate(file.attached):
         await progress.report(DocumentStatus.PARSING, done=done, total=len(file.attached))
         if monotonic() > until:
             unread.append(UnreadPart(name=attached.url or attached.name, code=FailureCode.FILE_TOO_SLOW))
         elif (document := await _read_one(attached, progress, read, unread)) is not None:
-            gather_blocks(chapter(document, url=attached.url or ""), gathered)
+            gathered.extend(chapter(document, url=attached.url or ""))
             chapters.append(replace(document, blocks=()))
     if not section.blocks and not chapters:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=file.name, detail=f"{len(unread)} parts unread")

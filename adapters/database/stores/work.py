@@ -35,7 +35,6 @@ from ingestion.records import (
 from ingestion.spool import Spool, in_portions
 
 BATCH_CHARS = 300_000  # of blocks in one call
-FRAME_CHARS = 80  # of a block besides its text
 
 
 class TextStore(rows.Store):
@@ -50,7 +49,7 @@ class TextStore(rows.Store):
             )
             for block in rows.records(Block, page):
                 if chars < most_chars:
-                    spool.append(block, size=len(block.text))
+                    spool.append(block)
                 chars += len(block.text)
             after += len(page)
             if len(page) < PAGE_ROWS or chars >= most_chars:
@@ -136,7 +135,7 @@ class WorkStore(rows.Store):
         return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
-        batches = in_portions(parsed.blocks, _written_chars, limit=BATCH_CHARS)
+        batches = in_portions(parsed.blocks, BLOCKS.size, limit=BATCH_CHARS)
 
         def following() -> Sequence[Block]:  # read back from a file, if there are many
             return next(batches, ())
@@ -221,8 +220,7 @@ def _known_reading(row: Row, blocks: Sequence[Block]) -> Document:
     caption = row["source_text"]
     if caption is not None and blocks and blocks[0].text == caption:
         spool = Spool(None, BLOCKS)
-        for each in islice(blocks, 1, None):
-            spool.append(each, size=len(each.text))
+        spool.extend(islice(blocks, 1, None))
         blocks = spool.finish()
     return replace(rows.record(Document, row, blocks=()), blocks=blocks)
 
@@ -233,11 +231,6 @@ def _failure_arguments(failure: Failure) -> dict[str, Argument]:
 
 def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
     return {**vars(parsed), "blocks": [_block_json(block) for block in blocks]}
-
-
-def _written_chars(block: Block) -> int:
-    """About its JSON: of a million headings nearly all is frame, and what stands above them."""
-    return FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings))
 
 
 def _block_json(block: Block) -> dict[str, JsonValue]:

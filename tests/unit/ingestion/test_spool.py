@@ -24,21 +24,26 @@ def _read(written: bytes) -> list[str]:
     return [str(word) for word in json.loads(written)]
 
 
+WRITING = Writing(write=_write, read=_read, size=lambda word: 200 * len(word))
 WORDS = [str(number) for number in range(10)]
+
+
+def _add(spool: Spool[str], words: Sequence[str], *, bytes_more: int = 0) -> None:
+    spool.add(words, _write(words) + b" " * bytes_more)
 
 
 def _spooled(folder: Path, words: Sequence[str] = WORDS) -> Sequence[str]:
     """Too long for the memory; in batches of three."""
-    spool = Spool(folder, Writing(write=_write, read=_read))
+    spool = Spool(folder, WRITING)
     for first in range(0, len(words), 3):
-        spool.add(words[first : first + 3], size=HELD_BYTES + 1)
+        _add(spool, words[first : first + 3], bytes_more=HELD_BYTES)
     return spool.finish()
 
 
 def test_what_is_short_stays_in_memory(tmp_path: Path) -> None:
-    spool = Spool(tmp_path / "none", Writing(write=_write, read=_read))
-    spool.add(["a"], size=1)
-    spool.add(["b", "c"], size=2)
+    spool = Spool(tmp_path / "none", WRITING)
+    _add(spool, ["a"])
+    _add(spool, ["b", "c"])
     assert spool.finish() == ("a", "b", "c")
     assert not (tmp_path / "none").exists()
 
@@ -50,10 +55,10 @@ def test_what_is_long_is_read_again_and_again(tmp_path: Path) -> None:
 
 
 def test_what_was_held_before_the_file_comes_first(tmp_path: Path) -> None:
-    spool = Spool(tmp_path, Writing(write=_write, read=_read))
-    spool.add(["a"], size=1)
-    spool.add(["b"], size=HELD_BYTES)
-    spool.add(["c"], size=2, written=_write(["c"]))
+    spool = Spool(tmp_path, WRITING)
+    _add(spool, ["a"])
+    _add(spool, ["b"], bytes_more=HELD_BYTES)
+    _add(spool, ["c"])
     assert list(spool.finish()) == ["a", "b", "c"]
 
 
@@ -66,9 +71,9 @@ def test_a_stretch_of_it_is_that_of_a_list(tmp_path: Path, place: slice) -> None
 
 def test_without_a_folder_what_is_long_is_compressed() -> None:
     words = [f"{number} and more of it" for number in range(HELD_UNPRESSED_BYTES // 1000)]
-    spool: Spool[str] = Spool(None, Writing(write=_write, read=_read))
+    spool: Spool[str] = Spool(None, WRITING)
     for word in words:
-        spool.append(word, size=2000)
+        spool.append(word)
     pressed = spool.finish()
     assert isinstance(pressed, Spooled)
     assert (list(pressed), pressed[-1]) == (words, words[-1])
@@ -76,10 +81,10 @@ def test_without_a_folder_what_is_long_is_compressed() -> None:
 
 
 def test_records_one_by_one_and_in_batches_keep_their_order() -> None:
-    spool: Spool[str] = Spool(None, Writing(write=_write, read=_read))
-    spool.append("a", size=1)
-    spool.add(["b", "c"], size=2)
-    spool.append("d", size=1)
+    spool: Spool[str] = Spool(None, WRITING)
+    spool.append("a")
+    _add(spool, ["b", "c"])
+    spool.append("d")
     assert spool.finish() == ("a", "b", "c", "d")
 
 
@@ -106,7 +111,7 @@ def test_its_file_is_closed_when_nobody_needs_it(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_an_error() -> None:
     with open("/dev/full", "wb") as full:
-        words = Spooled(NamelessFile(os.dup(full.fileno())), Writing(write=_write, read=_read))
+        words = Spooled(NamelessFile(os.dup(full.fileno())), WRITING)
         with pytest.raises(OSError, match="space"):
             words.append(["a"], _write(["a"]))
 

@@ -37,7 +37,7 @@ def through_lines(document: Document, sizes: PassageSizes, folder: Path) -> Pass
     spool, ordinals = Spool(folder, CHUNKS), count()
     *batches, last = passage_lines(document.blocks, sizes)
     for line in batches:
-        spool.add(read_chunks(line, ordinals), size=len(line), written=line)
+        spool.add(read_chunks(line, ordinals), line)
     return checked_passages(spool.finish(), from_line(last, Windows))
 
 

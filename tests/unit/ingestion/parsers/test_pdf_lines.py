@@ -78,7 +78,7 @@ def test_many_paragraphs_come_back_from_their_compression() -> None:
     ]
     spool = Spool(None, SPOOLED)
     for paragraph in paragraphs:
-        spool.append(paragraph, size=len(paragraph.text))
+        spool.append(paragraph)
     gathered = spool.finish()
     assert isinstance(gathered, Spooled)
     assert list(gathered) == paragraphs
