@@ -1,15 +1,15 @@
 """Recognises what a file really is, by its content and not by its name.
 
-In: a path and what the sender declares. Out: `FileInfo` for choosing a parser, or a SourceError for what no parser can
-read. It parses only the directories of containers (ZIP: Office, OpenDocument, EPUB; OLE2: old Office) and the first tag
-or headers of a text; it unpacks nothing except the `mimetype` of OpenDocument and EPUB files.
+In: a path and the name that the sender gave. Out: a `FileKind` for choosing a parser, or a SourceError for what no
+parser can read. It parses only the directories of containers (ZIP: Office, OpenDocument, EPUB; OLE2: old Office) and
+the first tag or headers of a text; it unpacks nothing except the `mimetype` of OpenDocument and EPUB files.
 """
 
 import codecs
 import mmap
 import re
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path, PurePath
@@ -68,16 +68,10 @@ class FileKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class FileInfo:
-    """What a parser knows before reading: the kind by content, the rest as the sender declares."""
+    """What a parser knows before reading."""
 
-    name: str
+    name: str  # as the sender has it
     kind: FileKind
-    media_type: str | None = None
-
-    @property
-    def ending(self) -> str:
-        """The extension of the name, in lower case with its dot; empty when there is none."""
-        return PurePath(self.name).suffix.lower()
 
 
 KINDS_BY_MEMBER = (
@@ -212,7 +206,7 @@ def glance(path: Path) -> FileKind | None:
     None for all else, including damaged files. Safe outside the parsing process: it holds at most a few megabytes.
     """
     try:
-        kind = _kind_of(path, ending="")
+        kind = kind_of(path)
     except SourceError:
         return None
     return kind if kind in _NOT_ALONE else None
@@ -221,14 +215,9 @@ def glance(path: Path) -> FileKind | None:
 _NOT_ALONE = frozenset({FileKind.IMAGE, FileKind.MEDIA, FileKind.ARCHIVE, FileKind.EMAIL, FileKind.OUTLOOK})
 
 
-def inspect_file(path: Path, *, name: str, media_type: str | None) -> FileInfo:
-    """Raises SourceError: FILE_EMPTY, FILE_ENCRYPTED, FILE_DAMAGED (a broken container), FILE_TOO_HEAVY,
-    FILE_UNSUPPORTED."""
-    info = FileInfo(name=name, kind=FileKind.TEXT, media_type=media_type)
-    return replace(info, kind=_kind_of(path, ending=info.ending))
-
-
-def _kind_of(path: Path, *, ending: str) -> FileKind:
+def kind_of(path: Path, *, name: str = "") -> FileKind:
+    """By the content; the ending of the name tells XML and pages without their marks. Raises SourceError: FILE_EMPTY,
+    FILE_ENCRYPTED, FILE_DAMAGED (a broken container), FILE_TOO_HEAVY, FILE_UNSUPPORTED."""
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
     if not head.removeprefix(codecs.BOM_UTF8).strip():
@@ -239,17 +228,12 @@ def _kind_of(path: Path, *, ending: str) -> FileKind:
         return _ole2_kind(path)
     if (kind := next((kind for magic, kind in MAGICS if magic.match(head)), None)) is not None:
         return kind
-    if _is_pdf(head):
+    at = head[:PDF_MARK_WITHIN_BYTES].find(b"%PDF")  # at the start of a line or before objects: texts mention it, too
+    if at >= 0 and (at == 0 or head[at - 1 : at] in b"\r\n" or b" obj" in head):
         return FileKind.PDF
     if _is_binary(head):
         raise SourceError(FailureCode.FILE_UNSUPPORTED, detail="not text and no known format")
-    return _text_kind(head, ending=ending)
-
-
-def _is_pdf(head: bytes) -> bool:
-    """A mark after other bytes counts only at the start of a line or before objects: texts mention the mark, too."""
-    at = head[:PDF_MARK_WITHIN_BYTES].find(b"%PDF")
-    return at >= 0 and (at == 0 or head[at - 1 : at] in b"\r\n" or b" obj" in head)
+    return _text_kind(head, ending=PurePath(name).suffix.lower())
 
 
 def _is_binary(head: bytes) -> bool:

@@ -50,7 +50,7 @@ class FileParser(ABC):
 
     async def parse(self, file: FetchedFile, progress: Progress, sizes: PassageSizes | None = None) -> Document:
         """Parse the file, reporting pages as PARSING where the format has them. With `sizes` the same process cuts a
-        text of usual length, too: the blocks are `CutBlocks`, unless that fails.
+        text of usual length, too: the blocks are `CutBlocks`, unless that fails. Many blocks are spooled beside it.
 
         Raises SourceError: the parser's, or FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed). Raises
         PoolDied when no process can be started. Cancelling kills the process.
@@ -60,7 +60,9 @@ class FileParser(ABC):
 
         async def receive(child: _Child) -> Document:
             nonlocal document
-            document = await _receive_document(child, progress, folder)
+            spool = Spool(folder, codec.BLOCKS)
+            document = await child.batches(spool, codec.decode_blocks, Document, progress)
+            document = replace(document, blocks=spool.finish(), names=())
             cut = await _receive_passages(child, folder) if sizes else None
             if sizes and cut and cut.chunks:
                 document = replace(document, blocks=CutBlocks(document.blocks, cut, sizes))
@@ -291,13 +293,6 @@ class _Child:
 
 Receive = Callable[[_Child], Awaitable[Result]]
 """Receives an answer. Raises the parser's own SourceError, too."""
-
-
-async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document:
-    """Receive a document; many blocks are spooled to `folder`."""
-    spool = Spool(folder, codec.BLOCKS)
-    document = await child.batches(spool, codec.decode_blocks, Document, progress)
-    return replace(document, blocks=spool.finish(), names=())
 
 
 async def _receive_passages(child: _Child, folder: Path) -> Passages:

@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import charset_normalizer.constant  # the package is imported where it is used, which would cost every child 50 ms
 
@@ -40,7 +40,7 @@ from ingestion.parsers import (
 )
 from ingestion.parsers.codec import Request, Task, Tell, tell_pages
 from ingestion.parsers.drawing import draw_page, open_picture
-from ingestion.parsers.kinds import FileInfo, FileKind, inspect_file
+from ingestion.parsers.kinds import FileInfo, FileKind, kind_of
 from ingestion.parsers.unpack import unpack
 from ingestion.records import Document
 from sandbox.confinement import Layer, allow_reporting
@@ -89,13 +89,13 @@ def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
     nor pages without text (which may be pictures of text: `ingestion.reading.reader` decides), FILE_DAMAGED for
     whatever else its parser raises."""
     try:
-        info = inspect_file(path, name=name, media_type=media_type)
-        says = {info.ending, info.media_type}
-        declared = (parser for kind, names, parser in DECLARED if kind is info.kind and says & set(names.split()))
-        parser = crawled.parse if media_type == SITE_TYPE else next(declared, PARSERS.get(info.kind))
+        kind = kind_of(path, name=name)
+        says = {PurePath(name).suffix.lower(), media_type}
+        declared = (parser for own, names, parser in DECLARED if own is kind and says & set(names.split()))
+        parser = crawled.parse if media_type == SITE_TYPE else next(declared, PARSERS.get(kind))
         if parser is None:
-            raise SourceError(FailureCode.FILE_UNSUPPORTED, detail=f"no parser for {info.kind}")
-        document = parser(path, info)
+            raise SourceError(FailureCode.FILE_UNSUPPORTED, detail=f"no parser for {kind}")
+        document = parser(path, FileInfo(name=name, kind=kind))
     except Exception as error:
         raise _refusal(error, name) from error
     if not document.blocks and not document.pages_without_text:
@@ -116,20 +116,17 @@ def _refusal(error: Exception, name: str) -> SourceError:
 
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
     """Answer requests until the other side closes the line (`sandbox.forkserver.Serve`)."""
-    logging.disable(logging.CRITICAL)  # pypdf logs every oddity, quoting the document
+    logging.disable(logging.CRITICAL)  # libraries log oddities, quoting the document
     while line := stream.readline(LINE_BYTES):
-        _answer(from_line(line, Request), connection, stream)
-
-
-def _answer(request: Request, connection: socket.socket, stream: BufferedReader) -> None:
-    try:
-        tell_pages.set(_tell(connection))
-        for piece in _work(request, stream):
-            connection.sendall(piece)
-    except Exception as error:  # the process meets files made to break parsers: any error is the file's fault
-        allow_reporting()
-        refusal = _refusal(error, request.name)
-        connection.sendall(to_line(codec.Failed(code=refusal.code, detail=refusal.detail)))
+        request = from_line(line, Request)
+        try:
+            tell_pages.set(_tell(connection))
+            for piece in _work(request, stream):
+                connection.sendall(piece)
+        except Exception as error:  # the process meets files made to break parsers: any error is the file's fault
+            allow_reporting()
+            refusal = _refusal(error, request.name)
+            connection.sendall(to_line(codec.Failed(code=refusal.code, detail=refusal.detail)))
 
 
 def _work(request: Request, stream: BufferedReader) -> Iterable[bytes]:

@@ -38,7 +38,14 @@ _EMPTY_LINES = re.compile(r"\n[ \t]*\n")
 def to_paragraphs(utterances: Iterable[Utterance]) -> tuple[Block, ...]:
     """A block for each paragraph, in order; utterances without words are left out."""
     spoken = (utterance for utterance in utterances if utterance.text.strip())
-    return tuple(_block(paragraph) for paragraph in _paragraphs(spoken))
+    return tuple(
+        Block(
+            kind=BlockKind.PARAGRAPH,
+            text=" ".join(" ".join(utterance.text.split()) for utterance in paragraph),
+            locator=Locator(start_s=paragraph[0].start_s, end_s=max(utterance.end_s for utterance in paragraph)),
+        )
+        for paragraph in _paragraphs(spoken)
+    )
 
 
 def _paragraphs(utterances: Iterable[Utterance]) -> Iterator[Sequence[Utterance]]:
@@ -65,14 +72,6 @@ def _last_sentence_end(paragraph: Sequence[Utterance]) -> int:
         if last.text.rstrip().endswith(SENTENCE_ENDS):
             return count
     return len(paragraph)
-
-
-def _block(paragraph: Sequence[Utterance]) -> Block:
-    return Block(
-        kind=BlockKind.PARAGRAPH,
-        text=" ".join(" ".join(utterance.text.split()) for utterance in paragraph),
-        locator=Locator(start_s=paragraph[0].start_s, end_s=max(utterance.end_s for utterance in paragraph)),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ def read_lines(lines: Iterable[str], *, name: str) -> Document:
     """Line breaks inside a paragraph stay: they may be verses, addresses or an informal table."""
     outline = Outline()
     for paragraph in _paragraphs(lines):
-        outline.add(BlockKind.PARAGRAPH, _trim(paragraph))
+        outline.add(BlockKind.PARAGRAPH, "\n".join(line.rstrip() for line in paragraph.strip().split("\n")))
     return outline.document(name)
 
 
@@ -45,17 +45,10 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
     for part in chain.from_iterable(line.splitlines(keepends=True) if "\f" in line else (line,) for line in lines):
         gathered.append(part)
         chars += len(part)
-        if part.endswith("\f") or not part.strip() or _is_enough(part, chars):
+        is_enough = chars > LONG_PARAGRAPH_CHARS and (
+            chars > LONGEST_PARAGRAPH_CHARS or part.rstrip().endswith(SENTENCE_ENDS)
+        )
+        if part.endswith("\f") or not part.strip() or is_enough:
             yield "".join(gathered)
             gathered, chars = [], 0
     yield "".join(gathered)
-
-
-def _is_enough(line: str, chars: int) -> bool:
-    if chars <= LONG_PARAGRAPH_CHARS:
-        return False
-    return chars > LONGEST_PARAGRAPH_CHARS or line.rstrip().endswith(SENTENCE_ENDS)
-
-
-def _trim(paragraph: str) -> str:
-    return "\n".join(line.rstrip() for line in paragraph.strip().split("\n"))

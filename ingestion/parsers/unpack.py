@@ -64,15 +64,24 @@ class Sink:
 
     def take(self, name: str, source: IO[bytes], *, stated_bytes: int = 0) -> None:
         """Write a file; one too large, or one too many, is only listed. Content that was taken already is dropped."""
-        shown = tidy_name(name)
+        shown, number = tidy_name(name), len(self.written) + 1
         limit = min(LARGEST_MEMBER_BYTES, self.total_bytes)
         if is_unmentioned(shown):
             return
-        if len(self.written) >= self.members or stated_bytes > limit:
+        if number > self.members or stated_bytes > limit:
             self.refused.append(shown)
             return
-        with source:
-            self._write(shown, source, limit)
+        digest, size = hashlib.sha256(), 0
+        with source, (self.folder / str(number)).open("wb") as target:
+            while size <= limit and (piece := source.read(PIECE_BYTES)):  # the stated size may have been wrong
+                size += len(piece)
+                self.total_bytes = max(0, self.total_bytes - len(piece))  # even when the file turns out damaged
+                digest.update(piece)
+                target.write(piece)
+        if size > limit:
+            self.refused.append(shown)
+        elif all(digest.hexdigest() != other.sha256 for other in self.written):
+            self.written.append(Member(name=shown, number=number, size_bytes=size, sha256=digest.hexdigest()))
 
     @contextmanager
     def listing_damage(self, name: str) -> Iterator[None]:
@@ -90,24 +99,6 @@ class Sink:
     def listing(self) -> Listing:
         """Everything taken and listed; if there are too many names, the last one tells how many more."""
         return Listing(members=tuple(self.written), refused=_named(self.refused), encrypted=_named(self.encrypted))
-
-    def _write(self, name: str, source: IO[bytes], limit: int) -> None:
-        number = len(self.written) + 1
-        path = self.folder / str(number)
-        digest, size = hashlib.sha256(), 0
-        with path.open("wb") as target:
-            while piece := source.read(PIECE_BYTES):
-                size += len(piece)
-                self.total_bytes = max(0, self.total_bytes - len(piece))  # even when the file turns out damaged
-                if size > limit:  # the size stated in the archive was wrong
-                    break
-                digest.update(piece)
-                target.write(piece)
-        member = Member(name=name, number=number, size_bytes=size, sha256=digest.hexdigest())
-        if size > limit:
-            self.refused.append(name)
-        elif all(member.sha256 != other.sha256 for other in self.written):
-            self.written.append(member)
 
 
 def _named(names: Sequence[str]) -> tuple[str, ...]:
@@ -203,53 +194,37 @@ def _zip_name(member: zipfile.ZipInfo) -> str:
 
 
 def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
-    """Unpack a TAR archive, compressed or not, or a compressed single file. Raises SourceError FILE_TOO_HEAVY."""
+    """Unpack a TAR archive, compressed or not, or a compressed single file. Raises SourceError FILE_TOO_HEAVY.
+
+    A TAR damaged further on is not treated as a single file: it would be read as an archive inside this one, and all
+    its text stored twice.
+    """
     with path.open("rb") as stream:
         reader = next((reader for magic, reader in PACKED_READERS if stream.peek(8).startswith(magic)), None)
-    if reader is None:
-        with tarfile.open(path, "r:") as archive:
-            _unpack_tar(archive, sink)
-    elif not _unpack_packed_tar(reader, path, sink):
-        packed = PurePath(name)
-        inside = packed.stem if packed.suffix.lower() in (".gz", ".bz2", ".xz") and packed.stem else name
-        sink.take(inside, cast("IO[bytes]", reader(path)))
-
-
-def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink) -> bool:
-    """False when the content does not begin as a TAR. A TAR damaged further on is not treated as a single file: it
-    would be read as an archive inside this one, and all its text stored twice."""
-    with cast("IO[bytes]", reader(path)) as inflated:
-        capped = cast("IO[bytes]", _Capped(inflated, left=sink.total_bytes + TAR_OVERHEAD_BYTES))
+    with cast("IO[bytes]", reader(path) if reader else path.open("rb")) as inflated:
         try:
-            archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - apart: a later ReadError is damage
+            archive = tarfile.open(fileobj=inflated, mode="r|")  # noqa: SIM115 - apart: a later ReadError is damage
         except tarfile.ReadError:
-            return False
-        with archive:
-            _unpack_tar(archive, sink)
-    return True
+            if reader is None:
+                raise
+        else:
+            with archive:
+                _unpack_tar(archive, sink)
+            return
+    packed = PurePath(name)
+    inside = packed.stem if packed.suffix.lower() in (".gz", ".bz2", ".xz") and packed.stem else name
+    sink.take(inside, cast("IO[bytes]", reader(path)))
 
 
 def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
-    """Take the members; the first truncated one ends the archive."""
+    """Take the members; the first truncated one ends the archive. To reach the next header, tarfile reads through
+    everything in between, so what a header announces counts whether it is taken or not."""
+    left = sink.total_bytes + TAR_OVERHEAD_BYTES
     for member in archive:
+        left -= member.size
+        if left < 0:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail="inflates without end")
         content = archive.extractfile(member) if member.isreg() else None
         if content is not None:
             with sink.listing_damage(member.name):
                 sink.take(member.name, content, stated_bytes=member.size)
-
-
-class _Capped:
-    """A stream with a byte limit: to reach the next header, tarfile reads through everything in between.
-
-    In stream mode tarfile calls nothing but `read`.
-    """
-
-    def __init__(self, source: IO[bytes], *, left: int) -> None:
-        self._source, self._left = source, left
-
-    def read(self, size: int = -1, /) -> bytes:
-        piece = self._source.read(size)
-        self._left -= len(piece)
-        if self._left < 0:
-            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail="inflates without end")
-        return piece

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.kinds import LARGEST_DIRECTORY_BYTES, FileKind, glance, inspect_file
+from ingestion.parsers.kinds import LARGEST_DIRECTORY_BYTES, FileKind, glance, kind_of
 from ingestion.parsers.registry import parse_file
 from tests.unit.ingestion.parsers.files import write_docx
 from tests.unit.ingestion.parsers.ole2 import compound_file
@@ -108,12 +108,12 @@ def _write(folder: Path, content: bytes) -> Path:
 
 @pytest.mark.parametrize(("name", "content", "kind"), KINDS)
 def test_the_content_decides(tmp_path: Path, name: str, content: bytes, kind: FileKind) -> None:
-    assert inspect_file(_write(tmp_path, content), name=name, media_type=None).kind is kind
+    assert kind_of(_write(tmp_path, content), name=name) is kind
 
 
 @pytest.mark.parametrize(("write", "kind"), PACKAGES)
 def test_an_archive_is_what_its_members_are(tmp_path: Path, write: Callable[[Path], Path], kind: FileKind) -> None:
-    assert inspect_file(write(tmp_path / "x.pdf"), name="x.pdf", media_type=None).kind is kind
+    assert kind_of(write(tmp_path / "x.pdf"), name="x.pdf") is kind
 
 
 @pytest.mark.parametrize(("name", "content", "code"), REFUSED)
@@ -151,5 +151,5 @@ def test_a_directory_that_fills_the_memory_is_not_read(tmp_path: Path) -> None:
     content[-10:-6] = (LARGEST_DIRECTORY_BYTES + 1).to_bytes(4, "little")
     content[4:4] = bytes(LARGEST_DIRECTORY_BYTES)  # in a file that could hold it
     with pytest.raises(SourceError) as caught:
-        inspect_file(_write(tmp_path, bytes(content)), name="a.zip", media_type=None)
+        kind_of(_write(tmp_path, bytes(content)), name="a.zip")
     assert caught.value.code is FailureCode.FILE_TOO_HEAVY

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingestion.errors import FailureCode
-from ingestion.parsers.kinds import FileKind, inspect_file
+from ingestion.parsers.kinds import FileKind, kind_of
 from ingestion.records import BlockKind
 from tests.unit.ingestion.parsers.ole2 import compound_file
 from tests.unit.ingestion.parsers.packages import sheet_rows, write_xlsx
@@ -68,7 +68,7 @@ def test_a_cell_at_the_far_end_costs_nothing(tmp_path: Path) -> None:
 
 def test_the_content_decides_and_not_the_name(tmp_path: Path) -> None:
     path = write_xlsx(tmp_path / "a.docx", {"A": sheet_rows(["x"])})
-    assert inspect_file(path, name="a.docx", media_type=None).kind is FileKind.XLSX
+    assert kind_of(path, name="a.docx") is FileKind.XLSX
 
 
 def test_a_book_without_cells_has_the_names_of_its_sheets(tmp_path: Path) -> None:
