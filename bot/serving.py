@@ -116,12 +116,13 @@ async def serve(
         parts = await stack.enter_async_context(open_parts(settings))
         await importing
         from bot import talking
+        from bot.telegram import BotFiles
 
         server = talking.open_server(settings, parts.measures, serves_chat=with_bot)
-        bot, downloads, address = await stack.enter_async_context(server)
+        bot, address = await stack.enter_async_context(server)
         with port_named(settings.metrics.port, "METRICS_PORT"):
             await stack.enter_async_context(parts.measures.served(settings.metrics, parts.stores.statistics.queue))
-        worker = await stack.enter_async_context(parts.open_worker(files=downloads))
+        worker = await stack.enter_async_context(parts.open_worker(files=BotFiles(bot)))
         works = [show_life(settings.home, stop)]
         if with_worker:
             works.append(worker.run(stop))

@@ -55,11 +55,9 @@ async def hear(files: TelegramFiles, transcriber: Transcriber, scratch: Path, fi
 
 
 @asynccontextmanager
-async def open_server(
-    settings: Settings, measures: Measures, *, serves_chat: bool
-) -> AsyncIterator[tuple[Bot, BotFiles, str]]:
-    """The bot, what downloads the files sent to it, and its address for `on_ready`: Telegram when there is a token;
-    else the local chat's page, served here or (for a worker alone) by `baza bot`."""
+async def open_server(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[tuple[Bot, str]]:
+    """The bot, and its address for `on_ready`: Telegram when there is a token; else the local chat's page, served here
+    or (for a worker alone) by `baza bot`."""
     telegram, port, folder = settings.telegram, settings.localchat.port, settings.home / LOCALCHAT
     async with AsyncExitStack() as stack:
         if telegram.token:
@@ -71,8 +69,7 @@ async def open_server(
         else:
             address = api_url = f"http://127.0.0.1:{port}"
             token = read_token(folder)
-        bot = await stack.enter_async_context(open_bot(token, api_url, measures))
-        yield bot, BotFiles(bot), address
+        yield await stack.enter_async_context(open_bot(token, api_url, measures)), address
 
 
 async def talk(parts: Parts, texts: Texts, bot: Bot, stop: asyncio.Event, *, wake_worker: Callable[[], None]) -> None:

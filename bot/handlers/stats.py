@@ -51,13 +51,8 @@ async def show_statistics(talk: Talk) -> None:
 
 
 async def _send_photo(talk: Talk, picture: bytes, caption: str) -> None:
-    await talk.bot.send_photo(
-        talk.place.chat,
-        BufferedInputFile(picture, "stats.png"),
-        caption=caption,
-        message_thread_id=talk.place.thread,
-        reply_parameters=answering(talk.place),
-    )
+    photo = BufferedInputFile(picture, "stats.png")
+    await talk.message.answer_photo(photo, caption=caption, reply_parameters=answering(talk.place))
 
 
 async def _bounds_html(talk: Talk, held: BaseStatistics) -> str:
