@@ -105,14 +105,12 @@ class Talk:
         answered = MessageId((to or self.message).message_id)
         return await send(self.bot, replace(self.place, reply_to=answered), html, keyboard)
 
-    async def redraw(self, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
-        """Make the message of the pressed button show `html`."""
-        shown = self.message
-        await edit(self.bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
-
     async def show(self, html: str, keyboard: InlineKeyboardMarkup | None = None) -> None:
-        """In place of the pressed button's message; after a message in one of its own."""
-        await (self.redraw if isinstance(self.event, CallbackQuery) else self.say)(html, keyboard)
+        """Show `html` in place of the pressed button's message; after a message in one of its own."""
+        if isinstance(self.event, CallbackQuery):
+            await edit(self.bot, self.place.chat, MessageId(self.message.message_id), html, keyboard)
+        else:
+            await self.say(html, keyboard)
 
     async def acknowledge(self, key: str | None = None, *, alert: bool = False, **values: Value) -> None:
         """Answer the press, with a text of the locale that is shown for a moment; with `alert` until it is closed."""

@@ -319,7 +319,7 @@ async def resume_dialogue(talk: Talk, callback_data: press.ResumeDialogue) -> No
     session = SessionId(callback_data.session)
     if not await talk.stores.dialogue.resume(talk.state.user_id, session, thread=talk.state.thread):
         raise Refusal("dialog-gone")
-    await talk.redraw(talk.words("dialog-resumed", title=_label(talk, callback_data) or ""))
+    await talk.show(talk.words("dialog-resumed", title=_label(talk, callback_data) or ""))
 
 
 async def _asked(talk: Talk, key: str) -> str | None:

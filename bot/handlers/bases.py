@@ -89,7 +89,7 @@ async def open_base(talk: Talk, callback_data: view.OpenBase) -> None:
         raise Refusal("only-administrators-choose")
     await talk.stores.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
     base = replace(base, is_open=True)
-    await talk.redraw(
+    await talk.show(
         view.base_html(base, talk.words), view.base_keyboard(base, talk.words, is_private=talk.place.is_private)
     )
     if base.id != talk.base_id:
@@ -141,13 +141,13 @@ async def delete(talk: Talk, callback_data: view.BaseAction) -> None:
     name = view.name_of_base(base, talk.words)
     if callback_data.what == "delete":
         text = talk.words("base-delete-sure", name=name, count=base.documents, others=base.others)
-        await talk.redraw(text, view.sure_keyboard(base.id, "erase", talk.words))
+        await talk.show(text, view.sure_keyboard(base.id, "erase", talk.words))
         return
     gone = await talk.stores.bases.delete(base.id)
     talk.services.wake()  # live messages of documents that were being read show their removal
     if gone is None:
         raise Refusal("base-first-stays")
-    await talk.redraw(talk.words("base-deleted", name=name, count=gone))
+    await talk.show(talk.words("base-deleted", name=name, count=gone))
     await go_home(talk, base.id)
 
 
@@ -165,7 +165,7 @@ async def ask_where(talk: Talk, callback_data: SendOver) -> None:
     bases = [each for each in await writable_bases(talk) if each.id != talk.base_id]
     html = talk.words("send-where" if bases else "send-nowhere", title=card.name)
     may_move = talk.state.role is not Role.READER
-    await talk.redraw(html, view.send_keyboard(card.id, bases, talk.words, may_move=may_move))
+    await talk.show(html, view.send_keyboard(card.id, bases, talk.words, may_move=may_move))
 
 
 async def send_over(talk: Talk, callback_data: view.SendTo) -> None:
@@ -184,7 +184,7 @@ async def send_over(talk: Talk, callback_data: view.SendTo) -> None:
         raise Refusal("send-no-room", name=name) from full
     key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
     text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
-    await talk.redraw(text, rows([worded(talk.words, "back", ListPage(page=0))]))
+    await talk.show(text, rows([worded(talk.words, "back", ListPage(page=0))]))
 
 
 async def base_of(talk: Talk, base: str) -> ListedBase:
@@ -241,7 +241,7 @@ async def share(talk: Talk, callback_data: view.ShareBase) -> None:
     what, name = view.said_of_link(link, talk.words), view.name_of_base(base, talk.words)
     text = talk.words("share-made", name=name, address=address, what=what)
     revoke_it = worded(talk.words, "revoke-this", view.RevokeLink(base=base.id, link=link.id))
-    await talk.redraw(text, rows([revoke_it], [worded(talk.words, "back", view.OpenBase(base=base.id))]))
+    await talk.show(text, rows([revoke_it], [worded(talk.words, "back", view.OpenBase(base=base.id))]))
 
 
 async def revoke(talk: Talk, callback_data: view.RevokeLink) -> None:
@@ -256,7 +256,7 @@ async def show_members(talk: Talk, callback_data: view.BaseAction | view.TakeOff
     if isinstance(callback_data, view.TakeOff):
         await talk.stores.bases.remove_member(base, UserId(callback_data.member))
         await talk.acknowledge("member-gone")
-    await talk.redraw(*view.members_shown(base, await talk.stores.bases.members(base), talk.words))
+    await talk.show(*view.members_shown(base, await talk.stores.bases.members(base), talk.words))
 
 
 async def leave(talk: Talk, callback_data: view.BaseAction) -> None:
@@ -264,10 +264,10 @@ async def leave(talk: Talk, callback_data: view.BaseAction) -> None:
     base = await base_of(talk, callback_data.base)
     name = view.name_of_base(base, talk.words)
     if callback_data.what == "leave":
-        await talk.redraw(talk.words("base-leave-sure", name=name), view.sure_keyboard(base.id, "quit", talk.words))
+        await talk.show(talk.words("base-leave-sure", name=name), view.sure_keyboard(base.id, "quit", talk.words))
         return
     await talk.stores.bases.remove_member(base.id, talk.state.user_id)
-    await talk.redraw(talk.words("base-quit", name=name))
+    await talk.show(talk.words("base-quit", name=name))
     await go_home(talk, base.id)
 
 
@@ -301,7 +301,7 @@ async def show_groups(talk: Talk, callback_data: view.BaseAction) -> None:
     ]
     key = "base-groups" if lines else "base-groups-none"
     back = [worded(talk.words, "back", view.OpenBase(base=base.id))]
-    await talk.redraw(talk.words(key, name=view.name_of_base(base, talk.words)), rows(*lines, back))
+    await talk.show(talk.words(key, name=view.name_of_base(base, talk.words)), rows(*lines, back))
 
 
 async def bind(talk: Talk, callback_data: view.BindBase) -> None:
@@ -312,7 +312,7 @@ async def bind(talk: Talk, callback_data: view.BindBase) -> None:
         raise Refusal("only-administrators-bind")
     group, name = groups[0].group, view.name_of_base(base, talk.words)
     await talk.stores.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
-    await talk.redraw(talk.words("base-bound", name=name, group=groups[0].name or ""))
+    await talk.show(talk.words("base-bound", name=name, group=groups[0].name or ""))
     try:
         await send(talk.bot, Place(chat=group, is_private=False), talk.words("base-bound-group", name=name))
     except TelegramAPIError:  # the bot may not write there; the base is open to those who ask it
@@ -326,4 +326,4 @@ async def _groups(talk: Talk) -> list[ListedBase]:
 async def _show_choice(talk: Talk, chosen: view.ShareBase) -> None:
     base, links = await base_of(talk, chosen.base), await talk.stores.bases.invitations(BaseId(chosen.base))
     text = talk.words("share-choose", name=view.name_of_base(base, talk.words))
-    await talk.redraw(text, view.share_keyboard(chosen, links, talk.words))
+    await talk.show(text, view.share_keyboard(chosen, links, talk.words))

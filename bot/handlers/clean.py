@@ -37,15 +37,15 @@ async def clean(talk: Talk, callback_data: Clean) -> None:
     if what != NOTHING and not await may_tidy(talk):
         raise Refusal("only-administrators")
     if what not in (CHAT, BASE) and not (what == ALL and talk.place.is_private):
-        await talk.redraw(talk.words("clean-cancelled"))
+        await talk.show(talk.words("clean-cancelled"))
     elif callback_data.sure:
-        await talk.redraw(*await _cleaned(talk, what))
+        await talk.show(*await _cleaned(talk, what))
         talk.services.wake()  # live messages of documents that were being read show their removal
     elif question := await _question(talk, what):
         sure = worded(talk.words, f"clean-{what}-sure", Clean(what=what, sure=True))
-        await talk.redraw(question, rows([sure, _no(talk.words)]))
+        await talk.show(question, rows([sure, _no(talk.words)]))
     else:
-        await talk.redraw(talk.words("clean-base-empty"))
+        await talk.show(talk.words("clean-base-empty"))
 
 
 async def _question(talk: Talk, what: str) -> str:

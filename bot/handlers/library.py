@@ -82,7 +82,7 @@ async def turn_page(talk: Talk, callback_data: press.ListPage) -> None:
 async def open_document(talk: Talk, callback_data: press.OpenDocument) -> None:
     card = await document_of(talk, callback_data.document)
     may_write = talk.state.role is not Role.READER
-    await talk.redraw(*view.card_shown(card, talk.words, page=callback_data.page, may_write=may_write))
+    await talk.show(*view.card_shown(card, talk.words, page=callback_data.page, may_write=may_write))
 
 
 async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
@@ -92,11 +92,11 @@ async def delete(talk: Talk, callback_data: press.DeleteDocument) -> None:
         page = callback_data.page
         sure = worded(words, "delete-sure", press.DeleteDocument(document=card.id, page=page, sure=True))
         no = worded(words, "no", press.OpenDocument(document=card.id, page=page))
-        await talk.redraw(words("delete-sure", title=card.name), rows([sure, no]))
+        await talk.show(words("delete-sure", title=card.name), rows([sure, no]))
     elif await talk.stores.library.delete(talk.base_id, card.id):
         talk.services.wake()  # the live message of a document that was being read shows its removal
         back = worded(words, "back", press.ListPage(page=callback_data.page))
-        await talk.redraw(words("deleted", title=card.name), rows([back]))
+        await talk.show(words("deleted", title=card.name), rows([back]))
 
 
 async def dismiss(talk: Talk) -> None:
@@ -156,7 +156,7 @@ class _KeptFile(InputFile):
 async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
     card = await document_of(talk, callback_data.document)
     blocks = await talk.stores.text.blocks(talk.base_id, card.id)
-    await talk.redraw(*view.text_page(card, blocks, talk.words, part=callback_data.part))
+    await talk.show(*view.text_page(card, blocks, talk.words, part=callback_data.part))
 
 
 async def ask_for_name(talk: Talk, callback_data: press.Rename) -> None:
@@ -254,7 +254,7 @@ async def take_back(talk: Talk, callback_data: press.TakeBack) -> None:
     await talk.acknowledge("taken-back")
     talk.services.wake()
     if talk.message.reply_markup and len(talk.message.reply_markup.inline_keyboard) == 1:
-        await talk.redraw(talk.words("deleted", title=shortened(card.name, TITLE_CHARACTERS)))
+        await talk.show(talk.words("deleted", title=shortened(card.name, TITLE_CHARACTERS)))
 
 
 async def _require_batch(talk: Talk, batch: str) -> None:
