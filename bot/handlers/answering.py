@@ -55,7 +55,6 @@ from rag.reservations import Reservation, await_reservation, holding
 log = structlog.get_logger()
 
 CLARIFIED = "clarified"  # what the next words answer after a question back, whatever the mode
-WHICH = "which"  # the same after one that asks which document is meant
 SHOWN_EVERY_S = 1.0  # Telegram allows a bot about one edit a second in a chat
 LISTED = 8  # dialogues: a screen of a phone
 ASKED_BY = {press.MORE: "ask-more", press.EVERYWHERE: "button-everywhere"}  # button -> key of the question it asks
@@ -64,7 +63,6 @@ ASKED_BY = {press.MORE: "ask-more", press.EVERYWHERE: "button-everywhere"}  # bu
 def register(router: Router) -> None:
     router.message.register(list_dialogues, Command("dialogs"))
     router.message.register(clarify, answers(CLARIFIED))
-    router.message.register(clarify, answers(WHICH))
     register_pressed(router, pick_choice, pick_document, send_table, resume_dialogue)
     router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
     router.callback_query.register(ask_of_everything, F.data == press.EVERYTHING, has_message)
@@ -100,10 +98,8 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
                 await _show(talk, answer, shown, asked=text, only=only, spent=reservation)
             finally:  # the cost counts even if showing failed, and before the next question is weighed
                 await _note(talk, answer, reservation)
-    if answer.asks_which:
-        await expect(talk, about=WHICH, subject=question_key(text))
-    elif answer.choices:
-        await expect(talk, about=CLARIFIED)
+    if answer.asks_which or answer.choices:
+        await expect(talk, about=CLARIFIED, subject=question_key(text) if answer.asks_which else "")
     is_without_model = answer.kind is AnswerKind.QUOTES and not services.settings.model.configured
     if is_without_model and services.is_owner(talk) and services.is_first_time(f"no-model-{talk.person}"):
         await _tell_about_models(talk)
