@@ -10,6 +10,7 @@ from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, KeyboardButton, ReplyKeyboardMarkup
 from pydantic import Field
 
+from bot.settings import Language
 from bot.texts import LANGUAGES, Texts, Value, Words
 from domain.documents import Choice
 from domain.people import Mode
@@ -137,7 +138,7 @@ class ModeFor(CallbackData, prefix="for"):
 
 
 class ChooseLanguage(CallbackData, prefix="lang"):
-    language: str
+    language: Language
 
 
 class PickChoice(CallbackData, prefix="pick"):

@@ -4,6 +4,7 @@ In: commands, mode buttons (inline and of the reply keyboard). Out: the menu; th
 which depends on whether the base has anything to answer from, and the keyboard that shows which mode is on.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -14,8 +15,8 @@ from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
 from bot.handlers.filters import names_mode, register_pressed
 from bot.keyboards import ChooseLanguage, button, labelled_modes, mode_choice, mode_keyboard, rows
 from bot.replies.bases import open_name
-from bot.services import Refusal, Talk
-from bot.texts import LANGUAGES, Texts, Words
+from bot.services import Talk
+from bot.texts import LANGUAGES, Texts
 from domain.people import Mode
 
 _COMMANDS = {"chat": Mode.CHAT, "base": Mode.DOCUMENTS}
@@ -73,12 +74,11 @@ async def offer_languages(talk: Talk) -> None:
 
 
 async def choose_language(talk: Talk, callback_data: ChooseLanguage) -> None:
-    if callback_data.language not in LANGUAGES:
-        raise Refusal("unknown-button")
-    await talk.stores.people.set_language(talk.state.user_id, callback_data.language)
-    talk.services.languages[talk.place.chat] = callback_data.language
-    chosen = talk.services.texts.for_language(callback_data.language)
-    await talk.say(chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
+    language = callback_data.language
+    await talk.stores.people.set_language(talk.state.user_id, language)
+    talk.services.languages[talk.place.chat] = language
+    now = replace(talk, state=replace(talk.state, language=language))
+    await now.tell("language-set", mode_sign(now, now.state.mode))
 
 
 async def switch_mode(talk: Talk, mode: Mode) -> None:
@@ -96,10 +96,10 @@ async def switch_mode(talk: Talk, mode: Mode) -> None:
     await talk.tell("chat-hint-empty-strict" if is_strict else hint, mode_sign(talk, mode))
 
 
-def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
+def mode_sign(talk: Talk, mode: Mode | None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
     """What shows the mode and the open base: the keyboard in a private chat, in a group buttons under the message."""
     show = mode_keyboard if talk.place.is_private else mode_choice
-    return show(words or talk.words, mode, base=open_name(talk.state))
+    return show(talk.words, mode, base=open_name(talk.state))
 
 
 async def lack_of(talk: Talk) -> Lack | None:
