@@ -8,7 +8,7 @@ outside of the file is loaded.
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from html import unescape
 from pathlib import Path
 
@@ -50,7 +50,10 @@ def parse_epub(path: Path, info: FileInfo) -> Document:
         spine = dict.fromkeys(entry.get("idref", "") for entry in opf.iter("{*}itemref"))
         chapters = [items[key] for key in spine if key in items and items[key].get("media-type") in CHAPTER_TYPES]
         parts = [resolve(opf_part, chapter.get("href", "")) for chapter in chapters]
-        _check_open(package, parts)
+        encryption = package.tree("META-INF/encryption.xml")
+        hidden = () if encryption is None else encryption.iter("{*}CipherReference")
+        if not {resolve("", reference.get("URI", "")) for reference in hidden}.isdisjoint(parts):  # fonts are harmless
+            raise SourceError(FailureCode.FILE_ENCRYPTED, detail="copy protection")
         contents = _contents(package, opf, opf_part)
         outline = Outline()
         for part in parts:
@@ -67,16 +70,6 @@ def _find_opf(package: Package) -> str:
     if found is None:
         raise SourceError(FailureCode.FILE_DAMAGED, detail="no package document")
     return found
-
-
-def _check_open(package: Package, chapters: Iterable[str]) -> None:
-    """Refuse encrypted chapters, which are copy-protected; encrypted fonts are harmless."""
-    encryption = package.tree("META-INF/encryption.xml")
-    if encryption is None:
-        return
-    encrypted = {resolve("", reference.get("URI", "")) for reference in encryption.iter("{*}CipherReference")}
-    if not encrypted.isdisjoint(chapters):
-        raise SourceError(FailureCode.FILE_ENCRYPTED, detail="copy protection")
 
 
 def _contents(package: Package, opf: Element, opf_part: str) -> Mapping[str, str]:
@@ -113,18 +106,15 @@ def parse_fb2(path: Path, info: FileInfo) -> Document:
     data = _PICTURE.sub(b"", path.read_bytes())
     if not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not _END.search(data):
         raise SourceError(FailureCode.FILE_DAMAGED, detail="the end of the book is missing")
-    root = read_tree(_NAMED.sub(_spelled, data), recover=True)
+    # HTML's names of characters become numbers, which XML knows without a DTD.
+    data = _NAMED.sub(lambda found: unescape(found[0].decode()).encode("ascii", "xmlcharrefreplace"), data)
+    root = read_tree(data, recover=True)
     reader = _BookReader(_notes(root))
     for body in root.iterchildren("{*}body"):
         if body.get("name") not in NOTES:
             reader.read_children(body, level=0)
     about = next(root.iter("{*}title-info"), None)
     return reader.outline.document(info.name, stated_in(about, "book-title"), author=_authors(about))
-
-
-def _spelled(found: re.Match[bytes]) -> bytes:
-    """HTML's name of a character as its number, which XML knows without a DTD; in encodings that include ASCII."""
-    return unescape(found[0].decode()).encode("ascii", "xmlcharrefreplace")
 
 
 def _authors(about: Element | None) -> str | None:

@@ -78,7 +78,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         related = {kind: package.related(main, kind) for kind in ("styles", "numbering", *NOTE_PARTS.values())}
         reader = _Reader(
             {
-                kind: read_tree(_transitional(package.part(part)), lookup=element_class_lookup)
+                kind: read_tree(STRICT.sub(TRANSITIONAL, package.part(part)), lookup=element_class_lookup)
                 for kind, part in related.items()
                 if part
             }
@@ -86,7 +86,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         with package.stream(main, most_bytes=LARGEST_MAIN_BYTES) as stream:
             is_strict = STRICT.search(stream.read(LONGEST_START))
             stream.seek(0)
-            body = io.BytesIO(_transitional(stream.read())) if is_strict else stream
+            body = io.BytesIO(STRICT.sub(TRANSITIONAL, stream.read())) if is_strict else stream
             tags = (*CONTENT, qn("w:tr"))
             for element in stream_elements(body, *tags, is_whole=_is_of_body, lookup=element_class_lookup):
                 etree.strip_elements(element, *UNREAD, with_tail=False)
@@ -95,10 +95,6 @@ def parse(path: Path, info: FileInfo) -> Document:
         core = package.tree("docProps/core.xml")
     # The creation date is often the template's, so it is ignored.
     return reader.outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"))
-
-
-def _transitional(part: bytes) -> bytes:
-    return STRICT.sub(TRANSITIONAL, part)
 
 
 def _is_of_body(element: Element) -> bool:

@@ -118,7 +118,9 @@ class _Reader:
         self.close()
         if not self._numbers:
             self._outline.flush()
-        self._numbers.append(_first_number(element) if local_name(element) == "ol" else None)
+        start = element.get("start", "1")
+        first = int(start) if start.isdecimal() and len(start) < 6 else 1
+        self._numbers.append(first if local_name(element) == "ol" else None)
         self._read_inside(element)
         self.close()
         self._numbers.pop()
@@ -185,11 +187,6 @@ def _pieces(element: Element) -> Iterator[str]:
         yield from _pieces(inner)
         yield inner.tail or ""
     yield separator
-
-
-def _first_number(element: Element) -> int:
-    start = element.get("start", "1")
-    return int(start) if start.isdecimal() and len(start) < 6 else 1
 
 
 def is_hidden(element: Element) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ PAGES = {MAC_ROMAN: "mac-roman", 65001: "utf-8"}  # Microsoft's numbers of code 
 SYMBOL_CODES = range(0xF000, 0xF100)  # symbol fonts: bullets and arrows without Unicode characters
 NO_HEADING = 9  # `\outlinelevel` of body text
 BULLETS = frozenset("•·▪◦‣●○■–—-*\uf0b7\uf0a7\uf0d8o")
+MOST_GROUPS = 10_000  # in each other
 MOST_REPLACED = 16  # characters after a `\u`; a damaged file may claim any number
 BODY, NOWHERE, FONTS, STYLES = "body", "", "fonttbl", "stylesheet"
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*([1-9])\s*;", re.IGNORECASE)
@@ -120,7 +121,10 @@ class _Reader:
         }
         self._words_in: Mapping[str, Mapping[str, Callable[[int], None]]] = {  # a bullet's group resets no paragraph
             FONTS: {"f": self._begin_entry, "fcharset": self._set_charset},
-            STYLES: {"s": self._begin_entry, "outlinelevel": self._set_style_level},
+            STYLES: {
+                "s": self._begin_entry,
+                "outlinelevel": lambda number: self._style_levels.update({self._entry: _level(number)}),
+            },
             BODY: {
                 "pard": lambda _: self._style(**vars(_Paragraph())),
                 "intbl": lambda _: self._style(in_table=True),
@@ -155,7 +159,10 @@ class _Reader:
     def _read_sign(self, sign: bytes, word: bytes | None, number: bytes | None) -> None:
         self._decode()
         if sign == b"{":
-            self._open()
+            self._skipped = 0
+            self._groups.append(replace(self._groups[-1]))
+            if len(self._groups) > MOST_GROUPS:
+                raise ValueError("groups without end")
         elif sign == b"}":
             self._close()
         elif sign != b"*":
@@ -166,12 +173,6 @@ class _Reader:
         """The text that was told for a place since it was asked for last."""
         halves = "".join(self._told.pop(place, ())).encode("utf-16-le", "surrogatepass")  # of those beyond the BMP
         return halves.decode("utf-16-le", "ignore")
-
-    def _open(self) -> None:
-        if len(self._groups) > 10_000:
-            raise ValueError("groups without end")
-        self._skipped = 0
-        self._groups.append(_Group(**vars(self._groups[-1])))
 
     def _close(self) -> None:
         self._skipped = 0
@@ -238,9 +239,6 @@ class _Reader:
 
     def _begin_entry(self, number: int) -> None:
         self._entry = number
-
-    def _set_style_level(self, number: int) -> None:
-        self._style_levels[self._entry] = _level(number)
 
     def _style(self, **changes: Any) -> None:
         vars(self._paragraph).update(changes)
