@@ -263,10 +263,6 @@ class Reindexer:
     store: VectorStore
     embedder: Embedder
 
-    async def outdated(self, name: str | None = None) -> list[OutdatedBase]:
-        """Bases to move. Raises DatabaseAway."""
-        return await self.store.outdated_bases(self.embedder.model, name=name)
-
     async def move(self, base: OutdatedBase, report: Callable[[int], None]) -> None:
         """Move one base; `report` gets, now and then, how many of its passages have a vector of the model: documents
         that become ready meanwhile count too. Raises ServiceError, WindowTooLarge, DatabaseAway."""

@@ -35,7 +35,7 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
         if name is not None and name not in (filled := await parts.stores.people.named_bases(name)):
             raise CommandError(no_such_base(name, filled))
         reindexer, model = Reindexer(parts.stores.next_vectors, parts.embedder), parts.embedder.model
-        outdated = await reindexer.outdated(name)
+        outdated = await reindexer.store.outdated_bases(model, name=name)
         last_line = words.plain("cli-reindexed-restart")
         if not outdated:
             last_line = words.plain("cli-nothing-to-reindex", model=model)
@@ -43,7 +43,7 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
             for base in outdated:
                 await _move(reindexer, base, words)
                 print_line(words.plain("cli-reindexed", base=_called(base, words), model=model))
-            outdated = await reindexer.outdated(name)
+            outdated = await reindexer.store.outdated_bases(model, name=name)
         await parts.stores.search.ensure_index()
     print_line(last_line)
     return 0

@@ -13,6 +13,7 @@ import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import httpcore
 import httpx
@@ -74,12 +75,17 @@ def is_public(address: str) -> bool:
     return parsed.is_global and not (parsed.is_multicast or parsed.is_reserved or parsed.is_unspecified)
 
 
+async def resolve_by_system(host: str, port: int) -> list[str]:
+    answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(answer[4][0]) for answer in answers]
+
+
+@dataclass(frozen=True, kw_only=True)
 class AddressGuard:
     """Checks addresses. `allow_hosts` are exact "host:port" strings that may lead inside; for tests only."""
 
-    def __init__(self, *, allow_hosts: frozenset[str] = frozenset(), resolve: Resolve | None = None) -> None:
-        self._allow_hosts = allow_hosts
-        self._resolve = resolve or resolve_by_system
+    allow_hosts: frozenset[str] = frozenset()
+    resolve: Resolve = resolve_by_system
 
     def check_url(self, text: str) -> httpx.URL:
         """The URL to request. Raises SourceError PAGE_ADDRESS_INVALID or PAGE_ADDRESS_FORBIDDEN."""
@@ -100,7 +106,7 @@ class AddressGuard:
             if _is_literal(host):
                 return [host]
         try:
-            answers = list(dict.fromkeys(await self._resolve(host, port)))
+            answers = list(dict.fromkeys(await self.resolve(host, port)))
         except socket.gaierror as error:
             fate = ServiceError if error.errno == socket.EAI_AGAIN else SourceError
             raise fate(FailureCode.PAGE_NOT_FOUND_HOST, host=readable_host(host), detail=str(error)) from error
@@ -114,12 +120,7 @@ class AddressGuard:
         return answers[:ADDRESSES_TRIED]
 
     def _is_allowed(self, host: str, port: int) -> bool:
-        return f"{host}:{port}" in self._allow_hosts
-
-
-async def resolve_by_system(host: str, port: int) -> list[str]:
-    answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(answer[4][0]) for answer in answers]
+        return f"{host}:{port}" in self.allow_hosts
 
 
 def _parse(text: str) -> httpx.URL:

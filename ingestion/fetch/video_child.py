@@ -15,7 +15,7 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
@@ -186,13 +186,13 @@ class _TooLarge(Exception):
     """The sound has more bytes than the limit."""
 
 
+@dataclass
 class VideoFetch:
     """One link, from its metadata to a file or a reason."""
 
-    def __init__(self, wanted: Wanted, connection: socket.socket) -> None:
-        self._wanted = wanted
-        self._connection = connection
-        self._about = About()
+    wanted: Wanted
+    connection: socket.socket
+    _about: About = field(default_factory=About)
 
     def run(self) -> Message:
         """Fetch captions or sound. Returns the last message."""
@@ -200,7 +200,7 @@ class VideoFetch:
 
         try:
             with self._yt_dlp() as downloader:
-                info = downloader.extract_info(self._wanted.url, download=False)
+                info = downloader.extract_info(self.wanted.url, download=False)
                 while info and info.get("entries"):
                     info = next(iter(info["entries"]), None)
             self._about = read_info(info or {})
@@ -223,11 +223,11 @@ class VideoFetch:
                 wanted = {option: True, "subtitleslangs": [language], "subtitlesformat": formats}
                 file = self._download(info, skip_download=True, **wanted)
         if not file:
-            if not self._wanted.may_listen:
+            if not self.wanted.may_listen:
                 return self._refuse(FailureCode.FILE_NEEDS_HEARING, "no captions")
-            if (self._about.duration_s or 0) > self._wanted.limit_s:
+            if (self._about.duration_s or 0) > self.wanted.limit_s:
                 return self._refuse(FailureCode.FILE_TOO_LONG, f"{self._about.duration_s} s")
-            limits = {"max_filesize": self._wanted.size_bytes, "progress_hooks": [self._report]}
+            limits = {"max_filesize": self.wanted.size_bytes, "progress_hooks": [self._report]}
             file = self._download(info, ignore_no_formats_error=False, **limits)
         return Got(file=file, about=self._about) if file else self._refuse(FailureCode.FILE_TOO_LARGE, "sound")
 
@@ -235,7 +235,7 @@ class VideoFetch:
         """The name of the file that was written."""
         with self._yt_dlp(**options) as downloader:
             downloader.process_ie_result(dict(info), download=True)
-        written = sorted(Path(self._wanted.folder).glob(f"{NAME}.*"))
+        written = sorted(Path(self.wanted.folder).glob(f"{NAME}.*"))
         return next((path.name for path in written if path.stat().st_size), None)
 
     def _yt_dlp(self, **options: object) -> Any:
@@ -243,7 +243,7 @@ class VideoFetch:
         from yt_dlp.globals import plugin_dirs
 
         plugin_dirs.value = []  # before the first YoutubeDL, which would load plugins from the person's folders
-        is_test_host = any(self._wanted.url.startswith(f"http://{host}/") for host in self._wanted.allow_hosts)
+        is_test_host = any(self.wanted.url.startswith(f"http://{host}/") for host in self.wanted.allow_hosts)
         return YoutubeDL(
             {
                 "allowed_extractors": [*EXTRACTORS, *(ANY_PAGE if is_test_host else ())],
@@ -262,7 +262,7 @@ class VideoFetch:
                 "format": "bestaudio/best",
                 "format_sort": ["lang", "+size", "+br"],  # the smallest one in the spoken language
                 "ignore_no_formats_error": True,  # there may still be captions
-                "outtmpl": {"default": f"{self._wanted.folder}/{NAME}.%(ext)s"},
+                "outtmpl": {"default": f"{self.wanted.folder}/{NAME}.%(ext)s"},
                 "nopart": True,
                 "js_runtimes": {"deno": {}},
                 **options,
@@ -271,10 +271,10 @@ class VideoFetch:
 
     def _report(self, status: Info) -> None:
         done = int(status.get("downloaded_bytes") or 0)
-        if done > self._wanted.size_bytes:
+        if done > self.wanted.size_bytes:
             raise _TooLarge
         total = int(status.get("total_bytes") or status.get("total_bytes_estimate") or 0)
-        self._connection.sendall(to_line(Fetched(done_bytes=done, total_bytes=total)))
+        self.connection.sendall(to_line(Fetched(done_bytes=done, total_bytes=total)))
 
     def _refuse(self, code: FailureCode | None, detail: str = "") -> Refused:
         return Refused(code=code, title=self._about.title or "", detail=detail[:DETAIL_CHARACTERS])

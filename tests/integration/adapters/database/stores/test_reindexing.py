@@ -45,7 +45,7 @@ async def by_vector(stores: Stores, base: BaseId, model: str, vector: Sequence[f
 
 async def move(transport: Transport, embedder: EastEmbedder) -> None:
     reindexer = Reindexer(NextVectorStore(transport), embedder)
-    for base in await reindexer.outdated():
+    for base in await reindexer.store.outdated_bases(embedder.model, name=None):
         await reindexer.move(base, lambda _: None)
 
 
@@ -104,7 +104,7 @@ async def test_one_base_is_moved_and_no_other(transport: Transport, database_url
     await publish(stores, mine, "моё")
     await publish(stores, other, "чужое")
     reindexer = Reindexer(NextVectorStore(transport), EastEmbedder())
-    [base] = [each for each in await reindexer.outdated() if each.id == mine]
+    [base] = [each for each in await reindexer.store.outdated_bases(NEW, name=None) if each.id == mine]
     await reindexer.move(base, lambda _: None)
     assert ask(database_url, "select text, model from documents_chunks order by text") == [
         ("моё", NEW),

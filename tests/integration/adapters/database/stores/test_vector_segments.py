@@ -129,7 +129,7 @@ async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: 
         connection.execute("update documents_chunks set model = 'the one between' where text like 'потом%'")
     assert await SearchStore(transport).ensure_index()  # it passes over what it cannot compare
     reindexer = Reindexer(NextVectorStore(transport), EastEmbedder(model=MODEL))
-    for outdated in await reindexer.outdated():
+    for outdated in await reindexer.store.outdated_bases(MODEL, name=None):
         await reindexer.move(outdated, lambda _: None)
     query = SearchQuery(base_id=base, vector=EAST, model=MODEL, terms=(), limit=6)
     assert {each.passage.text[:5] for each in await stores.search.search(query)} == {"потом"}
