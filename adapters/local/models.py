@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ from adapters.local.layout import (
 )
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.files import locked
-from ingestion.records import Chunk, Vector, Window
+from ingestion.records import Vector, Window
 from rag.ports import ModelNonsense, ModelRefused
 from rag.records import Passage
 
@@ -97,32 +98,6 @@ class TokenizedText:
         placed[0] = (0, max(placed[0][1], 1))
         placed[-1] = (placed[-1][0], len(vectors))
         return pool_mean(vectors, placed[own])
-
-
-def window_text(chunks: Sequence[Chunk], line: str = "") -> tuple[str, list[CharSpan]]:
-    """One text of all chunks, and where in it each stands; before it the line that says whose they are, where the
-    document's beginning is not among them.
-
-    What two chunks share is there once. The headings that a chunk does not contain and the header of its table come
-    before the part that this chunk alone has.
-    """
-    text = line if chunks[0].ordinal else ""
-    spans: list[CharSpan] = []
-    places: list[tuple[int, int]] = []  # where each chunk's own part begins: in the document, and in `text`
-    position = chunks[0].span.start
-    for chunk in chunks:
-        repeated = len(chunk.text) - (chunk.span.end - chunk.span.start)  # characters of a table's header
-        shared, start = max(0, position - chunk.span.start), len(text)
-        if shared:  # where its first character stands in the text so far
-            begins, place = next(pair for pair in reversed(places) if pair[0] <= chunk.span.start)
-            start = place + chunk.span.start - begins
-        lines = [*chunk.unnamed_headings, chunk.text[:repeated].rstrip()]
-        text += "\n".join(["", *filter(None, lines), ""])
-        places.append((chunk.span.start + shared, len(text)))
-        text += chunk.text[repeated + shared :]
-        position = max(position, chunk.span.end)
-        spans.append((start, len(text)))
-    return text, spans
 
 
 class LocalEncoder:
@@ -185,8 +160,10 @@ class LocalEncoder:
 
     async def _embed_together(self, window: Window) -> Array:
         """Late chunking: every own chunk is the mean of its tokens, which have seen what stands around them."""
-        text, spans = window_text(window.chunks, window.line)
-        reading = await asyncio.to_thread(self._read, text)
+        texts = window.texts_together
+        ends = [*accumulate(len(text) + 1 for text in texts)]  # with a line break after each
+        spans = [(end - 1 - len(text), end - 1) for text, end in zip(texts, ends, strict=True)]
+        reading = await asyncio.to_thread(self._read, "\n".join(texts))
         outputs = await self._graph.run(reading.rows)
         return await asyncio.to_thread(reading.pool, outputs, spans, own=slice(window.own_start, window.own_end))
 
