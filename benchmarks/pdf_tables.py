@@ -17,7 +17,6 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 from ingestion.chunking.chunker import cut_chunks
-from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.pdf import parse
 from ingestion.records import BLOCK_SEPARATOR, BlockKind, Chunk, Document
 
@@ -134,7 +133,7 @@ def main() -> None:
     sums = Tally()
     for path in files:
         began = time.process_time()
-        document = parse(path, FileInfo(name=path.name, kind=FileKind.PDF))
+        document = parse(path, path.name)
         seconds = time.process_time() - began
         tally = measure(document, Pages(path))
         tables = [block for block in document.blocks if block.kind is BlockKind.TABLE]

@@ -25,7 +25,6 @@ from pypdf import PdfReader
 
 from adapters.tesseract import TesseractRecognizer, find_tesseract
 from benchmarks.word_order import compare_words
-from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markdown import parse_markdown, split_front_matter, unwrap_template_marks
 from ingestion.parsers.pdf import parse
 from ingestion.parsers.process import ParseProcess
@@ -58,7 +57,7 @@ class Sample:
 
 def by_ours(path: Path) -> str:
     """Our parser, layout and headings included."""
-    document = parse(path, FileInfo(name=path.name, kind=FileKind.PDF))
+    document = parse(path, path.name)
     return "\n".join(block.text for block in document.blocks)
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.encodings import decode_page
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.xml import (
@@ -41,7 +40,7 @@ CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-do
 HEADING_WITHIN_BLOCKS = 3  # of a chapter: the heading may follow an epigraph
 
 
-def parse_epub(path: Path, info: FileInfo) -> Document:
+def parse_epub(path: Path, name: str) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no package document), FILE_TOO_HEAVY."""
     with Package(path) as package:
         opf_part = _find_opf(package)
@@ -59,7 +58,7 @@ def parse_epub(path: Path, info: FileInfo) -> Document:
         for part in parts:
             _add_chapter(outline, decode_page(package.part(part)), contents.get(part))
     authors = dict.fromkeys(map(words_of, opf.iter("{*}creator")))
-    return outline.document(info.name, stated_in(opf, "title"), author=", ".join(authors) or None)
+    return outline.document(name, stated_in(opf, "title"), author=", ".join(authors) or None)
 
 
 def _find_opf(package: Package) -> str:
@@ -101,7 +100,7 @@ def _add_chapter(outline: Outline, source: str, title: str | None) -> None:
             outline.add(block.kind, block.text)
 
 
-def parse_fb2(path: Path, info: FileInfo) -> Document:
+def parse_fb2(path: Path, name: str) -> Document:
     """Tolerates small mistakes in the markup. Raises SourceError FILE_DAMAGED for a truncated file."""
     data = _PICTURE.sub(b"", path.read_bytes())
     if not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not _END.search(data):
@@ -114,7 +113,7 @@ def parse_fb2(path: Path, info: FileInfo) -> Document:
         if body.get("name") not in NOTES:
             reader.read_children(body, level=0)
     about = next(root.iter("{*}title-info"), None)
-    return reader.outline.document(info.name, stated_in(about, "book-title"), author=_authors(about))
+    return reader.outline.document(name, stated_in(about, "book-title"), author=_authors(about))
 
 
 def _authors(about: Element | None) -> str | None:

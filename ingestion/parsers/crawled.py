@@ -18,7 +18,6 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.files import SitePage, read_site
 from ingestion.language import language_of
 from ingestion.parsers.html import read_page
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import chapter
 from ingestion.records import Document
 
@@ -33,7 +32,7 @@ Page = tuple[str, Document]
 """Its address, and what it says."""
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT, ValueError for a file that the crawler did not write."""
     unread: list[UnreadPart] = []
     pages = _without_repetitions(_distinct(_read_pages(path, unread)))

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
@@ -118,7 +117,7 @@ def _sprms(data: bytes) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises SourceError FILE_ENCRYPTED, and ValueError for Word 95 and older."""
     # Imported here: few files are of this kind.
     import olefile  # type: ignore[import-untyped] # it brings no types
@@ -129,7 +128,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         if flags & ENCRYPTED_FLAG:
             raise SourceError(FailureCode.FILE_ENCRYPTED)
         table = container.openstream("1Table" if flags & SECOND_TABLE_FLAG else "0Table").read()
-    return _Reader(document, table).read().document(info.name)
+    return _Reader(document, table).read().document(name)
 
 
 class _Reader:

@@ -22,7 +22,6 @@ from docx.oxml.text.parfmt import CT_PPr
 from lxml import etree  # type: ignore[import-untyped] # it brings no types
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.xml import Element, Package, local_name, read_tree, stated_in, stream_elements
 from ingestion.records import BlockKind, Document
@@ -69,7 +68,7 @@ class Role:
 PLAIN = Role()
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises SourceError: FILE_DAMAGED (no main part), FILE_TOO_HEAVY; and python-docx's errors."""
     with Package(path) as package:
         main = package.related("", "officeDocument")
@@ -94,7 +93,7 @@ def parse(path: Path, info: FileInfo) -> Document:
                 reader.read(element)
         core = package.tree("docProps/core.xml")
     # The creation date is often the template's, so it is ignored.
-    return reader.outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"))
+    return reader.outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"))
 
 
 def _is_of_body(element: Element) -> bool:

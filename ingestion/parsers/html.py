@@ -25,7 +25,6 @@ from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup, add_tree, is_hidden
 from ingestion.parsers.outline import Outline, choose_author, choose_title
 from ingestion.records import Block, BlockKind, Document
@@ -199,16 +198,16 @@ def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | Non
     return FailureCode.FILE_NEEDS_LOGIN if _CLOSED_REMARK.search(remark) or tree.xpath(_LOGIN_FIELD) else None
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT, FILE_NEEDS_SCRIPT, FILE_NEEDS_LOGIN."""
     body = _PICTURE.sub(b"data:,", path.read_bytes())
     text = decode_page(body)
     if len(body) <= LONGEST_ARTICLE_BYTES:
-        return read_page(text, name=info.name)
+        return read_page(text, name=name)
     stated = _TITLE.search(text[: 64 * 1024])  # read whole: the menus are negligible in so much text
     outline = Outline()
     add_markup(outline, text)
-    return outline.document(info.name, unescape(stated.group(1)) if stated else None)
+    return outline.document(name, unescape(stated.group(1)) if stated else None)
 
 
 def read_page(text: str, *, name: str) -> Document:

@@ -9,7 +9,6 @@ import codecs
 import mmap
 import re
 import zipfile
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path, PurePath
@@ -64,14 +63,6 @@ class FileKind(StrEnum):
     ARCHIVE = "archive"  # no parser: `ingestion.reading.archives` reads its files one by one
     IMAGE = "image"  # no parser: read by `ingestion.reading.pictures`
     MEDIA = "media"  # sound or video, no parser: read by `ingestion.reading.reader`
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileInfo:
-    """What a parser knows before reading."""
-
-    name: str  # as the sender has it
-    kind: FileKind
 
 
 KINDS_BY_MEMBER = (

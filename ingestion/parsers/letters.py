@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, cast
 
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text, tidy_text
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup
 from ingestion.parsers.outline import Outline, choose_title
 from ingestion.parsers.text import EMPTY_LINES
@@ -126,7 +125,7 @@ def _is_shown(part: EmailMessage, html: str) -> bool:
     return False
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """The letter's headers and text; the text may be empty."""
     letter = open_letter(path)
     stated = {name: _header(letter, name) for name in SHOWN_HEADERS}
@@ -136,7 +135,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         sent_at = sent_at if sent_at.tzinfo else sent_at.replace(tzinfo=UTC)
     except ValueError:
         sent_at = None
-    return _document(stated, bodies(letter), name=info.name, author=sender or address or None, sent_at=sent_at)
+    return _document(stated, bodies(letter), name=name, author=sender or address or None, sent_at=sent_at)
 
 
 def _header(letter: EmailMessage, name: str) -> str:
@@ -173,7 +172,7 @@ def _document(
     )
 
 
-def parse_outlook(path: Path, info: FileInfo) -> Document:
+def parse_outlook(path: Path, name: str) -> Document:
     """The same of an MSG file."""
     # Imported here: the import takes 160 ms, and few files are of this kind.
     from oxmsg import Message
@@ -186,7 +185,7 @@ def parse_outlook(path: Path, info: FileInfo) -> Document:
         "Subject": message.subject or "",
     }
     words = Bodies(plain=_body_of(message, "body"), html=_body_of(message, "html_body"))
-    return _document(headers, words, name=info.name, author=message.sender, sent_at=message.sent_date)
+    return _document(headers, words, name=name, author=message.sender, sent_at=message.sent_date)
 
 
 def _body_of(message: Any, name: str) -> str:

@@ -22,7 +22,6 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from ingestion.parsers.encodings import text_lines
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.markup import add_markup
 from ingestion.parsers.outline import Outline
 from ingestion.records import Document
@@ -106,9 +105,9 @@ def _unquoted(value: str) -> str:
     return value[1:-1].replace("\\" + value[0], value[0]).replace("''", "'")
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Front matter gives title, author and date."""
-    return _read(lambda: text_lines(path), name=info.name)
+    return _read(lambda: text_lines(path), name=name)
 
 
 def parse_markdown(text: str, *, name: str) -> Document:

@@ -13,7 +13,6 @@ from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings
 from lxml.etree import ParserError  # type: ignore[import-untyped] # lxml brings no types
 
 from ingestion.parsers.encodings import decode_page
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline, render_table
 from ingestion.parsers.xml import Element, local_name
 from ingestion.records import BlockKind, Document
@@ -197,8 +196,8 @@ def is_hidden(element: Element) -> bool:
     return element.get("hidden") is not None or bool(_HIDDEN_STYLE.search(style)) or is_invisible
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises no errors of its own."""
     outline = Outline()
     add_markup(outline, decode_page(path.read_bytes()))
-    return outline.document(info.name)
+    return outline.document(name)

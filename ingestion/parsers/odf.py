@@ -12,7 +12,6 @@ from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.sheets import MOST_COLUMNS, SheetRow, add_sheet
 from ingestion.parsers.xml import Element, Package, attribute, child, local_name, stated_in, words_of
@@ -29,7 +28,7 @@ MOST_COPIES = 100  # of a cell or a blank
 MOST_COPIED_CELLS = 2_000  # of a row with content, including its identical repetitions; a file may claim billions
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no content), FILE_TOO_HEAVY."""
     with Package(path) as package:
         manifest = package.tree("META-INF/manifest.xml")
@@ -53,9 +52,9 @@ def parse(path: Path, info: FileInfo) -> Document:
                 reader.read_inside(part)
         meta = package.tree("meta.xml")
     return reader.outline.document(
-        info.name,
+        name,
         stated_in(meta, "title"),
-        is_sheets=info.kind is FileKind.ODS,
+        is_sheets=next(body.iterchildren("{*}spreadsheet"), None) is not None,
         author=stated_in(meta, "initial-creator") or stated_in(meta, "creator"),
         pages=slides or None,
     )

@@ -24,7 +24,6 @@ from pypdfium2.raw import FPDF_ERR_PASSWORD
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import tell_pages
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.pdf_layout import BULLET, Paragraph, build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, is_readable, is_shifted, mend_encoding, plain_lines
@@ -125,27 +124,27 @@ class SecondReader:
             return []
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Damaged pages yield no text. Reports pages. Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED, FILE_TOO_HEAVY."""
     spool, without, second = Spool(None, SPOOLED), list[int](), SecondReader(path)
     title = author = None
     try:
         with PdfPages(path) as first:
-            count, (title, author) = _checked(len(first), info), first.stated()
+            count, (title, author) = _checked(len(first), name), first.stated()
             spool.extend(build_paragraphs(_read(count, first, second, without)))
     except PdfiumError as error:
         spool, without = Spool(None, SPOOLED), []
-        count = _checked(_pages_of(second, info, error), info)
+        count = _checked(_pages_of(second, name, error), name)
         spool.extend(build_paragraphs(_read(count, None, second, without)))
         if len(without) == count:
-            raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
+            raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=str(error)) from error
     outline = Outline()  # after PDFium's memory is freed
     _add(spool.finish() if len(without) < count else (), outline)
-    document = outline.document(info.name, title, author=author, pages=count)
+    document = outline.document(name, title, author=author, pages=count)
     return replace(document, pages_without_text=tuple(without))
 
 
-def _pages_of(second: SecondReader, info: FileInfo, trouble: PdfiumError) -> int:
+def _pages_of(second: SecondReader, name: str, trouble: PdfiumError) -> int:
     """How many it finds in a file that PDFium cannot open. Raises SourceError."""
     try:
         return len(second)
@@ -154,14 +153,14 @@ def _pages_of(second: SecondReader, info: FileInfo, trouble: PdfiumError) -> int
     except Exception as error:
         needs_password = trouble.err_code == FPDF_ERR_PASSWORD or isinstance(error, FileNotDecryptedError)
         code = FailureCode.FILE_ENCRYPTED if needs_password else FailureCode.FILE_DAMAGED
-        raise SourceError(code, name=info.name, detail=f"{trouble} {type(error).__name__}: {error}") from error
+        raise SourceError(code, name=name, detail=f"{trouble} {type(error).__name__}: {error}") from error
 
 
-def _checked(count: int, info: FileInfo) -> int:
+def _checked(count: int, name: str) -> int:
     if not count:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="no pages")
+        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail="no pages")
     if count > MOST_PAGES:
-        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=info.name, detail=f"{count} pages")
+        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{count} pages")
     return count
 
 

@@ -13,7 +13,6 @@ from operator import itemgetter
 from pathlib import Path
 
 from domain.locator import Locator
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline, render_table
 from ingestion.parsers.sheets import plain_number
 from ingestion.parsers.xml import Element, Package, attribute, child, local_name, stated_in, words_of
@@ -33,7 +32,7 @@ Placeholders = Mapping[tuple[str, str], Corner]
 """("idx", number) or ("type", name) -> position."""
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Includes hidden slides. Raises SourceError FILE_TOO_HEAVY."""
     with Package(path) as package:
         outline = Outline()
@@ -44,7 +43,7 @@ def parse(path: Path, info: FileInfo) -> Document:
             layout = package.related(part, "slideLayout")
             _add_slide(outline, package, part, placeholders(layout) if layout else {})
         core = package.tree("docProps/core.xml")
-    return outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"), pages=len(slides))
+    return outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"), pages=len(slides))
 
 
 def _slides(package: Package) -> Iterator[str]:

@@ -40,7 +40,7 @@ from ingestion.parsers import (
 )
 from ingestion.parsers.codec import Request, Task, Tell, tell_pages
 from ingestion.parsers.drawing import draw_page, open_picture
-from ingestion.parsers.kinds import FileInfo, FileKind, kind_of
+from ingestion.parsers.kinds import FileKind, kind_of
 from ingestion.parsers.unpack import unpack
 from ingestion.records import Document
 from sandbox.confinement import Layer, allow_reporting
@@ -51,8 +51,9 @@ for encoding in charset_normalizer.constant.IANA_SUPPORTED:
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
-Parser = Callable[[Path, FileInfo], Document]
-"""Reads a file. Raises SourceError, and anything on a damaged file: the caller runs it in its own process."""
+Parser = Callable[[Path, str], Document]
+"""Reads a file that its sender has named so. Raises SourceError, and anything on a damaged file: the caller runs it in
+its own process."""
 
 PARSERS: Mapping[FileKind, Parser] = {
     FileKind.PDF: pdf.parse,
@@ -95,7 +96,7 @@ def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
         parser = crawled.parse if media_type == SITE_TYPE else next(declared, PARSERS.get(kind))
         if parser is None:
             raise SourceError(FailureCode.FILE_UNSUPPORTED, detail=f"no parser for {kind}")
-        document = parser(path, FileInfo(name=name, kind=kind))
+        document = parser(path, name)
     except Exception as error:
         raise _refusal(error, name) from error
     if not document.blocks and not document.pages_without_text:

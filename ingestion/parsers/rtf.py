@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
@@ -81,14 +80,14 @@ class _Paragraph:
     in_table: bool = False
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises SourceError FILE_DAMAGED for a truncated file."""
     reader = _Reader()
     open_groups = reader.read(path.read_bytes().lstrip())
     if open_groups > 1:  # some programs omit the last brace, which loses nothing
         raise SourceError(FailureCode.FILE_DAMAGED, detail=f"{open_groups} groups are not closed")
     title, author = reader.taken("title"), reader.taken("author").strip()
-    return reader.outline.document(info.name, title, author=author or None)
+    return reader.outline.document(name, title, author=author or None)
 
 
 class _Reader:

@@ -19,7 +19,6 @@ from pathlib import Path
 from domain.locator import Locator
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import text_lines
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import MOST_NAMES, Outline, render_table
 from ingestion.records import BlockKind, Document
 from ingestion.spool import in_portions
@@ -191,7 +190,7 @@ def _length(row: SheetRow) -> int:
     return sum(map(len, row.cells.values())) + 3 * len(row.cells)
 
 
-def parse_csv(path: Path, info: FileInfo) -> Document:
+def parse_csv(path: Path, name: str) -> Document:
     """Row numbers count the file's own records, including empty ones."""
     portions = in_portions(text_lines(path), len, limit=SAMPLE_CHARACTERS)
     first = next(portions, [])
@@ -199,10 +198,10 @@ def parse_csv(path: Path, info: FileInfo) -> Document:
     delimiter = stated.group(1) if stated else _guess_delimiter("".join(first)[:SAMPLE_CHARACTERS])
     content = chain(first[1:] if stated else first, chain.from_iterable(portions))
     if delimiter is None:
-        return plain_text.read_lines(content, name=info.name)
+        return plain_text.read_lines(content, name=name)
     outline = Outline()
     add_sheet(outline, _rows(content, delimiter))
-    return outline.document(info.name)
+    return outline.document(name)
 
 
 def _guess_delimiter(sample: str) -> str | None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from domain.locator import Locator
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import choose_title
 from ingestion.parsers.text import SENTENCE_ENDS, read_text
 from ingestion.ports import Utterance
@@ -83,18 +82,18 @@ class Cue:
     lines: tuple[str, ...]
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Paragraphs with their times."""
     text = decode_text(path.read_bytes())
     cues = sorted(_cues(text), key=lambda cue: cue.start_s)
     if not cues:
-        return read_text(text, name=info.name)
+        return read_text(text, name=name)
     spoken = [
         Utterance(start_s=cue.start_s, end_s=cue.end_s, text=" ".join(cue.lines)) for cue in collapse_rolling(cues)
     ]
     blocks = to_paragraphs(spoken)
     return Document(
-        title=choose_title(None, (), name=info.name),
+        title=choose_title(None, (), name=name),
         blocks=blocks,
         language=detect_language(" ".join(block.text for block in blocks)),
         duration_s=max(cue.end_s for cue in cues),

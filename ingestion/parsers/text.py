@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 
 from ingestion.parsers.encodings import text_lines
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
@@ -20,9 +19,9 @@ LONGEST_PARAGRAPH_CHARS = 1_000_000  # a still longer one ends with a line
 SENTENCE_ENDS = (".", "!", "?", "…", ".»", "!»", "?»", '."', '!"', '?"')
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """The file's paragraphs."""
-    return read_lines(text_lines(path), name=info.name)
+    return read_lines(text_lines(path), name=name)
 
 
 def read_text(text: str, *, name: str) -> Document:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.sheets import (
     BUILT_IN,
@@ -49,7 +48,7 @@ class _Book:
     formats: Sequence[Format]  # by style
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises SourceError FILE_TOO_HEAVY."""
     with Package(path) as package:
         outline = Outline()
@@ -73,7 +72,7 @@ def parse(path: Path, info: FileInfo) -> Document:
             with package.stream(relation.target) as stream:
                 add_sheet(outline, _read_rows(stream, book, spans))
         core = package.tree("docProps/core.xml")
-    return outline.document(info.name, stated_in(core, "title"), author=stated_in(core, "creator"), is_sheets=True)
+    return outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"), is_sheets=True)
 
 
 def _read_shared(package: Package) -> list[bytes]:
@@ -180,7 +179,7 @@ def _column(letters: str) -> int:
     return column - 1
 
 
-def parse_binary(path: Path, info: FileInfo) -> Document:
+def parse_binary(path: Path, name: str) -> Document:
     """Raises SourceError FILE_ENCRYPTED."""
     # Imported here: few files are of this kind.
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
@@ -197,7 +196,7 @@ def parse_binary(path: Path, info: FileInfo) -> Document:
                 add_sheet(outline, _binary_rows(content.iter_rows(), first_column))
     except PasswordError as error:
         raise SourceError(FailureCode.FILE_ENCRYPTED, detail=str(error)) from error
-    return outline.document(info.name, is_sheets=True)
+    return outline.document(name, is_sheets=True)
 
 
 def _binary_rows(rows: Iterable[list[Cell]], first_column: int) -> Iterator[SheetRow]:

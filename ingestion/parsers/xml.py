@@ -21,7 +21,6 @@ from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import decode_text
-from ingestion.parsers.kinds import FileInfo
 from ingestion.parsers.outline import Outline
 from ingestion.records import BlockKind, Document
 
@@ -177,17 +176,17 @@ def resolve(part: str, target: str) -> str:
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), path)).lstrip("/")
 
 
-def parse(path: Path, info: FileInfo) -> Document:
+def parse(path: Path, name: str) -> Document:
     """Raises MemoryError when the tree is too large; SourceError only for too much text (see `Outline`)."""
     data = path.read_bytes()
     try:
         root = read_tree(data)
     except ValueError:
-        return plain_text.read_text(decode_text(data), name=info.name)
+        return plain_text.read_text(decode_text(data), name=name)
     outline = Outline()
     for line in _lines(root):
         outline.add(BlockKind.PARAGRAPH, line)
-    return outline.document(info.name)
+    return outline.document(name)
 
 
 def _lines(element: Element) -> Iterator[str]:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from ingestion.parsers import encodings, markdown
-from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markdown import parse, parse_markdown
 from ingestion.records import Block, BlockKind, Document
 
@@ -167,7 +166,7 @@ def test_a_line_that_comes_in_pieces_is_one_line(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(encodings, "LONGEST_LINE_CHARS", 100_000)
     path = tmp_path / "a.md"
     path.write_text("слово" * 50_000, encoding="utf-8")
-    blocks = parse(path, FileInfo(name="a.md", kind=FileKind.TEXT)).blocks
+    blocks = parse(path, "a.md").blocks
     assert "".join(block.text for block in blocks) == "слово" * 50_000
 
 
@@ -175,5 +174,5 @@ def test_a_file_may_end_with_a_template_mark(tmp_path: Path) -> None:
     """Two of six FAQ pages of VK Cloud end with {/cut} and were called damaged."""
     path = tmp_path / "a.md"
     path.write_text("{cut(Какой срок?)}\n\nСрок 14 дней.\n\n{/cut}", encoding="utf-8")
-    blocks = parse(path, FileInfo(name="a.md", kind=FileKind.TEXT)).blocks
+    blocks = parse(path, "a.md").blocks
     assert "Срок 14 дней." in [block.text for block in blocks]
