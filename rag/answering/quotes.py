@@ -206,16 +206,19 @@ def _lead(told: PassageText, asked: _Asked) -> int:
     parts = told.parts
     left = [word for word in asked.words if word.forms.keys().isdisjoint(told.about)] or asked.words
 
-    def weight(place: int) -> tuple[float, float, int, bool, int]:
+    whole = sum(word.weight for word in left)
+
+    def weight(place: int) -> tuple[bool, float, float, int, bool, int]:
         part, said = parts[place], folded(parts[place].text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
         total = 0.0 if has_body else weight_in(left, part.words) + weight_in(left, part.heading)
         forms = sum(form in said for form in asked.forms)
-        return (total, weight_in(asked.before, part.words), forms, not ITEM.match(part.text), -place)
+        is_asked_above = weight_in(left, part.heading) >= SAME_SHARE * whole > 0
+        before = weight_in(asked.before, part.words)
+        return (is_asked_above, total, before, forms, not ITEM.match(part.text), -place)
 
     best = max(range(len(parts)), key=weight)
-    whole = sum(word.weight for word in left)
-    return parts[best].under + 1 if weight_in(left, parts[best].heading) >= SAME_SHARE * whole > 0 else best
+    return parts[best].under + 1 if weight(best)[0] else best
 
 
 def _paragraph(text: str, parts: Sequence[Sentence], first: int, last: int) -> tuple[int, int]:
