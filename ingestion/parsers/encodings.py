@@ -47,8 +47,7 @@ FREQUENT_PAIRS_TEXT = (
 FREQUENT_PAIRS = frozenset(FREQUENT_PAIRS_TEXT.split())
 """The 160 letter pairs that make up four fifths of Russian text (counted in encyclopedic and technical texts). In
 wrongly decoded text they occur only by chance."""
-FEWEST_FREQUENT_PAIRS = 0.4
-FEWEST_FREQUENT_PAIRS_OF_SHORT, SHORT_BYTES = 0.25, 12  # a word or two are weak evidence
+FEWEST_FREQUENT_PAIRS = 0.3
 FEWEST_CYRILLIC = 0.7  # share of the characters above ASCII
 UTF8_VALID_FOR_EACH_BROKEN = 10
 LAST_RESORT = "cp1252"
@@ -135,8 +134,7 @@ def _is_utf8(pieces: Iterable[bytes]) -> bool:
 def _guess_cyrillic(sample: bytes) -> str | None:
     texts = {encoding: sample.decode(encoding, errors="replace") for encoding in CYRILLIC_ENCODINGS}
     best = max(texts, key=lambda encoding: _russian_score(texts[encoding], given=CYRILLIC_ENCODINGS[encoding]))
-    fewest = FEWEST_FREQUENT_PAIRS_OF_SHORT if len(sample) < SHORT_BYTES else FEWEST_FREQUENT_PAIRS
-    return best if _russian_score(texts[best]) >= fewest else None
+    return best if _russian_score(texts[best]) >= FEWEST_FREQUENT_PAIRS else None
 
 
 def _russian_score(text: str, *, given: float = 0.0) -> float:

@@ -9,6 +9,7 @@ import codecs
 import mmap
 import re
 import zipfile
+from email.parser import HeaderParser
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path, PurePath
@@ -30,8 +31,6 @@ _FIRST_TAG = re.compile(
     r"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*+<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)",
     re.DOTALL | re.IGNORECASE,
 )
-_HEADER = re.compile(r"^([A-Za-z][\w-]{1,60}):[ \t]?.*(?:\r?\n[ \t].*)*\r?\n", re.MULTILINE)
-_MBOX_LINE = re.compile(r"From \S+.*\r?\n")
 BINARY_MAGICS = (b"%!PS", b"7z\xbc\xaf", b"Rar!", b"{\\pwi")  # binary formats that look like text, or may
 HEAD_BYTES = 64 * 1024
 PDF_MARK_WITHIN_BYTES = 1024  # Acrobat accepts junk of this length before the mark
@@ -172,23 +171,14 @@ def _text_kind(head: bytes, *, ending: str) -> FileKind:
     """FB2, XML, HTML, EMAIL or TEXT. Tags and headers are ASCII, so the text is decoded roughly."""
     text = head.decode(unicode_encoding(head) or "latin-1", errors="replace").lstrip("\ufeff \t\r\n")
     if not text.startswith("<"):
-        return FileKind.EMAIL if _is_letter(text[: 16 * 1024]) else FileKind.TEXT  # each mail server adds headers
+        headers = {name.lower() for name in HeaderParser().parsestr(text[: 16 * 1024])}  # each mail server adds some
+        return FileKind.EMAIL if len(headers & LETTER_HEADERS) >= FEWEST_LETTER_HEADERS else FileKind.TEXT
     if text.startswith("<?xml") or ending in XML_ENDINGS:
         tag = _FIRST_TAG.match(text)
         return {"fictionbook": FileKind.FB2, "html": FileKind.HTML}.get(tag[1].lower() if tag else "", FileKind.XML)
     beginning = text[:4096].lower()
     is_page = ending in (".html", ".htm", ".xhtml") or any(mark in beginning for mark in ("<!doctype html", "<html"))
     return FileKind.HTML if is_page else FileKind.TEXT
-
-
-def _is_letter(beginning: str) -> bool:
-    envelope = _MBOX_LINE.match(beginning)
-    position = envelope.end() if envelope else 0
-    names: set[str] = set()
-    while (header := _HEADER.match(beginning, position)) is not None:
-        names.add(header.group(1).lower())
-        position = header.end()
-    return len(names & LETTER_HEADERS) >= FEWEST_LETTER_HEADERS
 
 
 def glance(path: Path) -> FileKind | None:
