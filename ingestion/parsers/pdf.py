@@ -130,21 +130,21 @@ def parse(path: Path, name: str) -> Document:
     title = author = None
     try:
         with PdfPages(path) as first:
-            count, (title, author) = _checked(len(first), name), first.stated()
+            count, (title, author) = _checked(len(first)), first.stated()
             spool.extend(build_paragraphs(_read(count, first, second, without)))
     except PdfiumError as error:
         spool, without = Spool(None, SPOOLED), []
-        count = _checked(_pages_of(second, name, error), name)
+        count = _checked(_pages_of(second, error))
         spool.extend(build_paragraphs(_read(count, None, second, without)))
         if len(without) == count:
-            raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=str(error)) from error
+            raise SourceError(FailureCode.FILE_DAMAGED, detail=str(error)) from error
     outline = Outline()  # after PDFium's memory is freed
     _add(spool.finish() if len(without) < count else (), outline)
     document = outline.document(name, title, author=author, pages=count)
     return replace(document, pages_without_text=tuple(without))
 
 
-def _pages_of(second: SecondReader, name: str, trouble: PdfiumError) -> int:
+def _pages_of(second: SecondReader, trouble: PdfiumError) -> int:
     """How many it finds in a file that PDFium cannot open. Raises SourceError."""
     try:
         return len(second)
@@ -153,14 +153,14 @@ def _pages_of(second: SecondReader, name: str, trouble: PdfiumError) -> int:
     except Exception as error:
         needs_password = trouble.err_code == FPDF_ERR_PASSWORD or isinstance(error, FileNotDecryptedError)
         code = FailureCode.FILE_ENCRYPTED if needs_password else FailureCode.FILE_DAMAGED
-        raise SourceError(code, name=name, detail=f"{trouble} {type(error).__name__}: {error}") from error
+        raise SourceError(code, detail=f"{trouble} {type(error).__name__}: {error}") from error
 
 
-def _checked(count: int, name: str) -> int:
+def _checked(count: int) -> int:
     if not count:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail="no pages")
+        raise SourceError(FailureCode.FILE_DAMAGED, detail="no pages")
     if count > MOST_PAGES:
-        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{count} pages")
+        raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"{count} pages")
     return count
 
 

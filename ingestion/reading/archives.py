@@ -121,14 +121,14 @@ async def _read_member(
         size_bytes=member.size_bytes,
         sha256=member.sha256,
     )
-    inside = replace(allowance, depth=allowance.depth - 1)
+    allowance.depth -= 1
     try:
-        contents.add(member.name, await read(file, progress.muted(), inside))
+        contents.add(member.name, await read(file, progress.muted(), allowance))
     except SourceError as error:
         if error.code is not FailureCode.FILE_EMPTY:
             contents.unread.append(UnreadPart(name=member.name, code=error.code))
     finally:
-        allowance.members, allowance.total_bytes = inside.members, inside.total_bytes
+        allowance.depth += 1
 
 
 class _Contents:
