@@ -33,6 +33,7 @@ ENTRY = "ingestion.parsers.registry:serve"
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 CUT_PATIENCE = 10  # times the limit of parsing: 50 million characters take minutes on a busy machine
 CUT_LIMIT_BYTES = 4 * OUTPUT_LIMIT_BYTES  # passages overlap, and repeat the headers of tables
+LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
 ENDS = {
     -signal.SIGKILL: FailureCode.FILE_TOO_HEAVY,  # by the kernel, which had no memory left
     -signal.SIGABRT: FailureCode.FILE_TOO_HEAVY,  # by a library that got no memory
@@ -248,8 +249,9 @@ class _Child:
         """Fill the spool with lines of batches; returns the record after the last. Raises as `record`."""
         while True:
             line = await self._next_line()
-            if line.startswith(b"["):  # in a thread, so that the event loop stays responsive
-                spool.add(await asyncio.to_thread(read, line), line)
+            if line.startswith(b"["):
+                is_long = len(line) > LONG_LINE_BYTES
+                spool.add(await asyncio.to_thread(read, line) if is_long else read(line), line)
                 continue
             found: Result | codec.PagesRead = codec.decode_answer(line, codec.PagesRead, end, name=self._name)
             if not isinstance(found, codec.PagesRead):
