@@ -1,20 +1,26 @@
-"""Proximity: how much of the question stands together in one sentence of a passage.
+"""What stands together: how much of the question in one sentence of a passage, and in one name of its document.
 
-In: ranked passages, best first, and the weights of the question's terms. Out: the same passages with scores raised by
-their best sentence. The index counts words wherever they stand; an answer has them close together.
+In: ranked passages, best first, the weights of the question's terms, and how far passages have them from their
+documents. Out: the same passages with scores raised by their best sentence, and lowered where the document has a word
+of the question only in a longer name: «Вектор» is not «Вектор-Строй», nor is «Соколова Анна» her namesake. The index
+counts words wherever they stand. Pure.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import chain
+from itertools import chain, pairwise
+from math import log
 from operator import or_
 
 from domain.ids import ChunkId, DocumentId
-from rag.records import RankedPassage
+from domain.names import LEGAL_FORMS
+from rag.records import Passage, RankedPassage
+from rag.retrieval.alike import opening_of
 from rag.retrieval.ranking import best_first
-from rag.words import STEM_LETTERS
+from rag.words import STEM_LETTERS, stem_of
 
 # Relative to a score of 1 for the best passage. From .3 to .5 all four corpora gain, see benchmarks/README.md.
 SENTENCE_WEIGHT = 0.4
@@ -22,10 +28,17 @@ SENTENCE_WEIGHT = 0.4
 # many passages and so worth next to nothing, and one word of the preamble would outweigh them all.
 FLOOR = 0.5
 LOOKED_INTO = 50  # passages; those ranked lower would not be raised into the best ten
+NAMED = 10  # passages; the names of documents that are not among these decide nothing
+# Relative to a score of 1 for the best passage; from .4 on forms gain the same, see benchmarks/README.md.
+NAME_WEIGHT = 0.8
 
 _SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")  # `\n|[.!?…](?=\s)` in two thirds of the time
 _WORD = re.compile(r"\w+")
+# Words with a capital, joined by a hyphen or one space; a number may follow («Лазурит 2»).
+_NAME = re.compile(r"[^\W\d_a-zа-яё]\w*(?:[ -](?:[^\W\d_a-zа-яё]\w*|\d+))*")
+_WORD_OF_NAME = re.compile(r"[^\W_]+")
 
+Name = Sequence[str]  # the stems of its words
 TermsOf = Callable[[str], Collection[str]]
 
 
@@ -133,3 +146,96 @@ def _sentences(text: str, sought: Sequence[_Sought], terms_of: TermsOf) -> set[i
         if end <= sentence_end:
             said |= bit
     return {*sentences, said} - {0}
+
+
+def widened_to_names(
+    ranked: Sequence[RankedPassage],
+    asked: Sequence[str],
+    inherited: Mapping[ChunkId, tuple[float, ...]],
+    *,
+    terms_of: TermsOf,
+) -> Mapping[ChunkId, tuple[float, ...]]:
+    """`inherited` with what stands beside a given term both in the question and in how the document begins: «ООО» of
+    «ООО "Вектор"» is of the name, too, and tells no more of the clause. `asked`: the question's terms."""
+    given = {passage.document_id: passage for passage in (each.passage for each in ranked[:NAMED])}
+    beside = {
+        document: frozenset(pairwise(terms_of(opening_of(passage))))
+        for document, passage in given.items()
+        if any(inherited.get(passage.chunk_id) or ())
+    }
+    widened = dict[ChunkId, tuple[float, ...]]()
+    for passage in (each.passage for each in ranked):
+        own, names = inherited.get(passage.chunk_id) or (), beside.get(passage.document_id)
+        widened[passage.chunk_id] = _widened(asked, own, names) if own and names else own
+    return widened
+
+
+def _widened(asked: Sequence[str], given: Sequence[float], beside: Set[tuple[str, str]]) -> tuple[float, ...]:
+    """A number has the share of the one that it is a part of (162 of №162, 2016 of 765/2016). Then from the first term
+    to the last, and back: «ООО торговый дом "Вектор"». In either order: "July 9" is "9 July"."""
+    shares, rights = list(given), range(1, len(given))
+    places = {term: place for place, term in enumerate(asked)}
+    for term, whole in places.items():
+        for part in (places[each] for each in _WORD_OF_NAME.findall(term) if each != term and each in places):
+            shares[part] = max(shares[part], shares[whole])
+    for right in (*rights, *reversed(rights)):
+        if {(asked[right - 1], asked[right]), (asked[right], asked[right - 1])} & beside:
+            shares[right - 1] = shares[right] = max(shares[right - 1 : right + 1])
+    return tuple(shares)
+
+
+def lower_half_named(
+    ranked: Sequence[RankedPassage],
+    rarities: Mapping[str, float],
+    inherited: Mapping[ChunkId, tuple[float, ...]],
+    *,
+    terms_of: TermsOf,
+) -> list[RankedPassage]:
+    """`rarities` and `inherited` as in `raise_close`. A term that a passage has from its document counts in full where
+    the question says the whole name in which it stands there, else by its share of that name."""
+    looked_into, whole = ranked[:LOOKED_INTO], sum(rarities.values())
+    given = [each.passage for each in looked_into if any(inherited.get(each.passage.chunk_id) or ())]
+    documents = {passage.document_id: passage for passage in given}
+    if len(documents) < 2 or not whole:
+        return list(ranked)
+    stems = {term: stem_of(term) for term in rarities}
+    names = {document: _names(passage, terms_of) for document, passage in documents.items()}
+    said = _said(names, frozenset(stems.values()))
+    most = {stem: max(each.get(stem, 0.0) for each in said.values()) for stem in stems.values()}
+
+    def lowered(each: RankedPassage) -> RankedPassage:
+        known = said.get(each.passage.document_id, {})
+        shares = zip(rarities.items(), inherited.get(each.passage.chunk_id) or (), strict=False)
+        lost = sum(
+            rarity * share * (most[stems[term]] - known.get(stems[term], 0.0)) for (term, rarity), share in shares
+        )
+        return replace(each, score=each.score - NAME_WEIGHT * lost / whole)
+
+    return [*sorted(map(lowered, looked_into), key=best_first), *ranked[LOOKED_INTO:]]
+
+
+def _said(
+    names: Mapping[DocumentId, Sequence[Name]], asked: frozenset[str]
+) -> Mapping[DocumentId, Mapping[str, float]]:
+    """For each document the asked words in its names: of the name that is said most, the share that is, or the share of
+    a longer name that is said («Вектор» where «Вектор 2» is asked for and there). A word of a name weighs as much as it
+    is rare among these documents: «РЕЗЮМЕ» tells nothing."""
+    count = Counter(word for each in names.values() for word in {word for name in each for word in name})
+    worth = {word: log((len(names) + 1) / (1 if word in asked else times)) for word, times in count.items()}
+    whole = {frozenset(name) for each in names.values() for name in each if asked.issuperset(name)}
+    said: dict[DocumentId, dict[str, float]] = {}
+    for document, each in names.items():
+        shares = said[document] = {}
+        for name in each:
+            held = asked.intersection(name)
+            longer = max((each for each in whole if held <= each), key=len, default=held) if held else held
+            share = sum(worth[word] for word in held) / sum(worth[word] for word in longer.union(name))
+            shares.update({word: max(share, shares.get(word, 0.0)) for word in held})
+    return said
+
+
+def _names(passage: Passage, terms_of: TermsOf) -> list[Name]:
+    texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name
+    split = (_WORD_OF_NAME.findall(name) for text in texts for name in _NAME.findall(text))
+    own = ([word for word in words if word.lower() not in LEGAL_FORMS] for words in split)
+    return [[stem_of(next(iter(terms_of(word)), word.lower())) for word in words] for words in own if words]

@@ -16,8 +16,7 @@ from domain.ids import BaseId, ChunkId, DocumentId
 from rag.metering import searching
 from rag.ports import DocumentScores, ModelError, PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
 from rag.records import Candidate, DocumentMatch, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
-from rag.retrieval.closeness import raise_close
-from rag.retrieval.naming import is_called, lower_half_named, widened_to_names
+from rag.retrieval.closeness import TermsOf, lower_half_named, raise_close, widened_to_names
 from rag.retrieval.ranking import collapse, fit_of, fuse, is_noise, merge_neighbours, spread_over_pages
 from rag.retrieval.spelling import worded
 from rag.words import AskedWords
@@ -169,3 +168,16 @@ class DocumentSearch:
             if len(page) < DOCUMENTS_PAGE:
                 break
         return frozenset(each.id for each in found if is_called(each, kind, terms_of=self.analyzer.terms))
+
+
+def is_called(document: DocumentMatch, kind: str, *, terms_of: TermsOf) -> bool:
+    """Whether it is a document of that kind («договор поставки»): its name or title says so, or a line of its beginning
+    starts so, perhaps behind one word ("MASTER SERVICES AGREEMENT"). One that only speaks of such a document
+    («Основание: договор …», «Приложение к договору …») is none."""
+    said, length = tuple(terms_of(kind)), len(kind.split())
+    begun = (line.split()[: length + 1] for line in document.opening.split("\n"))
+    starts = (words for line in begun for words in (line[:length], line[1:] if all(map(str.isalpha, line[:1])) else []))
+    return any(tuple(terms_of(" ".join(words))) == said for words in starts) or any(
+        said in zip(*(terms[at:] for at in range(len(said))), strict=False)
+        for terms in (tuple(terms_of(name)) for name in (document.file_name, document.title))
+    )

@@ -8,7 +8,8 @@ import pytest
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from rag.records import DocumentMatch, RankedPassage
-from rag.retrieval.naming import is_called, lower_half_named, widened_to_names
+from rag.retrieval.closeness import lower_half_named, widened_to_names
+from rag.retrieval.search import is_called
 from tests.fakes.rag import make_passage
 
 LEMMAS = {"вектором": "вектор", "анны": "анна", "соколовой": "соколова"}
