@@ -26,7 +26,7 @@ from bot.models import open_model
 from bot.settings import Settings
 from prompts.loader import load_prompts
 from rag.answering.grounding import SAID, Checked, Outcome, SupportCheck, Verdict
-from rag.answering.statements import Statement, split
+from rag.answering.marks import Statement, split
 from tests.material.statements import HALVES, Case, Told, load_cases
 
 TODAY = date(2026, 6, 1)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from domain.visible import visible
 from prompts.loader import Prompts
-from rag.answering.statements import Statement
+from rag.answering.marks import Statement
 from rag.excerpts import find, near
 from rag.metering import Usage, metering_step
 from rag.ports import ChatModel, ModelError, ModelNonsense

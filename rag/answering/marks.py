@@ -1,15 +1,17 @@
-"""Parses a model's text: the sign at the start, the marks at the claims, and the text without both.
+"""Parses a model's text: the sign at the start, the marks at the claims, the text without both, and its statements.
 
-In: a model's text so far. Out: a `ParsedAnswer`, or the places of its marks. Safe to call at every piece of a stream:
-what might still become a mark is held back. `prompts/answer.md` explains signs and marks to the model.
+In: a model's text so far. Out: a `ParsedAnswer`; of a whole text its `Statement`s, or the text without some of them. A
+statement is a sentence, a list item, a row or a code block. Safe to call at every piece of a stream: what might still
+become a mark is held back. `prompts/answer.md` explains signs and marks to the model. Pure.
 """
 
 import re
-from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rag.records import AnswerKind
-from rag.words import plain
+from rag.words import plain, sentences
 
 SIGNS = {"+": AnswerKind.FROM_BASE, "0": AnswerKind.GENERAL}  # any dash means a conversation
 _DASHES = r"\-–—−"  # as models write them; for character classes
@@ -71,6 +73,14 @@ _OPEN_ENDS = tuple(
 _MORE_MARKS = re.compile(r"(?:[\s,;)*]|и|an?d?)*(?:[\[【][^\]】\n]*\]{0,2})?\Z|\([^)\s]*\Z")
 _NOT_BREAK = re.compile(r"[^\n]")
 _LOOSE_END = " \t\n\u00a0(*_#>"  # spaces, and what may open around a mark or a label
+_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?")  # of a list item or a quotation
+_ROW = re.compile(r"[ \t]*\|.*\|[ \t]*")
+_RULED = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")  # below a table's head, or a rule
+_TITLE = re.compile(r"[ \t]*(?:#{1,6}[ \t].*|\*\*[^*\n]+\*\*:?|__[^_\n]+__:?)[ \t]*")
+_CELL = re.compile(r"(?<!\\)\|")
+_WORD = re.compile(r"\w+")
+_ENDS = (".", "!", "?", "…")
+_GAP = "\x00"  # where a statement was taken out; no answer holds it (`rag.words`)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,58 +93,45 @@ class ParsedAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
-    """A part of a marked text that is no plain text: marks, or code."""
+class Statement:
+    """One thing that an answer says."""
 
-    start: int
+    start: int  # in the marked answer; the marks and the space after it belong to it
     end: int
-    is_code_block: bool
+    text: str  # without marks; a table row with the names of its columns
+    marks: tuple[int, ...] = ()  # numbers of facts, from 1
+    is_title: bool = False  # a line in bold or a heading: it says what the next ones are about
 
 
-def pieces(body: str) -> Iterator[Piece]:
-    """Marks and code blocks, in order."""
-    for found in _PIECES.finditer(body):
-        if found.lastgroup == "fence" or found.lastgroup not in _VERBATIM:
-            yield Piece(start=found.start(), end=found.end(), is_code_block=found.lastgroup == "fence")
-
-
-def divided(raw: str, names: Set[str]) -> tuple[str, str, str]:
-    """The sign, the answer with its marks, and the sources that the model names below it; each may be empty. `names` of
-    documents, as `plain` has them."""
+def divided(raw: str, names: Set[str], *, complete: bool = True) -> tuple[str, str, str]:
+    """The sign, the answer with its marks, and the sources that the model names below it, in a growing text also what
+    may become that; each may be empty. `names` of documents, as `plain` has them."""
     body = _THOUGHTS.sub("", raw)
-    sign = _SIGN.match(body)
-    own, sources = _split_sources(body[sign.end() :] if sign else body, names, complete=True)
-    return (sign[0] if sign else ""), own, sources
+    sign = found[0] if (found := _SIGN.match(body)) else ""
+    body = body[len(sign) :]
+    for at in _sources_at(body, names, complete=complete):
+        code = (piece.span() for piece in _PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
+        if not any(start < at < end for start, end in code):
+            return sign, body[:at], body[at:]
+    return sign, body, ""
 
 
 def read(raw: str, *, passages: int, complete: bool, names: Set[str] = frozenset()) -> ParsedAnswer:
     """Parse `raw`; only numbers up to `passages` count, those of sources that the model names below it where it has no
     others. With `complete` nothing is held back."""
-    body = _THOUGHTS.sub("", raw)
-    sign = _SIGN.match(body)
-    if sign is None and not complete and re.fullmatch(r"\s*(?:\*{0,2}\[?[ ]*[+0–—−-]?[ ]*\]?|<[^>]{0,10})", body):
+    sign, own, sources = divided(raw, names, complete=complete)
+    body = own + sources
+    if not (sign or complete) and re.fullmatch(r"\s*(?:\*{0,2}\[?[ ]*[+0–—−-]?[ ]*\]?|<[^>]{0,10})", body):
         return ParsedAnswer(kind=None, text="", used=())  # it may become a sign
-    if sign is not None:
-        body = body[sign.end() :]
-    own, sources = _split_sources(body, names, complete=complete)
     text, used = without_marks(own if complete else _settled(body, len(own)), passages)
     if complete:
         used = used or without_marks(sources, passages)[1]
         while (again := without_marks(text, 0)[0]) != text:  # removing a mark may create another
             text = again
-    kind = SIGNS.get(sign[1], AnswerKind.CONVERSATION) if sign else None
+    kind = SIGNS.get(_SIGN.sub(r"\1", sign), AnswerKind.CONVERSATION) if sign else None
     if used and kind is not AnswerKind.GENERAL:  # [0] stays general: its label has been shown already
         kind = AnswerKind.FROM_BASE
     return ParsedAnswer(kind=kind, text=text, used=used)
-
-
-def _split_sources(body: str, names: Set[str], *, complete: bool) -> tuple[str, str]:
-    """The answer, and the sources that it names at its end; in a growing text also what may become that."""
-    for at in _sources_at(body, names, complete=complete):
-        code = (piece.span() for piece in _PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
-        if not any(start < at < end for start, end in code):
-            return body[:at], body[at:]
-    return body, ""
 
 
 def _sources_at(body: str, names: Set[str], *, complete: bool) -> Iterator[int]:
@@ -184,17 +181,12 @@ def without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
         # «7 200 руб. [1].»: without the mark there would be two full stops
         is_doubled = body[: piece.start()].endswith(".") and re.match(r"\.(?!\.)", body[piece.end() :])
         at = piece.end() + bool(is_doubled)
-        used.extend(n for n in _numbers(piece[0]) if 1 <= n <= passages and n not in used)
+        for named in _NAMED.finditer(piece[0]):
+            first, last = int(named[1]), int(named[2] or named[1])
+            numbers = range(max(first, 1), min(last, first + 50, passages) + 1)
+            used += [number for number in numbers if number not in used]
     kept.append(body[at:])
     return "".join(kept).strip(), tuple(used)
-
-
-def _numbers(marks: str) -> list[int]:
-    numbers: dict[int, None] = {}
-    for named in _NAMED.finditer(marks):
-        first, last = int(named[1]), int(named[2] or named[1])
-        numbers.update(dict.fromkeys(range(first, min(last, first + 50) + 1)))
-    return list(numbers)
 
 
 def _settled(body: str, limit: int) -> str:
@@ -220,3 +212,112 @@ def _settled(body: str, limit: int) -> str:
             cut = min(cut, opened.start())
     settled = max(end for end in ends if end <= cut)
     return body[:settled] + body[settled:cut].rstrip(_LOOSE_END)
+
+
+def split(body: str, *, facts: int) -> tuple[Statement, ...]:
+    """The statements of `body` in order; marks over `facts` do not count."""
+    found = list(_PIECES.finditer(body))
+    blocks = [piece.span() for piece in found if piece.lastgroup == "fence"]
+    statements: list[Statement] = []
+    columns: list[str] = []
+    for start, end in _lines(body, blocks):
+        line = body[start:end].rstrip("\n")
+        columns = columns if _ROW.fullmatch(line) else []
+        if any(begin <= start < after for begin, after in blocks):
+            statements.append(Statement(start=start, end=end, text=line.strip()))
+        elif _ROW.fullmatch(line) and _is_rule(body[end:].partition("\n")[0]):
+            columns = _cells(line)
+        elif _ROW.fullmatch(line) and not _is_rule(line):
+            text, numbers = without_marks(line, facts)
+            named = [f"{name}: {cell}" for name, cell in zip(columns, _cells(text), strict=False) if cell]
+            text = "; ".join(named or _cells(text))
+            statements.append(Statement(start=start, end=end, text=text, marks=numbers))
+        elif not _is_rule(line):
+            marks = [
+                piece.span() for piece in found if piece.lastgroup not in _VERBATIM and start <= piece.start() < end
+            ]
+            statements += _of_line(body, start, end, marks, facts)
+    return tuple(_joined(statements))
+
+
+def _is_rule(line: str) -> bool:
+    return bool(line.strip() and _RULED.fullmatch(line))
+
+
+def without(body: str, gone: Collection[Statement]) -> str:
+    """`body` without these statements, and without list signs, table heads and titles that then stand alone."""
+    if not gone:
+        return body.strip()
+    kept, at = [], 0
+    for statement in sorted(gone, key=lambda each: each.start):
+        is_last = body[statement.start : statement.end].endswith("\n")
+        kept += [body[at : statement.start], _GAP, "\n" if is_last else ""]
+        at = statement.end
+    lines = []
+    for line in "".join((*kept, body[at:])).split("\n"):
+        rest = line.replace(_GAP, "").rstrip() if _GAP in line else line
+        if _GAP not in line or (rest and not _PREFIX.fullmatch(f"{rest} ")):  # else nothing but signs is left of it
+            lines.append(rest)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(_without_empty_parts(lines))).strip()
+
+
+def _without_empty_parts(lines: Sequence[str]) -> list[str]:
+    """Without heads of tables that have lost their rows, and titles with nothing below them, from the last line up."""
+    kept: list[str] = []
+    for line, after in zip(reversed(lines), ["", *reversed(lines)], strict=False):
+        below = next((each for each in reversed(kept) if each.strip()), "")
+        is_bare_title = _TITLE.fullmatch(line) and (not below or _TITLE.fullmatch(below))
+        is_of_table = "|" in line and (_RULED.fullmatch(line) or (_ROW.fullmatch(line) and _RULED.fullmatch(after)))
+        if not is_bare_title and not (is_of_table and not _ROW.fullmatch(below)):
+            kept.append(line)
+    return kept[::-1]
+
+
+def _lines(body: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(body):
+        block_end = next((after for begin, after in blocks if begin <= at < after), None)
+        end = block_end or body.find("\n", at) + 1 or len(body)
+        if body[at:end].strip():
+            yield at, end
+        at = max(end, at + 1)
+
+
+def _of_line(body: str, start: int, end: int, marks: Sequence[tuple[int, int]], facts: int) -> list[Statement]:
+    """The statements of a line that is no table row. Sentences begin where razdel sees them, but not after «»;», and
+    behind a mark beside a full stop. A line of nothing but marks gives an empty one (see `_joined`)."""
+    begin = prefix.end() if (prefix := _PREFIX.match(body, start, end)) else start
+    line = body[begin:end]
+    if not marks and _TITLE.fullmatch(line.rstrip("\n")):
+        return [Statement(start=begin, end=end, text=line.strip(), is_title=True)]
+    begun = (begin + span.start for span in sentences(line) if not line[: span.start].rstrip().endswith(";"))
+    starts = {begin, *(at for at in begun if not any(first <= at < last for first, last in marks))}
+    for first, last in marks:
+        after = body[last:end].lstrip("".join(_ENDS))
+        is_end = body[:first].rstrip().endswith(_ENDS) or end - len(after) > last
+        starts |= {end - len(after.lstrip())} if is_end else set()
+    found = []
+    for first, last in pairwise([*sorted(at for at in starts if at < end), end]):
+        text, numbers = without_marks(body[first:last], facts)
+        found.append(Statement(start=first, end=last, text=text, marks=numbers))
+    return found
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
+
+
+def _joined(statements: Sequence[Statement]) -> list[Statement]:
+    """Marks alone belong to the statement before them, «Да.» to the one after it."""
+    joined: list[Statement] = []
+    for each in statements:
+        last = joined[-1] if joined else None
+        if not _WORD.search(each.text):
+            if last:
+                joined[-1] = replace(last, end=each.end, marks=tuple(dict.fromkeys((*last.marks, *each.marks))))
+        elif last and last.end == each.start and not (last.is_title or last.marks or _WORD.findall(last.text)[2:]):
+            marks = tuple(dict.fromkeys((*last.marks, *each.marks)))
+            joined[-1] = replace(each, start=last.start, text=f"{last.text} {each.text}", marks=marks)
+        else:
+            joined.append(each)
+    return joined

@@ -7,7 +7,7 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.grounding import SAID, Checked, Outcome, SupportCheck, Verdict
-from rag.answering.statements import split
+from rag.answering.marks import split
 from rag.ports import ModelAway, ModelError, ModelMisfit
 from rag.words import estimate_tokens
 from tests.fakes.checking import Checker

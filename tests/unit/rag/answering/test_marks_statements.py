@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.statements import split, without
+from rag.answering.marks import split, without
 from tests.material.statements import HALVES, load_cases
 
 ANSWER = """\
