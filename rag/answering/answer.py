@@ -18,11 +18,10 @@ from domain.visible import visible
 from prompts.loader import Prompts
 from rag.answering.citations import Carried, citations_of, with_sides
 from rag.answering.grounding import SAID, UNCHECKED, Checked, SupportCheck, Verdict
-from rag.answering.language import LANGUAGE_REMARKS, in_another_language, wanted_language
 from rag.answering.marks import ParsedAnswer, divided, split, without
 from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
-from rag.answering.rules import remarks_on
+from rag.answering.rules import LANGUAGE_REMARKS, in_another_language, remarks_on, wanted_language
 from rag.metering import CheckCounts
 from rag.planning.plain_planner import without_remainder
 from rag.ports import ChatModel, ModelError, ModelRefused

@@ -4,9 +4,9 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
-from rag.answering.language import in_another_language, other_script, wanted_language
 from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings, Assignment
+from rag.answering.rules import in_another_language, other_script, wanted_language
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.ports import Dialogue
 from rag.records import AnswerKind, Exchange
