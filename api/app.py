@@ -25,9 +25,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import bases, chat, documents, mcp, openai_chat
 from api.chat import Turns
+from api.documents import FORM_BYTES, MULTIPART
 from api.problems import PROBLEMS, answer_problems
 from api.services import ApiServices
-from api.uploads import FORM_BYTES, MULTIPART
 
 JSON_BYTES = 256 * 1024
 SHUTDOWN_S = 10

@@ -24,7 +24,7 @@ from domain.documents import SourceType
 from domain.ids import DocumentId
 from domain.people import Caller
 from ingestion.errors import SourceError
-from rag.records import RankedPassage, SearchFilter
+from rag.records import SearchFilter
 
 MOST_PASSAGES = 50
 QUERY_CHARACTERS = 4000
@@ -134,13 +134,19 @@ async def show_base(caller: Reader, services: Services) -> Base:
 @router.post("/{base}/search")
 async def search(asked: Search, caller: Reader, services: Services) -> list[FoundPassage]:
     """Passages that may answer; at most as many as SEARCH_PASSAGES, and `limit` of them."""
-    return [_passage(each) for each in await found_by(asked, caller, services)]
-
-
-async def found_by(asked: Search, caller: Caller, services: ApiServices) -> Sequence[RankedPassage]:
-    """The best first."""
     only = SearchFilter(**dict(asked.filter)) if asked.filter else None
-    return (await services.passages.find(caller.base, asked.query, only=only))[: asked.limit]
+    return [
+        FoundPassage.model_validate(
+            {
+                **vars(ranked.passage),
+                "type": ranked.passage.source_type,
+                "locator": ranked.passage.locator.to_json(),
+                "url": ranked.passage.locator.url or ranked.passage.url,
+                "score": ranked.score,
+            }
+        )
+        for ranked in (await services.passages.find(caller.base, asked.query, only=only))[: asked.limit]
+    ]
 
 
 async def callers(caller: Caller, services: ApiServices) -> list[Caller]:
@@ -172,19 +178,6 @@ async def _base(caller: Caller, services: ApiServices) -> Base:
         documents=held.documents,
         passages=held.chunks,
         read_only=caller.is_read_only,
-    )
-
-
-def _passage(ranked: RankedPassage) -> FoundPassage:
-    passage = ranked.passage
-    return FoundPassage.model_validate(
-        {
-            **vars(passage),
-            "type": passage.source_type,
-            "locator": passage.locator.to_json(),
-            "url": passage.locator.url or passage.url,
-            "score": ranked.score,
-        }
     )
 
 

@@ -99,13 +99,9 @@ class Turn:
     question: Question
     reservation: Reservation
 
-    @property
-    def services(self) -> ApiServices:
-        return self.turns.services
-
     async def events(self) -> AsyncGenerator[TurnEvent, None]:
         """Raises DatabaseTrouble. A turn that is broken off counts, too, with what it has cost by then."""
-        services, usage, started, is_noted = self.services, ModelUsage(), time.monotonic(), False
+        services, usage, started, is_noted = self.turns.services, ModelUsage(), time.monotonic(), False
         conversation = services.frugal_conversation if self.reservation.is_spent else services.conversation
         dialogue = (self.caller.token, self.question.session_id)
         try:
@@ -116,7 +112,10 @@ class Turn:
             ):
                 async for event in events:
                     is_noted = isinstance(event, Answered)
-                    yield await self._noted(event)
+                    if isinstance(event, Answered):
+                        self.turns.services.turn_ended(event.answer.turn)
+                        await self._note(event.answer.turn)
+                    yield event
         except BaseException as broken:
             if not is_noted:  # in a task of its own: whoever was cancelled cannot wait, and need not act for the caller
                 has_left = not isinstance(broken, Exception)
@@ -134,11 +133,11 @@ class Turn:
 
     def worded(self, answer: Answer) -> str:
         """The text of the answer."""
-        return self.services.worded(answer, self.question.language)
+        return self.turns.services.worded(answer, self.question.language)
 
     def problem(self, error: Exception) -> dict[str, JsonValue]:
         """What ended it, for a stream that has begun."""
-        return problem_json(self.services, problem_of(error), self.question.language)
+        return problem_json(self.turns.services, problem_of(error), self.question.language)
 
     async def reply(self, answer: Answer) -> "Reply":
         """The finished turn as JSON."""
@@ -156,7 +155,7 @@ class Turn:
         database is away: the answer is there nevertheless."""
         if not answer.text:
             return None
-        caller, dialogue = self.caller, self.services.stores.dialogue
+        caller, dialogue = self.caller, self.turns.services.stores.dialogue
         try:
             last = await dialogue.messages(caller.token, self.question.session_id, base=caller.base, limit=1)
         except DatabaseTrouble as trouble:
@@ -164,16 +163,9 @@ class Turn:
             return None
         return last[-1].id if last else None
 
-    async def _noted(self, event: TurnEvent) -> TurnEvent:
-        """The event; what a finished turn has cost is noted."""
-        if isinstance(event, Answered):
-            self.services.turn_ended(event.answer.turn)
-            await self._note(event.answer.turn)
-        return event
-
     async def _note(self, turn: TurnMetrics) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""
-        token, library = self.caller.token, self.services.stores.library
+        token, library = self.caller.token, self.turns.services.stores.library
         try:
             await library.save_turn(token, self.caller.base, turn, reservation=self.reservation.id)
         except DatabaseTrouble as trouble:

@@ -4,24 +4,26 @@ In: a caller and a source. Out: documents with their progress; the worker reads 
 bot. A file that comes this way is kept, since no Telegram keeps it.
 """
 
+import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from itertools import chain
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, BinaryIO, Self
 from urllib.parse import quote
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, ValidationError, model_validator
+from starlette.datastructures import FormData, UploadFile
 
 from api.access import Language, Reader, Services, Writer, spent
 from api.bases import LARGEST, DocumentUuid, Strict
 from api.problems import Problem
 from api.services import ApiServices
-from api.uploads import FORM_BYTES, MULTIPART, Upload, received
 from domain.documents import Choice, DocumentCard, DocumentStatus, Lane, Once, Refusal, SourceType
 from domain.ids import BaseId, DocumentId
 from domain.people import Caller
@@ -33,6 +35,11 @@ from ingestion.records import Batch, Source
 MOST_DOCUMENTS = 200
 TEXT_CHARACTERS = 60_000  # of Cyrillic letters, twice as many bytes, which have to fit into a request
 TITLE_CHARACTERS = 200
+MULTIPART = "multipart/form-data"
+FIELD_BYTES = 4000
+MOST_FIELDS = 9
+FORM_BYTES = 256 * 1024  # of a form beside its file
+NAME_CHARACTERS = 255
 WAITING_S = 60  # until some of the caller's documents have been read, when too many wait
 
 router = APIRouter(prefix="/rags/{base}/documents", tags=["documents"])
@@ -172,7 +179,9 @@ async def show_document(document: DocumentUuid, caller: Reader, services: Servic
 @router.get("/{document}/content")
 async def show_content(document: DocumentUuid, caller: Reader, services: Services) -> Content:
     """Its text as it was read; empty while it is not."""
-    return await content_of(services, caller.base, document)
+    card = await _card(services, caller.base, document)
+    blocks = await services.stores.text.blocks(caller.base, document)
+    return Content(id=document, title=card.title, text="\n\n".join(block.text for block in blocks))
 
 
 @router.get("/{document}/original", response_class=StreamingResponse, responses=BYTES)
@@ -249,26 +258,63 @@ async def _received(
     *,
     replaces: DocumentId | None = None,
 ) -> DocumentCard:
-    """The document of a request: a form with a file, or JSON."""
+    """The document of a request: a form with a file, or JSON. A form is never whole in memory, and its file is gone
+    with the request unless it was kept."""
     place = f"{request.method} {replaces or ''}"
-    if request.headers.get("content-type", "").lower().startswith(MULTIPART):
-        declared = int(request.headers.get("content-length", "0"))  # HTTP/1.1: a number, or there is none
-        if declared > services.file_bytes + FORM_BYTES:
-            raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        await _count_bytes(services, caller, declared)  # before any of it is read
-        async with received(request, most_bytes=services.file_bytes) as upload:
-            await _count_bytes(services, caller, 0 if declared else upload.size_bytes)
-            once = _once(key, place, upload.sha256, upload.name, *chain(*sorted(upload.fields.items())))
-            source = await _stored(services, caller, upload)
-            return await added(services, caller, source, language, replaces=replaces, once=once)
-    body = await request.body()
-    try:
-        sent = NewDocument.model_validate_json(body)
-        source = sent.source()
-    except ValidationError as error:
-        raise RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in error.errors()]) from error
-    once = _once(key, place, sent.model_dump_json())  # however the client orders the fields of the same document
-    return await added(services, caller, source, language, replaces=replaces, once=once)
+    if not request.headers.get("content-type", "").lower().startswith(MULTIPART):
+        body = await request.body()
+        try:
+            sent = NewDocument.model_validate_json(body)
+            source = sent.source()
+        except ValidationError as error:
+            wrong = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+            raise RequestValidationError(wrong) from error
+        once = _once(key, place, sent.model_dump_json())  # however the client orders the fields of the same document
+        return await added(services, caller, source, language, replaces=replaces, once=once)
+    declared = int(request.headers.get("content-length", "0"))  # HTTP/1.1: a number, or there is none
+    if declared > services.file_bytes + FORM_BYTES:
+        raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    await _count_bytes(services, caller, declared)  # before any of it is read
+    async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=FIELD_BYTES) as form:
+        upload = await _uploaded(form, most_bytes=services.file_bytes)
+        await _count_bytes(services, caller, 0 if declared else upload.size_bytes)
+        once = _once(key, place, upload.sha256, upload.name, *chain(*sorted(upload.fields.items())))
+        source = await _stored(services, caller, upload)
+        return await added(services, caller, source, language, replaces=replaces, once=once)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """A file of a request, whatever it is."""
+
+    content: BinaryIO
+    name: str
+    media_type: str | None  # as the sender claims
+    size_bytes: int
+    sha256: str  # hex
+    fields: Mapping[str, str]  # the text fields beside it
+
+
+async def _uploaded(form: FormData, *, most_bytes: int) -> Upload:
+    """Raises Problem: 422 for a body without one file or that is no form, 413 for a larger file."""
+    file = next((value for value in form.values() if isinstance(value, UploadFile)), None)
+    name = one_line((file.filename or "").replace("\\", "/").rpartition("/")[2]) if file else ""
+    if file is None or not name:
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
+    size_bytes = file.size or 0
+    if size_bytes > most_bytes:
+        raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    content: Any = file.file  # typed as BinaryIO, which does not tell of `readinto`
+    digest = await asyncio.to_thread(hashlib.file_digest, content, "sha256")
+    await file.seek(0)
+    return Upload(
+        content=content,
+        name=name[:NAME_CHARACTERS],
+        media_type=(file.content_type or "").partition(";")[0].strip() or None,
+        size_bytes=size_bytes,
+        sha256=digest.hexdigest(),
+        fields={name: value for name, value in form.items() if isinstance(value, str)},
+    )
 
 
 async def _count_bytes(services: ApiServices, caller: Caller, size_bytes: int) -> None:
@@ -303,13 +349,6 @@ async def _stored(services: ApiServices, caller: Caller, upload: Upload) -> Sour
 
 def _once(key: str | None, *sent: str) -> Once | None:
     return Once(key=key, digest=hashlib.sha256("\0".join(sent).encode()).hexdigest()) if key else None
-
-
-async def content_of(services: ApiServices, base: BaseId, document: DocumentId) -> Content:
-    """Raises Problem 404 when the base holds no such document."""
-    card = await _card(services, base, document)
-    blocks = await services.stores.text.blocks(base, document)
-    return Content(id=document, title=card.title, text="\n\n".join(block.text for block in blocks))
 
 
 async def _card(services: ApiServices, base: BaseId, document: DocumentId) -> DocumentCard:

@@ -7,20 +7,20 @@ documents.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from api.access import AnyCaller, Language, Services
-from api.bases import DocumentUuid, Search, Strict, Text, callers, found_by, names_of, of_base
+from api.bases import DocumentUuid, Search, Strict, Text, callers, names_of, of_base, search
 from api.chat import Turns, TurnsOfApp, sources_of
-from api.documents import NewDocument, added, content_of
+from api.documents import NewDocument, added, show_content
 from api.problems import Problem
 from api.services import ApiServices
 from domain.people import Caller
@@ -76,14 +76,23 @@ class Context:
     language: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tool:
-    """A tool: what a client is told of it, and what it does."""
+Arguments = Search | Fetch | Ask | NewDocument
 
+
+class Tool(NamedTuple):
+    """What a client is told of a tool."""
+
+    arguments: type[Arguments]
     about: str
-    arguments: type[BaseModel]
-    run: Callable[[Context, Mapping[str, JsonValue]], Awaitable[dict[str, JsonValue]]]
     writes: bool = False
+
+
+TOOLS: Mapping[str, Tool] = {
+    "search": Tool(Search, "Passages of the documents that may answer a query."),
+    "fetch": Tool(Fetch, "The whole text of a document."),
+    "ask": Tool(Ask, "Answers a question from the documents, with sources."),
+    "add": Tool(NewDocument, "Adds a text, or the page behind an address, to the documents.", writes=True),
+}
 
 
 @router.post("/mcp", response_model=None, responses={202: {"description": "A notification was taken"}})
@@ -92,13 +101,13 @@ async def receive(call: Call, caller: AnyCaller, services: Services, turns: Turn
     if call.id is None:
         return Response(status_code=HTTPStatus.ACCEPTED)
     context = Context(caller=caller, services=services, turns=turns, language=language)
+    said: dict[str, JsonValue] = {"error": {"code": UNKNOWN_METHOD, "message": "Method not found"}}
     try:
-        result = await _answer(call, context)
+        if (result := await _answer(call, context)) is not None:
+            said = {"result": result}
     except ValidationError:
-        return _failed(call, WRONG_PARAMETERS, "Invalid params")
-    if result is None:
-        return _failed(call, UNKNOWN_METHOD, "Method not found")
-    return JSONResponse({"jsonrpc": "2.0", "id": call.id, "result": result})
+        said = {"error": {"code": WRONG_PARAMETERS, "message": "Invalid params"}}
+    return JSONResponse({"jsonrpc": "2.0", "id": call.id, **said})
 
 
 async def _answer(call: Call, context: Context) -> dict[str, JsonValue] | None:
@@ -116,9 +125,7 @@ async def _answer(call: Call, context: Context) -> dict[str, JsonValue] | None:
     if call.method == "ping":
         return {}
     if call.method == "tools/list":
-        opened = await callers(context.caller, context.services) if context.caller.opens_all else []
-        tools = [_told(name, tool, names_of(opened)) for name, tool in _usable(context).items()]
-        return {**_NOT_CACHED, "tools": tools}
+        return {**_NOT_CACHED, "tools": await _told(context)}
     return await _called(ToolCall.model_validate(call.params), context) if call.method == "tools/call" else None
 
 
@@ -133,7 +140,7 @@ async def _called(asked: ToolCall, context: Context) -> dict[str, JsonValue]:
             context = replace(context, caller=await of_base(context.caller, context.services, str(base)))
         if tool.writes and context.caller.is_read_only:
             raise Problem(HTTPStatus.FORBIDDEN)
-        return _result(await tool.run(context, arguments))
+        return _result(await _done(tool.arguments.model_validate(arguments), context))
     except ValidationError as error:
         return _result({"error": "; ".join(each["msg"] for each in error.errors())}, is_error=True)
     except Problem as problem:
@@ -145,59 +152,46 @@ def _usable(context: Context) -> dict[str, Tool]:
     return {name: tool for name, tool in TOOLS.items() if not (tool.writes and context.caller.is_read_only)}
 
 
-async def _search(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    found = await found_by(Search.model_validate(arguments), context.caller, context.services)
-    return {
-        "results": [
-            {
-                "id": passage.document_id,
-                "title": passage.title,
-                "text": passage.text,
-                "url": passage.locator.url or passage.url or f"urn:uuid:{passage.document_id}",
+async def _told(context: Context) -> list[JsonValue]:
+    """The tools that the token may use; `base` is an argument where it opens several bases."""
+    bases = names_of(await callers(context.caller, context.services)) if context.caller.opens_all else []
+    told: list[JsonValue] = []
+    for name, tool in _usable(context).items():
+        schema = tool.arguments.model_json_schema()
+        if bases:
+            about = f"In which base; without it in {bases[0]}."
+            schema["properties"]["base"] = {"type": "string", "enum": [*bases], "description": about}
+        told.append({"name": name, "description": tool.about, "inputSchema": schema})
+    return told
+
+
+async def _done(asked: Arguments, context: Context) -> dict[str, JsonValue]:
+    """What the tool with these arguments gives."""
+    caller, services = context.caller, context.services
+    match asked:
+        case Search():
+            found = await search(asked, caller, services)
+            return {
+                "results": [
+                    {
+                        "id": each.document_id,
+                        "title": each.title,
+                        "text": each.text,
+                        "url": each.url or f"urn:uuid:{each.document_id}",
+                    }
+                    for each in found
+                ]
             }
-            for passage in (each.passage for each in found)
-        ]
-    }
-
-
-async def _fetch(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    document = Fetch.model_validate(arguments).id
-    content = await content_of(context.services, context.caller.base, document)
-    return {"id": content.id, "title": content.title, "text": content.text, "url": f"urn:uuid:{content.id}"}
-
-
-async def _ask(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    question = Ask.model_validate(arguments).question
-    turn = await context.turns.begin(context.caller, question, context.language, dialogue=())  # the client keeps it
-    answer = await turn.answer()
-    sources: JsonValue = [source.model_dump(mode="json") for source in sources_of(answer)]
-    return {"answer": turn.worded(answer), "sources": sources}
-
-
-async def _add(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    source = NewDocument.model_validate(arguments).source()
-    return {"id": (await added(context.services, context.caller, source, context.language)).id}
-
-
-TOOLS: Mapping[str, Tool] = {
-    "search": Tool(about="Passages of the documents that may answer a query.", arguments=Search, run=_search),
-    "fetch": Tool(about="The whole text of a document.", arguments=Fetch, run=_fetch),
-    "ask": Tool(about="Answers a question from the documents, with sources.", arguments=Ask, run=_ask),
-    "add": Tool(
-        about="Adds a text, or the page behind an address, to the documents.",
-        arguments=NewDocument,
-        run=_add,
-        writes=True,
-    ),
-}
-
-
-def _told(name: str, tool: Tool, bases: Sequence[str]) -> JsonValue:
-    schema = tool.arguments.model_json_schema()
-    if bases:
-        about = f"In which base; without it in {bases[0]}."
-        schema["properties"]["base"] = {"type": "string", "enum": [*bases], "description": about}
-    return {"name": name, "description": tool.about, "inputSchema": schema}
+        case Fetch():
+            content = await show_content(asked.id, caller, services)
+            return {**content.model_dump(), "url": f"urn:uuid:{content.id}"}
+        case Ask():  # the client keeps the dialogue
+            turn = await context.turns.begin(caller, asked.question, context.language, dialogue=())
+            answer = await turn.answer()
+            sources: JsonValue = [source.model_dump(mode="json") for source in sources_of(answer)]
+            return {"answer": turn.worded(answer), "sources": sources}
+        case NewDocument():
+            return {"id": (await added(services, caller, asked.source(), context.language)).id}
 
 
 def _result(value: dict[str, JsonValue], *, is_error: bool = False) -> dict[str, JsonValue]:
@@ -208,7 +202,3 @@ def _result(value: dict[str, JsonValue], *, is_error: bool = False) -> dict[str,
         "structuredContent": value,
         "isError": is_error,
     }
-
-
-def _failed(call: Call, code: int, message: str) -> JSONResponse:
-    return JSONResponse({"jsonrpc": "2.0", "id": call.id, "error": {"code": code, "message": message}})

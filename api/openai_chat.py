@@ -11,7 +11,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from http import HTTPStatus
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
@@ -88,65 +88,53 @@ async def complete(
     if last.role != "user" or not 0 < len(last.text.strip()) <= QUERY_CHARACTERS:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
     turn = await turns.begin(caller, last.text, language, dialogue=tuple(_exchanges(before)))
-    reply = _Reply(asked)
+    head: dict[str, JsonValue] = {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": "chat.completion.chunk" if asked.stream else "chat.completion",
+        "created": int(time.time()),
+        "model": asked.model,
+    }
     if asked.stream:
-        return streamed(_chunks(turn, reply))
+        tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
+        return streamed(_chunks(turn, head, tells_usage=tells_usage))
     answer = await turn.answer()
     text, sources = turn.worded(answer), sources_of(answer)
     message: dict[str, JsonValue] = {"role": "assistant", "content": text, "annotations": _annotations(text, sources)}
     return {
-        **reply.head("chat.completion"),
+        **head,
         "choices": [{"index": 0, "message": message, "finish_reason": _end(answer)}],
         "usage": _usage(answer.turn.usage),
         "sources": [source.model_dump(mode="json") for source in sources],
     }
 
 
-class _Reply:
-    """What all chunks of one reply share."""
-
-    def __init__(self, asked: Completion) -> None:
-        self._id, self._created, self._model = f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model
-        self.tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
-
-    def head(self, kind: Literal["chat.completion", "chat.completion.chunk"]) -> dict[str, JsonValue]:
-        """The fields of a completion or of a chunk."""
-        return {"id": self._id, "object": kind, "created": self._created, "model": self._model}
-
-    def chunk(self, delta: dict[str, JsonValue], end: str | None = None, **more: JsonValue) -> bytes:
-        """A chunk as a server-sent event."""
-        choice: JsonValue = {"index": 0, "delta": delta, "finish_reason": end}
-        return _data({**self.head("chat.completion.chunk"), "choices": [choice], **more})
-
-
-async def _chunks(turn: Turn, reply: _Reply) -> AsyncIterator[bytes]:
-    """The turn as chunks. Words that were sent cannot be taken back: an answer that was written anew follows them as a
-    whole."""
+async def _chunks(turn: Turn, head: dict[str, JsonValue], *, tells_usage: bool) -> AsyncIterator[bytes]:
+    """The turn as chunks; in the end what it cost, where that was asked. Words that were sent cannot be taken back: an
+    answer that was written anew follows them as a whole."""
     shown = ""
-    yield reply.chunk({"role": "assistant", "content": ""})
+
+    def chunk(delta: dict[str, JsonValue], end: str | None = None, **more: JsonValue) -> bytes:
+        return _data({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": end}], **more})
+
+    yield chunk({"role": "assistant", "content": ""})
     try:
         async for event in turn.events():
             if isinstance(event, TextGrew) and (text := showable(event)).startswith(shown):
-                yield reply.chunk({"content": text[len(shown) :]})
+                yield chunk({"content": text[len(shown) :]})
                 shown = text
             elif isinstance(event, Answered):
-                yield b"".join(_last(event.answer, turn.worded(event.answer), shown, reply))
+                answer = event.answer
+        text, sources = turn.worded(answer), sources_of(answer)
+        if rest := text[len(shown) :] if text.startswith(shown) else f"\n\n{text}":
+            yield chunk({"content": rest})
+        told: list[JsonValue] = [source.model_dump(mode="json") for source in sources]
+        yield chunk({"annotations": _annotations(text, sources)}, _end(answer), sources=told)
+        if tells_usage:
+            yield _data({**head, "choices": [], "usage": _usage(answer.turn.usage)})
     except Exception as error:  # no handler of the app can answer once the stream has begun
         problem = turn.problem(error)
         yield _data({"error": {**problem, "message": problem["detail"], "code": problem["status"]}})
     yield b"data: [DONE]\n\n"
-
-
-def _last(answer: Answer, text: str, shown: str, reply: _Reply) -> Iterator[bytes]:
-    """The rest of the text, its sources, and what it cost where that was asked."""
-    sources = sources_of(answer)
-    rest = text[len(shown) :] if text.startswith(shown) else f"\n\n{text}"
-    if rest:
-        yield reply.chunk({"content": rest})
-    told: list[JsonValue] = [source.model_dump(mode="json") for source in sources]
-    yield reply.chunk({"annotations": _annotations(text, sources)}, _end(answer), sources=told)
-    if reply.tells_usage:
-        yield _data({**reply.head("chat.completion.chunk"), "choices": [], "usage": _usage(answer.turn.usage)})
 
 
 def _exchanges(messages: Sequence[ChatMessage]) -> Iterator[Exchange]:
