@@ -13,11 +13,9 @@ from typing import Annotated, Any, Self, TypeVar
 from aiohttp import web
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from localchat.checks import bad, check_length
 from localchat.exchange import Exchange
-from localchat.markup import parse_html
 from localchat.records import ROOMS, FormattedText, Json, Room
-from localchat.text import tidy
+from localchat.text import bad, check_length, parse_html, tidy
 
 CALLBACK_DATA_BYTES = 64
 INLINE_BUTTONS = 100

@@ -11,9 +11,9 @@ from contextlib import suppress
 from functools import partial
 
 from localchat.call import Call, Method
-from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length
 from localchat.exchange import Exchange
 from localchat.records import ACCOUNTS, BOT_ID, YOU, FileKind, FormattedText, Json, StoredFile, given
+from localchat.text import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length
 
 DRAFT_S = 30  # how long a draft stays visible (core.telegram.org/bots/api#sendmessagedraft)
 _ACTIONS = {

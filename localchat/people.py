@@ -18,7 +18,6 @@ from aiohttp import web
 from pydantic import Field, model_validator
 
 from localchat.call import EXCHANGE, Number, Parameters, read_request
-from localchat.checks import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length
 from localchat.exchange import Exchange
 from localchat.methods import commands_for, content_of, profile_text
 from localchat.records import (
@@ -34,7 +33,7 @@ from localchat.records import (
     StoredFile,
     given,
 )
-from localchat.text import tidy, utf16_length
+from localchat.text import CAPTION_UNITS, TEXT_UNITS, Refused, bad, check_length, tidy, utf16_length
 
 ALBUM_FILES = 10
 PAGE_MESSAGES, MOST_MESSAGES = 60, 500

@@ -19,12 +19,12 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from localchat.call import EXCHANGE, Call, read_request
-from localchat.checks import Refused
 from localchat.exchange import Exchange
 from localchat.methods import GET_FILE_BYTES, METHODS
 from localchat.people import ACTS, Act, send_events, send_file
 from localchat.records import Json
 from localchat.store import open_store, read_page_token, read_token
+from localchat.text import Refused
 
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
 _COOKIE_S = 30 * 24 * 3600

@@ -1,15 +1,34 @@
-"""The text of a message as Telegram stores it: trimmed, counted in UTF-16 units, with the entities that it detects.
+"""The text of a message: the HTML parse mode, and what Telegram stores of a text, with the entities that it detects.
 
-In: a text with entities as written. Out: `FormattedText`. Pure. The rules of detection follow TDLib's
+In: what was written, marked up or plain. Out: `FormattedText`, trimmed, with offsets in UTF-16 units; or `Refused`,
+with the sentence of the live service, or our own where no source is known. Pure. The rules of detection follow TDLib's
 `MessageEntity.cpp` in short form: a bare host needs a well-known top-level domain, one with a scheme does not. Only
-links with schemes that Telegram opens are kept, so `javascript:` and `data:` never reach the page.
+links with schemes that Telegram opens are kept, so `javascript:` and `data:` never reach the page. Limits and tags are
+those of core.telegram.org/bots/api.
 """
 
+import html
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from localchat.records import Entity, FormattedText
+
+TEXT_UNITS = 4096
+CAPTION_UNITS = 1024
+
+
+class Refused(Exception):
+    """The Bot API's error response to a call that it rejects."""
+
+    def __init__(self, description: str, *, code: int = 400) -> None:
+        super().__init__(description)
+        self.description = description
+        self.code = code
+
+
+def bad(sentence: str) -> Refused:
+    """A refusal of the most common kind, 400 Bad Request."""
+    return Refused(f"Bad Request: {sentence}")
 
 
 def utf16_length(text: str) -> int:
@@ -22,23 +41,110 @@ def cut(text: str, start: int, end: int) -> str:
     return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", errors="replace")
 
 
+def check_length(text: str, units: int, sentence: str) -> None:
+    """Raises Refused with the sentence."""
+    if utf16_length(text) > units:
+        raise bad(sentence)
+
+
+_KINDS = {
+    "b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "ins": "underline",
+    "s": "strikethrough", "strike": "strikethrough", "del": "strikethrough", "span": "spoiler", "tg-spoiler": "spoiler",
+    "a": "text_link", "code": "code", "pre": "pre", "blockquote": "blockquote",
+}  # fmt: skip
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[\w-]*)(?P<attributes>(?:\s[^<>]*)?)>")
+_ATTRIBUTE = re.compile(r"""([^\s=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([\w.-]*)))?""")
+_CHARACTER = re.compile(r"&(?:lt|gt|amp|quot|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});?")
+_LANGUAGE_CLASS = "language-"
 # With a scheme any host is valid; without one the host needs a dot.
 _ADDRESS = re.compile(r"(?:https?|ftp|tg|ton)://[^\s/?#]\S*|(?:mailto|tel):\S+|[^\s/?#:]+\.[^\s.:]\S*", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:(?:https?|ftp|tg|ton)://|mailto:|tel:)", re.IGNORECASE)
 _USER = re.compile(r"tg://user\?id=(\d{1,15})")
 
 
-def clean_address(written: str) -> str | None:
-    """`example.org/a` -> `http://example.org/a`."""
-    if not _ADDRESS.fullmatch(written):
+@dataclass(kw_only=True)
+class _Open:
+    """A start tag whose end tag has not come yet."""
+
+    name: str
+    offset: int
+    attributes: dict[str, str]
+    language: str | None = None  # of the <code class="language-…"> inside a <pre>
+
+
+def parse_html(source: str) -> FormattedText:
+    """Read the whole of `source`. Raises Refused for anything that Telegram does not accept."""
+    text, at = "", 0
+    opened: list[_Open] = []
+    entities: list[Entity] = []
+    for tag in _TAG.finditer(source):
+        text += _text(source, at, tag.start())
+        at, name, before = tag.end(), tag["name"].lower(), source[: tag.start()]
+        if tag["end"]:
+            entities += _closed(opened, name, text, before)
+            continue
+        if name not in _KINDS:
+            raise _refused(f'Unsupported start tag "{name}"', before)
+        written = _ATTRIBUTE.finditer(tag["attributes"])
+        attributes = {one[1].lower(): _decode(one[2] or one[3] or one[4] or "") for one in written}
+        if name == "span" and attributes.get("class") != "tg-spoiler":
+            raise _refused('Tag "span" must have class "tg-spoiler"', before)
+        opened.append(_Open(name=name, offset=utf16_length(text), attributes=attributes))
+    text += _text(source, at, len(source))
+    if opened:
+        raise bad(f"can't parse entities: Can't find end tag corresponding to start tag \"{opened[-1].name}\"")
+    return FormattedText(text=text, entities=tuple(entities))
+
+
+def _refused(sentence: str, before: str) -> Refused:
+    return bad(f"can't parse entities: {sentence} at byte offset {len(before.encode())}")
+
+
+def _text(source: str, start: int, end: int) -> str:
+    """What stands between tags, with its character references decoded."""
+    piece = source[start:end]
+    if "<" in piece:
+        raise _refused("Unsupported start tag", source[: start + piece.index("<")])
+    return _decode(piece)
+
+
+def _decode(raw: str) -> str:
+    """Decodes only numeric and four named character references; `&nbsp;` stays as it is."""
+    return _CHARACTER.sub(lambda match: html.unescape(match[0].rstrip(";") + ";"), raw)
+
+
+def _closed(opened: list[_Open], name: str, text: str, before: str) -> list[Entity]:
+    """The entity of the tag that ends here, if it has any text; a <code> at the start of a <pre> only sets that one's
+    language."""
+    if not opened:
+        raise _refused("Unexpected end tag", before)
+    tag = opened.pop()
+    if name != tag.name:
+        raise _refused(f'Unmatched end tag, expected "</{tag.name}>", found "</{name}>",', before)
+    parent = opened[-1] if opened else None
+    if tag.name == "code" and parent and parent.name == "pre" and parent.offset == tag.offset:
+        declared = tag.attributes.get("class", "")
+        parent.language = declared.removeprefix(_LANGUAGE_CLASS) if declared.startswith(_LANGUAGE_CLASS) else None
+        return []
+    entity = _entity(tag, text)
+    return [entity] if entity and entity.length else []
+
+
+def _entity(tag: _Open, text: str) -> Entity | None:
+    """A link to a user becomes a mention; an invalid address is dropped silently, as Telegram does."""
+    kind, length = _KINDS[tag.name], utf16_length(text) - tag.offset
+    if kind == "blockquote" and "expandable" in tag.attributes:
+        kind = "expandable_blockquote"
+    if kind != "text_link":
+        return Entity(kind=kind, offset=tag.offset, length=length, language=tag.language)
+    url = tag.attributes.get("href") or cut(text, tag.offset, tag.offset + length)
+    if mentioned := _USER.fullmatch(url):
+        return Entity(kind="text_mention", offset=tag.offset, length=length, user_id=int(mentioned[1]))
+    if not _ADDRESS.fullmatch(url):
         return None
-    return written if _SCHEME.match(written) else f"http://{written}"
-
-
-def mentioned_user(written: str) -> int | None:
-    """`tg://user?id=5` -> 5."""
-    match = _USER.fullmatch(written)
-    return int(match[1]) if match else None
+    return Entity(
+        kind="text_link", offset=tag.offset, length=length, url=url if _SCHEME.match(url) else f"http://{url}"
+    )
 
 
 # The top-level domains in common use; TDLib has IANA's whole list.
@@ -65,21 +171,17 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 def find_entities(text: str) -> tuple[Entity, ...]:
     """All entities of `text`; where two overlap, the earlier rule wins."""
     taken: list[tuple[int, int, str]] = []
-    for kind, start, end in _spans(text):
-        if all(end <= other_start or start >= other_end for other_start, other_end, _ in taken):
-            taken.append((start, end, kind))
+    for kind, rule in _RULES:
+        for match in rule.finditer(text):
+            found = _without_tail(match[0]) if kind == "url" else match[0]
+            start, end = match.start(), match.start() + len(found)
+            is_free = all(end <= other_start or start >= other_end for other_start, other_end, _ in taken)
+            if is_free and found.rpartition("://")[2]:
+                taken.append((start, end, kind))
     return tuple(
         Entity(kind=kind, offset=utf16_length(text[:start]), length=utf16_length(text[start:end]))
         for start, end, kind in sorted(taken)
     )
-
-
-def _spans(text: str) -> Iterator[tuple[str, int, int]]:
-    for kind, rule in _RULES:
-        for match in rule.finditer(text):
-            found = _without_tail(match[0]) if kind == "url" else match[0]
-            if found.rpartition("://")[2]:
-                yield kind, match.start(), match.start() + len(found)
 
 
 def _without_tail(url: str) -> str:
