@@ -41,8 +41,6 @@ ATTEMPTS = 3  # of a notice that fails on a bug of ours; three leases leave time
 POLL_S = 1.0
 CHAT_PAUSE_S = 1.0  # Telegram allows a bot about one message or edit a second in a chat
 
-Comparison = Callable[[DocumentCard], Awaitable[Changes]]
-
 # The person blocked the bot or left, or the group became another chat. A message that Telegram rejects for its content
 # would be rejected every time, so it counts as shown, too; the log has the reason.
 _NOBODY_THERE = (TelegramForbiddenError, TelegramMigrateToChat, TelegramBadRequest)
@@ -55,7 +53,9 @@ class NoticeLoop:
     bot: Bot
     notices: NoticeStore
     texts: Texts
-    changes: Comparison | None = None  # says what a new version of a document changed; without it receipts do not say
+    changes: Callable[[DocumentCard], Awaitable[Changes]] | None = (
+        None  # says what a new version of a document changed; without it receipts do not say
+    )
     _awake: asyncio.Event = field(default_factory=asyncio.Event)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _taken: dict[BatchId, Notice] = field(default_factory=dict)  # the latest state read of each, until it is shown
@@ -106,23 +106,21 @@ class NoticeLoop:
     async def _show_in_turn(self, chat: ChatId, batch: BatchId) -> None:
         """What becomes due meanwhile is due once more when this is confirmed."""
         async with self._order.setdefault(chat, asyncio.Lock()):
-            await self._show_and_confirm(self._taken[batch])
+            notice = self._taken[batch]
+            try:
+                await self._show(notice)
+                await self.notices.confirm(batch, revision=notice.revision)
+                self._failed.pop(batch, None)
+            except TelegramRetryAfter as error:
+                log.info("notices.slowed_down", chat=chat, seconds=error.retry_after)
+                await asyncio.sleep(error.retry_after)  # the notice is due again when its lease ends
+            except (TelegramAPIError, DatabaseAway) as error:
+                log.warning("notices.postponed", batch=batch, error=type(error).__name__)
+            except Exception:  # top level of one notice: its bug must not stop the others
+                log.exception("notices.failed", batch=batch)
+                await self._note_failure(notice)
             del self._taken[batch]
             await asyncio.sleep(CHAT_PAUSE_S)
-
-    async def _show_and_confirm(self, notice: Notice) -> None:
-        try:
-            await self._show(notice)
-            await self.notices.confirm(notice.batch_id, revision=notice.revision)
-            self._failed.pop(notice.batch_id, None)
-        except TelegramRetryAfter as error:
-            log.info("notices.slowed_down", chat=notice.chat_id, seconds=error.retry_after)
-            await asyncio.sleep(error.retry_after)  # the notice is due again when its lease ends
-        except (TelegramAPIError, DatabaseAway) as error:
-            log.warning("notices.postponed", batch=notice.batch_id, error=type(error).__name__)
-        except Exception:  # top level of one notice: its bug must not stop the others
-            log.exception("notices.failed", batch=notice.batch_id)
-            await self._note_failure(notice)
 
     async def _note_failure(self, notice: Notice) -> None:
         """It is due again when its lease ends; after the last attempt it counts as shown, until its batch changes."""

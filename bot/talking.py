@@ -13,7 +13,6 @@ from pathlib import Path
 from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
-from adapters.database.stores import Stores
 from bot.app import MEGABYTE, Parts, open_bot
 from bot.cli.models import adding_search
 from bot.cli.output import CommandError, port_named
@@ -74,15 +73,24 @@ async def open_server(settings: Settings, measures: Measures, *, serves_chat: bo
 
 async def talk(parts: Parts, texts: Texts, bot: Bot, stop: asyncio.Event, *, wake_worker: Callable[[], None]) -> None:
     """Receive updates and show notices until `stop`. Raises CommandError when Telegram rejects the token or that."""
-    settings = parts.settings
-    notices = NoticeLoop(bot, parts.stores.notices, texts, changes=partial(_compare_versions, parts.stores))
+    settings, stores = parts.settings, parts.stores
+
+    async def compare_versions(card: DocumentCard) -> Changes:
+        versions = await stores.library.versions(card.base_id, card.id)
+        if len(versions) < 2:
+            return Changes()
+        before = await stores.text.blocks(card.base_id, versions[1].id, most_chars=COMPARED_CHARS)
+        after = await stores.text.blocks(card.base_id, card.id, most_chars=COMPARED_CHARS)
+        return await asyncio.to_thread(compare, before, after)
+
+    notices = NoticeLoop(bot, stores.notices, texts, changes=compare_versions)
 
     def wake() -> None:
         notices.wake()
         wake_worker()
 
     dispatcher = build_dispatcher(_services(parts, texts, bot, wake))
-    inbox = Inbox(bot, dispatcher, parts.stores.inbox)
+    inbox = Inbox(bot, dispatcher, stores.inbox)
     await announce_commands(bot, texts)
     async with notices.showing(stop), inbox.open(drain_s=settings.telegram.shutdown_s):
         try:
@@ -110,15 +118,6 @@ async def _receive(
             await stack.enter_async_context(server)
         await bot.set_webhook(telegram.webhook_url + WEBHOOK_PATH, secret_token=secret, allowed_updates=updates)
         await stop.wait()
-
-
-async def _compare_versions(stores: Stores, card: DocumentCard) -> Changes:
-    versions = await stores.library.versions(card.base_id, card.id)
-    if len(versions) < 2:
-        return Changes()
-    before = await stores.text.blocks(card.base_id, versions[1].id, most_chars=COMPARED_CHARS)
-    after = await stores.text.blocks(card.base_id, card.id, most_chars=COMPARED_CHARS)
-    return await asyncio.to_thread(compare, before, after)
 
 
 def _services(parts: Parts, texts: Texts, bot: Bot, wake: Callable[[], None]) -> Services:

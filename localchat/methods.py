@@ -140,7 +140,13 @@ async def _send(kind: FileKind, call: Call) -> Json:
     check_length(formatted.text, CAPTION_UNITS, "message caption is too long")
     file = _read_file(call, kind, call.photo if kind == "photo" else call.document)
     if kind == "photo":
-        _check_photo(file)
+        if not file.width or not file.height:
+            raise bad("IMAGE_PROCESS_FAILED")
+        if file.size > PHOTO_BYTES:
+            raise bad("file is too big")
+        ratio = max(file.width, file.height) / min(file.width, file.height)
+        if file.width + file.height > PHOTO_SIDES or ratio > PHOTO_RATIO:
+            raise bad("PHOTO_INVALID_DIMENSIONS")
     return _posted(call, {**formatted.to_json("caption"), **file.shown_as(kind)})
 
 
@@ -158,16 +164,6 @@ def _read_file(call: Call, kind: FileKind, sent: str) -> StoredFile:
     if file is None:
         raise bad("wrong remote file identifier specified: Wrong string length")
     return file
-
-
-def _check_photo(file: StoredFile) -> None:
-    if not file.width or not file.height:
-        raise bad("IMAGE_PROCESS_FAILED")
-    if file.size > PHOTO_BYTES:
-        raise bad("file is too big")
-    ratio = max(file.width, file.height) / min(file.width, file.height)
-    if file.width + file.height > PHOTO_SIDES or ratio > PHOTO_RATIO:
-        raise bad("PHOTO_INVALID_DIMENSIONS")
 
 
 async def get_file(call: Call) -> Json:

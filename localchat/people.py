@@ -18,7 +18,6 @@ from aiohttp import web
 from pydantic import Field, model_validator
 
 from localchat.call import EXCHANGE, Number, Parameters, read_request
-from localchat.exchange import Exchange
 from localchat.methods import commands_for, content_of, profile_text
 from localchat.records import (
     ACCOUNTS,
@@ -99,25 +98,20 @@ async def see(act: Act) -> Json:
     exchange, user_id = act.exchange, act.user
     language = exchange.language(user_id)
     texts = {name: profile_text(exchange, name, language) for name in ("description", "short_description")}
-    rooms = [room for room in ROOMS.values() if {YOU, user_id} & {*room.people}]
-    return {
-        "bot": {**ACCOUNTS[BOT_ID], **texts},
-        "people": PEOPLE,
-        "chats": [_room_view(exchange, room, user_id) for room in rooms],
-    }
-
-
-def _room_view(exchange: Exchange, room: Room, user_id: int) -> Json:
-    last = exchange.messages.page(room.chat_id, before=2**62, limit=1)
-    return {
-        "id": room.chat_id,
-        "type": room.kind,
-        "title": room.title,
-        "people": room.people,
-        "last": exchange.view(last[0]) if last else None,
-        "keyboard": exchange.keyboard(room.chat_id),
-        "commands": commands_for(exchange, user_id),
-    }
+    chats = [
+        {
+            "id": room.chat_id,
+            "type": room.kind,
+            "title": room.title,
+            "people": room.people,
+            "last": next(map(exchange.view, exchange.messages.page(room.chat_id, before=2**62, limit=1)), None),
+            "keyboard": exchange.keyboard(room.chat_id),
+            "commands": commands_for(exchange, user_id),
+        }
+        for room in ROOMS.values()
+        if {YOU, user_id} & {*room.people}
+    ]
+    return {"bot": {**ACCOUNTS[BOT_ID], **texts}, "people": PEOPLE, "chats": chats}
 
 
 async def set_language(act: Act) -> Json:
@@ -272,18 +266,16 @@ async def send_events(request: web.Request) -> web.StreamResponse:
     await response.prepare(request)
     with hub.page() as events, suppress(ConnectionResetError):  # raised when the page was closed
         await response.write(b'data: {"type": "hello"}\n\n')
-        while not hub.closed and (line := await _next_line(events)):
-            await response.write(line)
+        while not hub.closed:
+            try:
+                event = await asyncio.wait_for(events.get(), HEARTBEAT_S)
+            except TimeoutError:
+                await response.write(b": still here\n\n")
+                continue
+            if event is None:
+                break
+            await response.write(f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode())
     return response
-
-
-async def _next_line(events: "asyncio.Queue[Json | None]") -> bytes | None:
-    """The next event, or a heartbeat; None when the page must disconnect."""
-    try:
-        event = await asyncio.wait_for(events.get(), HEARTBEAT_S)
-    except TimeoutError:
-        return b": still here\n\n"
-    return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode() if event else None
 
 
 async def send_file(request: web.Request) -> web.StreamResponse:

@@ -59,9 +59,13 @@ def guard(token: str) -> Middleware:
             return web.Response(status=403, text=refusal)
         if request.path.startswith(("/bot", "/file/bot")):  # these carry the bot's token
             return await handler(request)
+        cookie = f"baza-page-{_port(request)}"  # browsers share cookies among the ports of a host
         if request.method == "GET" and request.path == "/" and _is(token, request.query.get("token")):
-            return _open_page(request, token)
-        if not _is(token, request.cookies.get(_cookie(request))):
+            # The address without the token, to which this leads, is then in no bookmark and no history.
+            answer = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
+            answer.set_cookie(cookie, token, max_age=_COOKIE_S, httponly=True, samesite="Strict", path="/")
+            return answer
+        if not _is(token, request.cookies.get(cookie)):
             return web.Response(status=403, text=LOCKED)
         return await handler(request)
 
@@ -73,18 +77,6 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
     response.headers.update(HEADERS)
     if request.path.startswith("/page/"):
         response.headers["Cache-Control"] = "no-cache"  # else a new version of Baza may run with old files of the page
-
-
-def _open_page(request: web.Request, token: str) -> web.Response:
-    """Hand over the cookie, and lead to the address without the token, which is then in no bookmark and no history."""
-    answer = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
-    answer.set_cookie(_cookie(request), token, max_age=_COOKIE_S, httponly=True, samesite="Strict", path="/")
-    return answer
-
-
-def _cookie(request: web.Request) -> str:
-    """Browsers share cookies among the ports of a host, so its name holds the port."""
-    return f"baza-page-{_port(request)}"
 
 
 def _is(token: str, given: str | None) -> bool:
@@ -134,14 +126,27 @@ async def serve_local_chat(
     `middlewares` see every request that was let in. Raises OSError when the port is taken.
     """
     token = read_token(folder)
+    checks = (guard(read_page_token(folder)), tell_refusals, *middlewares)
+    app = web.Application(middlewares=checks, client_max_size=BODY_BYTES)
+    app.on_response_prepare.append(add_headers)
+    app.add_routes([web.route(method, path, _acting(act)) for (method, path), act in ACTS.items()])
+    app.add_routes(
+        [
+            web.route("*", "/bot{token:[^/]+}/{method}", _call),
+            web.get("/file/bot{token:[^/]+}/{path:.+}", _download),
+            web.get("/people/{user}/events", send_events),
+            web.get("/files/{file}", send_file),
+            web.get("/", _index),
+            web.static("/page/", _PAGE),
+        ]
+    )
     with closing(open_store(folder)) as connection:
-        exchange = Exchange(connection, folder, clock)
-        app = _build(exchange, token, [guard(read_page_token(folder)), tell_refusals, *middlewares])
+        app[EXCHANGE], app[TOKEN] = Exchange(connection, folder, clock), token
         async with listening(app, HOST, port, linger_s=_LINGER_S) as bound:
             try:
                 yield LocalChat(page_url=page_url(folder, bound), api_url=f"http://{HOST}:{bound}", token=token)
             finally:
-                exchange.hub.close()
+                app[EXCHANGE].hub.close()
 
 
 @asynccontextmanager
@@ -165,24 +170,6 @@ def page_url(folder: Path, port: int) -> str:
 TOKEN = web.AppKey("token", str)
 
 
-def _build(exchange: Exchange, token: str, middlewares: Sequence[Middleware]) -> web.Application:
-    app = web.Application(middlewares=middlewares, client_max_size=BODY_BYTES)
-    app[EXCHANGE], app[TOKEN] = exchange, token
-    app.on_response_prepare.append(add_headers)
-    app.add_routes([web.route(method, path, _acting(act)) for (method, path), act in ACTS.items()])
-    app.add_routes(
-        [
-            web.route("*", "/bot{token:[^/]+}/{method}", _call),
-            web.get("/file/bot{token:[^/]+}/{path:.+}", _download),
-            web.get("/people/{user}/events", send_events),
-            web.get("/files/{file}", send_file),
-            web.get("/", _index),
-            web.static("/page/", _PAGE),
-        ]
-    )
-    return app
-
-
 def _acting(act: Callable[[Act], Awaitable[Json]]) -> Handler:
     async def answer(request: web.Request) -> web.Response:
         return web.json_response(await act(await read_request(request, Act)))
@@ -201,7 +188,7 @@ async def _call(request: web.Request) -> web.Response:
 async def _download(request: web.Request) -> web.StreamResponse:
     _check_bot(request)
     files = request.app[EXCHANGE].files
-    file = files.find_by_path(request.match_info["path"])
+    file = files.find(request.match_info["path"], by="path")
     if file is None or file.size > GET_FILE_BYTES:
         raise Refused("Not Found", code=404)
     return web.FileResponse(files.location(file), headers={"Content-Type": "application/octet-stream"})

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import astuple, fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO
+from typing import IO, Literal
 
 from localchat.records import ACCOUNTS, BOT_ID, ROOMS, Entity, FileKind, FormattedText, Json, StoredFile, given
 
@@ -214,7 +214,7 @@ class Files:
         target = self._folder / unique_id
         with target.open("xb") as out:
             shutil.copyfileobj(source, out)
-        name = _base_name(name)
+        name = PurePosixPath(PureWindowsPath(name).name).name[:255] or "file"  # of a path of either kind
         if not mime or mime == _BYTES:
             mime = _TYPES.get(PurePosixPath(name).suffix.lower()) or mimetypes.guess_type(name)[0] or _BYTES
         size = image_size(target) or (0, 0)
@@ -233,26 +233,15 @@ class Files:
         self._connection.execute("insert into files values (?, ?, ?, ?, ?, ?, ?, ?)", astuple(saved))
         return saved
 
-    def find(self, file_id: str) -> StoredFile | None:
-        return self._one("file_id", file_id)
-
-    def find_by_path(self, path: str) -> StoredFile | None:
-        """`path` is one that getFile returned."""
-        return self._one("path", path)
+    def find(self, value: str, *, by: Literal["file_id", "path"] = "file_id") -> StoredFile | None:
+        """The path is the one that getFile returned."""
+        query = f"select * from files where {by} = ?"  # noqa: S608 - one of two columns
+        row = self._connection.execute(query, (value,)).fetchone()
+        return stored_file(row) if row else None
 
     def location(self, file: StoredFile) -> Path:
         """The file's real path on disk."""
         return self._folder / file.unique_id
-
-    def _one(self, column: str, value: str) -> StoredFile | None:
-        query = f"select * from files where {column} = ?"  # noqa: S608 - the column is one of two constants
-        row = self._connection.execute(query, (value,)).fetchone()
-        return stored_file(row) if row else None
-
-
-def _base_name(name: str) -> str:
-    """The last part of the sender's path, whether it is a Windows or a POSIX path."""
-    return PurePosixPath(PureWindowsPath(name).name).name[:255] or "file"
 
 
 def image_size(path: Path) -> tuple[int, int] | None:

@@ -22,7 +22,6 @@ from bot.cli.output import (
     added_json,
     answer_json,
     card_json,
-    document_json,
     no_such_base,
     print_json,
     print_line,
@@ -36,6 +35,7 @@ from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, DocumentId, SessionId, UserId
+from domain.locator import JsonValue
 from ingestion.intake import section_of
 from ingestion.records import Batch, Source
 from ingestion.worker import Worker
@@ -273,7 +273,11 @@ async def show_document(settings: Settings, document: str, *, base_name: str, as
             raise CommandError(f"The base {base_name!r} holds no document {document}. `baza docs` lists what it holds.")
         blocks = await parts.stores.text.blocks(base, card.id)
     if as_json:
-        print_json(document_json(card, blocks))
+        told: list[JsonValue] = [
+            {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
+            for block in blocks
+        ]
+        print_json({"document_id": card.id, "title": card.title, "blocks": told})
         return 0
     print_line(card.name)
     for block in blocks:

@@ -24,10 +24,6 @@ from ingestion.records import Batch, Source
 from ingestion.worker import Worker
 from rag.records import RankedPassage
 
-Run = Mapping[str, Sequence[str]]  # query id -> document ids, best first
-Judgements = Mapping[str, Mapping[str, float]]  # query id -> document id -> gain; not named means 0
-Find = Callable[[str], Awaitable[Sequence[RankedPassage]]]
-
 FIGURES = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
 _TOP = 10
 _DEEP = 100
@@ -38,20 +34,32 @@ QUESTIONS_AT_ONCE = 3  # the database searches for some while this process fuses
 DOCUMENTS_AT_ONCE = 8  # so that the database and this process need not wait for each other
 
 
-def evaluate(run: Run, judgements: Judgements) -> dict[str, float]:
+def evaluate(run: Mapping[str, Sequence[str]], judgements: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """The figures that DESIGN section 5 promises: means, 0 to 1, over every question that has a relevant document; one
-    that the run does not name counts as 0.
+    that the run does not name counts as 0. The run has the documents of each query, best first; the judgements the gain
+    of each, 0 where it is not named.
 
     Gains are the judgements' scores as they are (linear), discounts log2(rank + 1), as in trec_eval's ndcg_cut.
     """
     judged = {query: gains for query, gains in judgements.items() if any(gain > 0 for gain in gains.values())}
-    rows = [_measured(list(dict.fromkeys(run.get(query, ()))), gains) for query, gains in judged.items()]
+    rows = []
+    for query, gains in judged.items():
+        ranked = list(dict.fromkeys(run.get(query, ())))
+        relevant = {document for document, gain in gains.items() if gain > 0}
+        found, best = [gains.get(document, 0.0) for document in ranked[:_TOP]], sorted(gains.values(), reverse=True)
+        recalls = [len(relevant.intersection(ranked[:depth])) / len(relevant) for depth in (_TOP, _DEEP)]
+        reciprocal = next((1 / rank for rank, gain in enumerate(found, start=1) if gain > 0), 0.0)
+        rows.append((_dcg(found) / _dcg(best[:_TOP]), *recalls, reciprocal))
     means = [sum(column) / len(rows) for column in zip(*rows, strict=True)] or [0.0] * len(FIGURES)
     return {**dict(zip(FIGURES, means, strict=True)), "queries": len(rows)}
 
 
 async def retrieve(
-    find: Find, queries: Mapping[str, str], name: Callable[[RankedPassage], str], *, at_once: int = 1
+    find: Callable[[str], Awaitable[Sequence[RankedPassage]]],
+    queries: Mapping[str, str],
+    name: Callable[[RankedPassage], str],
+    *,
+    at_once: int = 1,
 ) -> dict[str, list[str]]:
     """Run every query, `at_once` at a time: document ids, which `name` gives, in the order of their best passages."""
     slots = asyncio.Semaphore(at_once)
@@ -61,16 +69,6 @@ async def retrieve(
             return list(dict.fromkeys(map(name, await find(text))))
 
     return dict(zip(queries, await asyncio.gather(*map(ask, queries.values())), strict=True))
-
-
-def _measured(ranked: Sequence[str], gains: Mapping[str, float]) -> tuple[float, float, float, float]:
-    """The figures of one question."""
-    relevant = {document for document, gain in gains.items() if gain > 0}
-    found, best = [gains.get(document, 0.0) for document in ranked[:_TOP]], sorted(gains.values(), reverse=True)[:_TOP]
-    ndcg = _dcg(found) / _dcg(best)
-    recalls = [len(relevant.intersection(ranked[:depth])) / len(relevant) for depth in (_TOP, _DEEP)]
-    reciprocal = next((1 / rank for rank, gain in enumerate(found, start=1) if gain > 0), 0.0)
-    return ndcg, recalls[0], recalls[1], reciprocal
 
 
 def _dcg(gains: Sequence[float]) -> float:

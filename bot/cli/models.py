@@ -41,32 +41,29 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
             last_line = words.plain("cli-nothing-to-reindex", model=model)
         while outdated:  # repeated for passages that a bot or worker with the old model has embedded meanwhile
             for base in outdated:
-                await _move(reindexer, base, words)
-                print_line(words.plain("cli-reindexed", base=_called(base, words), model=model))
+                called = base.name or words.plain("cli-own-base", id=base.id[:8])  # a person's own base has no name
+                await _move(reindexer, base, called, words)
+                print_line(words.plain("cli-reindexed", base=called, model=model))
             outdated = await reindexer.store.outdated_bases(model, name=name)
         await parts.stores.search.ensure_index()
     print_line(last_line)
     return 0
 
 
-async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
+async def _move(reindexer: Reindexer, base: OutdatedBase, called: str, words: Words) -> None:
     """With a bar on a terminal; elsewhere a line for each further percent, however small the embedder's batches are."""
-    with Bar(base.passages, _called(base, words)) as shown:
+    with Bar(base.passages, called) as shown:
 
         def report(done: int) -> None:
-            total, called = max(done, base.passages), _called(base, words)
+            total = max(done, base.passages)
             shown.reach(done, total, lambda: words.plain("cli-reindexing", base=called, done=done, total=total))
 
         try:
             await reindexer.move(base, report)
         except (ServiceError, WindowTooLarge) as error:
-            said = f"The embedder failed ({error}). Run the command again: it goes on from here."
-            raise CommandError(said) from error
-
-
-def _called(base: OutdatedBase, words: Words) -> str:
-    """Its name; a person's own base has none."""
-    return base.name or words.plain("cli-own-base", id=base.id[:8])
+            raise CommandError(
+                f"The embedder failed ({error}). Run the command again: it goes on from here."
+            ) from error
 
 
 def show_models(settings: Settings) -> None:

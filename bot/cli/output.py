@@ -19,7 +19,6 @@ from adapters.local.layout import LocalModelError
 from bot.settings import SettingsError
 from domain.documents import DocumentCard
 from domain.locator import JsonValue
-from ingestion.records import Block
 from rag.addresses import defanged
 from rag.records import Answer
 
@@ -140,18 +139,6 @@ def card_json(card: DocumentCard) -> dict[str, JsonValue]:
         "created_at": card.created_at.isoformat(),
         "expires_at": card.expires_at.isoformat() if card.expires_at else None,
         "error": card.error_code,
-    }
-
-
-def document_json(card: DocumentCard, blocks: Sequence[Block]) -> dict[str, JsonValue]:
-    """The object of `baza show`."""
-    return {
-        "document_id": card.id,
-        "title": card.title,
-        "blocks": [
-            {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
-            for block in blocks
-        ],
     }
 
 

@@ -104,20 +104,24 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     free = shutil.disk_usage(folder).free
     has_room = State.WORKS if free > FREE_BYTES else State.FAILS
     yield Finding("data", has_room, f"{settings.home} · {free / 2**30:.1f} GB")
-    yield await _sandbox(words)
+    layers = await probe_layers()  # that confine the processes that read strangers' files
+    held, lacking = (", ".join(name for name, holds in layers.items() if holds is wanted) for wanted in (True, False))
+    if lacking:
+        advice = words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking)
+        yield Finding("sandbox", State.MISSING, advice)
+    else:
+        yield Finding("sandbox", State.WORKS, words.plain("doctor-sandbox-holds", held=held))
     recognition = describe_recognition(settings)
     yield Finding(
         "pictures", State.WORKS if recognition else State.MISSING, recognition or words.plain("missing-recognition")
     )
     speech, listen = settings.speech.model, partial(try_speech, settings)
     yield await _tried("speech", speech or "", listen if speech else None, words.plain("missing-speech"))
-    yield await _telegram(settings, words)
-    if settings.telegram.token is not None:
-        yield _access(settings, words)
+    async for finding in _telegram(settings, words):
+        yield finding
     try:
         async with open_parts(settings) as parts:
-            yield await _database(settings, words)
-            async for finding in _models(parts, words):
+            async for finding in _opened(parts, words):
                 yield finding
     except (DatabaseAway, DatabaseError, EmbeddedDatabaseError, MigrationError) as trouble:
         yield Finding("database", State.FAILS, sentence(trouble))
@@ -125,8 +129,39 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
         yield Finding("local model", State.FAILS, sentence(trouble))
 
 
-async def _models(parts: Parts, words: Words) -> AsyncIterator[Finding]:
+async def _telegram(settings: Settings, words: Words) -> AsyncIterator[Finding]:
+    """The bot, who may use it, and what strangers may cost."""
+    telegram, bounds = settings.telegram, settings.bounds.named
+    if telegram.token is None:
+        yield Finding("telegram", State.MISSING, words.plain("missing-token"))
+        return
+    from aiogram.exceptions import TelegramAPIError  # takes seconds to import; only installations with a bot need it
+
+    async with open_bot(telegram.token.get_secret_value(), telegram.api_url) as bot:
+        try:
+            me = await bot.get_me(request_timeout=15)
+            yield Finding("telegram", State.WORKS, f"@{me.username}")
+        except TelegramAPIError as error:
+            yield Finding("telegram", State.FAILS, words.plain("doctor-telegram", reason=error.message))
+    if not telegram.allowed_users and not bounds:
+        yield Finding("access", State.MISSING, words.plain("cli-open-unbounded"))
+        return
+    allowed = len(telegram.allowed_users)
+    who = f"ALLOWED_USERS: {allowed}" if allowed else words.plain("cli-open-to-all")
+    yield Finding("access", State.WORKS, " · ".join([who, *bounds]))
+
+
+async def _opened(parts: Parts, words: Words) -> AsyncIterator[Finding]:
+    """The database and the models."""
     settings, reranker, model = parts.settings, parts.reranker, parts.model
+    async with open_transport(settings) as transport:
+        altered = ", ".join(await altered_migrations(transport))
+    if altered:
+        yield Finding("database", State.FAILS, words.plain("doctor-altered", versions=altered))
+    else:
+        kind = "PostgreSQL" if settings.database.url else "PostgreSQL, BAZA_HOME"
+        kind = "Supabase" if settings.database.supabase_url else kind
+        yield Finding("database", State.WORKS, words.plain("doctor-database", kind=kind))
     embed = partial(parts.embedder.embed_query, "проверка")
     embeds = settings.jina.api_key is not None or settings.local.embedding_model is not None
     yield await _tried("embedder", parts.embedder.model, embed if embeds else None, words.plain("missing-jina"))
@@ -148,48 +183,6 @@ async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]] 
         reason = error.detail if isinstance(error, IngestionError) else error
         return Finding(service, State.FAILS, f"{name}: {reason}")
     return Finding(service, State.WORKS, name)
-
-
-async def _database(settings: Settings, words: Words) -> Finding:
-    async with open_transport(settings) as transport:
-        altered = ", ".join(await altered_migrations(transport))
-    if altered:
-        return Finding("database", State.FAILS, words.plain("doctor-altered", versions=altered))
-    kind = "PostgreSQL" if settings.database.url else "PostgreSQL, BAZA_HOME"
-    kind = "Supabase" if settings.database.supabase_url else kind
-    return Finding("database", State.WORKS, words.plain("doctor-database", kind=kind))
-
-
-async def _sandbox(words: Words) -> Finding:
-    """Which layers confine the processes that read strangers' files."""
-    layers = await probe_layers()
-    held = ", ".join(layer for layer, holds in layers.items() if holds)
-    if all(layers.values()):
-        return Finding("sandbox", State.WORKS, words.plain("doctor-sandbox-holds", held=held))
-    lacking = ", ".join(layer for layer, holds in layers.items() if not holds)
-    return Finding("sandbox", State.MISSING, words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking))
-
-
-async def _telegram(settings: Settings, words: Words) -> Finding:
-    if settings.telegram.token is None:
-        return Finding("telegram", State.MISSING, words.plain("missing-token"))
-    from aiogram.exceptions import TelegramAPIError  # takes seconds to import; only installations with a bot need it
-
-    async with open_bot(settings.telegram.token.get_secret_value(), settings.telegram.api_url) as bot:
-        try:
-            me = await bot.get_me(request_timeout=15)
-        except TelegramAPIError as error:
-            return Finding("telegram", State.FAILS, words.plain("doctor-telegram", reason=error.message))
-    return Finding("telegram", State.WORKS, f"@{me.username}")
-
-
-def _access(settings: Settings, words: Words) -> Finding:
-    """Who may use the bot, and what strangers may cost."""
-    allowed, bounds = settings.telegram.allowed_users, settings.bounds.named
-    if not allowed and not bounds:
-        return Finding("access", State.MISSING, words.plain("cli-open-unbounded"))
-    who = f"ALLOWED_USERS: {len(allowed)}" if allowed else words.plain("cli-open-to-all")
-    return Finding("access", State.WORKS, " · ".join([who, *bounds]))
 
 
 def show_page(settings: Settings) -> None:

@@ -1,11 +1,12 @@
 """The notice loop keeps live messages in step, whatever happens to them."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from adapters.database.stores.intake import NoticeStore
-from bot.notices import ATTEMPTS, Comparison, NoticeLoop
+from bot.notices import ATTEMPTS, NoticeLoop
 from domain.documents import DocumentCard, DocumentStatus, Notice
 from domain.errors import DatabaseAway
 from domain.ids import BatchId, ChatId, MessageId
@@ -70,7 +71,9 @@ def paces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.notices.CHAT_PAUSE_S", 0.0)
 
 
-async def run(bot: RecordedBot, notices: ScriptedNotices, *, changes: Comparison | None = None) -> None:
+async def run(
+    bot: RecordedBot, notices: ScriptedNotices, *, changes: Callable[[DocumentCard], Awaitable[Changes]] | None = None
+) -> None:
     stop = asyncio.Event()
     loop = NoticeLoop(bot.bot, notices, texts(), changes=changes)
     running = asyncio.create_task(loop.run(stop))

@@ -42,10 +42,10 @@ def test_a_file_is_found_by_its_id_and_by_its_told_path(connection: sqlite3.Conn
     files = Files(connection, tmp_path / "files")
     saved = files.save(io.BytesIO(b"x"), name="План.DOCX", mime="application/octet-stream")
     assert files.find(saved.file_id) == saved
-    assert files.find_by_path(saved.path) == saved
+    assert files.find(saved.path, by="path") == saved
     assert saved.path == "documents/file_0.docx"
     assert saved.mime.endswith("wordprocessingml.document")
-    assert files.find_by_path("../chat.sqlite3") is None
+    assert files.find("../chat.sqlite3", by="path") is None
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP", "JPEG", "TIFF"])
