@@ -112,10 +112,7 @@ class Turn:
             ):
                 async for event in events:
                     is_noted = isinstance(event, Answered)
-                    if isinstance(event, Answered):
-                        self.turns.services.turn_ended(event.answer.turn)
-                        await self._note(event.answer.turn)
-                    yield event
+                    yield await self._noted(event)
         except BaseException as broken:
             if not is_noted:  # in a task of its own: whoever was cancelled cannot wait, and need not act for the caller
                 has_left = not isinstance(broken, Exception)
@@ -162,6 +159,13 @@ class Turn:
             log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
             return None
         return last[-1].id if last else None
+
+    async def _noted(self, event: TurnEvent) -> TurnEvent:
+        """The event; what a finished turn has cost is noted."""
+        if isinstance(event, Answered):
+            self.turns.services.turn_ended(event.answer.turn)
+            await self._note(event.answer.turn)
+        return event
 
     async def _note(self, turn: TurnMetrics) -> None:
         """What a turn has cost. The answer is there, so a failure is only logged."""
