@@ -4,7 +4,7 @@ In: a `QueryPlan` as the model meant it, and the request. Out: a plan that can b
 model can act on, only where code cannot tell what was meant (seed 4, section 6.4).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -39,7 +39,7 @@ from rag.retrieval.alike import choices
 from rag.words import folded
 
 ENTITY, INTENT = "entity_id", "intent"
-OF_DOCUMENTS = ("document", "documents")  # arguments that name documents
+OF_DOCUMENTS = frozenset({"document", "documents"})  # arguments that name documents
 CONVERSATION = "CONVERSATION"  # the one intent that needs nothing of the base
 
 Arguments = Mapping[str, JsonValue]
@@ -119,8 +119,11 @@ class PlanMender:
             problems.append(f"unknown tool {name}")
             return name, dict(given)
         args: dict[str, JsonValue] = {key: value for key, value in given.items() if value is not None}
-        if tool.name == GRAPH:
-            args = _about_entity(args, plan, entities)
+        if tool.name == GRAPH:  # id and intent may stand elsewhere in the plan; the id may be spelled otherwise
+            named = args.get(ENTITY) or next((each.id for each in plan.entities), None)
+            meant = entities.get(named, ()) if isinstance(named, str) else ()
+            id_ = meant[0].id if len(meant) == 1 else named
+            args = {INTENT: plan.intents[0], **args, **({ENTITY: id_} if id_ else {})}
             likely = entities.get(str(args.get(ENTITY)))
             if likely == () and SEARCH in self.tools:  # nothing like it is known: the text may tell
                 return SEARCH, {"query": plan.question}
@@ -129,7 +132,11 @@ class PlanMender:
                 problems.append(f"unknown {ENTITY} {args[ENTITY]}: near ones are {near}; take one or ask back")
         fields = tool.arguments.model_fields.items()
         needed = {name for name, field_ in fields if field_.is_required() and field_.annotation is str}
-        args = {**dict.fromkeys(needed.difference(OF_DOCUMENTS), plan.question), **_with_documents(args, aliases)}
+        args = {**dict.fromkeys(needed.difference(OF_DOCUMENTS), plan.question), **args}
+        for key in args.keys() & OF_DOCUMENTS:  # short names become ids; others are looked for by the tool
+            several = [str(each) for each in value] if isinstance(value := args[key], list) else [str(value)]
+            ids: list[JsonValue] = [aliases.get(each.strip().lower(), each) for each in several]
+            args[key] = ids if isinstance(value, list) else ids[0]
         try:
             tool.read(args)
         except ToolMisused as error:
@@ -157,24 +164,23 @@ class PlanMender:
 
     def _named(self, plan: QueryPlan, request: PlanningRequest, entities: Entities) -> QueryPlan:
         """Question, intents, entities and language; what is unknown becomes the general case or is left out."""
-        intents = dict.fromkeys(name if name in self.intents else GENERAL for name in plan.intents) or (GENERAL,)
+        intents = tuple(dict.fromkeys(name if name in self.intents else GENERAL for name in plan.intents or (GENERAL,)))
         meant = (entities[each.id] for each in plan.entities)
         named = {only.id: only for only, *others in filter(None, meant) if not others}
-        changes: dict[str, object] = {
-            "question": plan.question.strip() or request.question[:1000] or "?",
-            "intents": tuple(intents),
-            "entities": tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in named.values()),
+        usual, is_english = self.intents[intents[0]], language_of(request.question) == "en"
+        defaults = {
+            "render_style": RenderStyle(usual.style),
+            "answer_style": AnswerStyle.NATURAL_EN if is_english else AnswerStyle.NATURAL_RU,
         }
-        usual = self.intents[next(iter(intents))]
-        if "render_style" not in plan.model_fields_set:
-            changes["render_style"] = RenderStyle(usual.style)
-        if not plan.limits.model_fields_set:
-            changes["limits"] = Limits(max_items=usual.items)
-        if "answer_style" not in plan.model_fields_set:
-            is_english = language_of(request.question) == "en"
-            changes["answer_style"] = AnswerStyle.NATURAL_EN if is_english else AnswerStyle.NATURAL_RU
-        if plan.fallback.tool not in self.tools:
-            changes["fallback"] = plan.fallback.model_copy(update={"tool": SEARCH})
+        is_known = plan.fallback.tool in self.tools
+        changes = {
+            **{name: default for name, default in defaults.items() if name not in plan.model_fields_set},
+            "question": plan.question.strip() or request.question[:1000] or "?",
+            "intents": intents,
+            "entities": tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in named.values()),
+            "limits": plan.limits if plan.limits.model_fields_set else Limits(max_items=usual.items),
+            "fallback": plan.fallback if is_known else plan.fallback.model_copy(update={"tool": SEARCH}),
+        }
         return plan.model_copy(update=changes)
 
     def _as_allowed(self, plan: QueryPlan, question: str) -> QueryPlan:
@@ -194,59 +200,38 @@ class PlanMender:
         return plan.model_copy(update={"tool_calls": search})
 
 
-def _about_entity(args: Arguments, plan: QueryPlan, entities: Entities) -> dict[str, JsonValue]:
-    """Id and intent that stand elsewhere in the plan; an id that the model spelled otherwise."""
-    named = args.get(ENTITY) or next((each.id for each in plan.entities), None)
-    meant = entities.get(named, ()) if isinstance(named, str) else ()
-    id_ = meant[0].id if len(meant) == 1 else named
-    return {INTENT: plan.intents[0], **args, **({ENTITY: id_} if id_ else {})}
-
-
-def _with_documents(args: Arguments, aliases: Mapping[str, str]) -> dict[str, JsonValue]:
-    """Short names of the prompt become ids; other names stay, and are looked for by the tool."""
-    mended = dict(args)
-    for name in OF_DOCUMENTS:
-        value = mended.get(name)
-        if isinstance(value, str):
-            mended[name] = aliases.get(value.strip().lower(), value)
-        elif isinstance(value, list | tuple):
-            mended[name] = [aliases.get(str(each).strip().lower(), str(each)) for each in value]
-    return mended
-
-
 def ordered(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Steps with ids of their own, needing only steps that exist; in a circle each needs only those listed before."""
     ids = [step.id for step in steps]
     if len(set(ids)) < len(ids):
         ids = [id_ if ids.index(id_) == place else f"{id_}.{place}" for place, id_ in enumerate(ids)]
     named = [step.model_copy(update={"id": id_}) for step, id_ in zip(steps, ids, strict=True)]
-    sound = tuple(_needing(step, frozenset(ids) - {step.id}) for step in named)
+
+    def needing(step: Step, known: Collection[str]) -> Step:
+        kept = tuple(each for each in step.context_requirements if each == ALL_PREVIOUS or each in known)
+        before = tuple(each for each in step.depends_on if each in known)
+        return step.model_copy(update={"depends_on": before, "context_requirements": kept})
+
+    sound = tuple(needing(step, set(ids) - {step.id}) for step in named)
     if in_order(sound) is not None:
         return sound
-    return tuple(_needing(step, frozenset(ids[:place])) for place, step in enumerate(sound))
+    return tuple(needing(step, ids[:place]) for place, step in enumerate(sound))
 
 
 def looked_at(steps: tuple[Step, ...], question: str) -> tuple[Step, ...]:
     """A search that needs what another one finds was worded before anybody knew it («неустойка поставщика, из-за
     которого перенесли запуск» has no name in it): an analysis of both is added, which words the next one, where the
     plan has none."""
-    searches = frozenset(step.id for step in steps if step.action == SEARCH)
+    searches = {step.id: step for step in steps if step.action == SEARCH}
     is_needing = any(
-        needs(step) & searches or (ALL_PREVIOUS in step.context_requirements and len(searches) > 1)
-        for step in steps
-        if step.action == SEARCH
+        needs(step) & searches.keys() or (ALL_PREVIOUS in step.context_requirements and len(searches) > 1)
+        for step in searches.values()
     )
     if not is_needing or any(step.action == ANALYZE for step in steps):
         return steps
     seen = tuple(step.id for step in steps)[-MAX_STEPS:]
     look = Step(id="look", action=ANALYZE, params={"task": question}, depends_on=seen, success=ANYTHING)
     return ordered((*steps, look))
-
-
-def _needing(step: Step, known: frozenset[str]) -> Step:
-    kept = tuple(each for each in step.context_requirements if each == ALL_PREVIOUS or each in known)
-    before = tuple(each for each in step.depends_on if each in known)
-    return step.model_copy(update={"depends_on": before, "context_requirements": kept})
 
 
 def _asked_back(plan: QueryPlan, known: Known) -> QueryPlan:

@@ -66,8 +66,11 @@ class PlainPlanner:
             limits = listing.limits.model_copy(update={"skip": rest[1]})
             return listing.model_copy(update={"limits": limits})
         if talk := self.small_talk.kind(question):
-            is_more = talk is SmallTalk.MORE and before
-            return self._plan_for_more(before) if is_more else default_plan(question)
+            if talk is not SmallTalk.MORE or not before:
+                return default_plan(question)
+            sought = self.small_talk.sought(before)  # by its subject where each document was searched
+            sought = self.breadth.subject(sought) if self.breadth.names_all_documents(before) else sought
+            return self._documents(before) or default_plan(before, sought)
         if listing := self._documents(question):
             return listing
         if before and self.breadth.names_nothing_else(question):
@@ -101,13 +104,6 @@ class PlainPlanner:
             return default_plan(plan.question, f"{sought} {PRICE[language_of(plan.question)]}")
         return plan
 
-    def _plan_for_more(self, before: str) -> QueryPlan:
-        """Lists the documents again, or searches `before` again, by its subject where each document was searched."""
-        sought = self.small_talk.sought(before)
-        if self.breadth.names_all_documents(before):
-            sought = self.breadth.subject(sought)
-        return self._documents(before) or default_plan(before, sought)
-
     def _listing(self, question: str) -> QueryPlan | None:
         if self.breadth.names_all_documents(question) and not self.small_talk.asks_for_documents(question):
             return self._plan_for_all(default_plan(question, self.small_talk.sought(question)))
@@ -119,21 +115,19 @@ class PlainPlanner:
         kind = "" if asks_for_all or self.breadth.names_all_documents(question) else self.breadth.counted(question)
         if LIST not in self.tools or not (asks_for_all or kind):
             return None
-        changes = {
-            "tool_calls": (ToolCall(tool=LIST, args={"about": kind} if kind else {}),),
-            "fallback": Fallback(enabled=bool(kind)),  # «сколько у меня дней отпуска»: no document is called so
-            "render_style": RenderStyle.BULLETS,
-            "limits": Limits(max_items=MAX_ITEMS),
-        }
-        return default_plan(question).model_copy(update=changes)
+        listing = ToolCall(tool=LIST, args={"about": kind} if kind else {})
+        fallback = Fallback(enabled=bool(kind))  # «сколько у меня дней отпуска»: no document is called so
+        return _of_all(default_plan(question).model_copy(update={"tool_calls": (listing,), "fallback": fallback}))
 
     def _plan_for_all(self, plan: QueryPlan) -> QueryPlan:
-        style = RenderStyle.BULLETS if plan.render_style is RenderStyle.SHORT else plan.render_style
-        changes: dict[str, object] = {"render_style": style, "limits": Limits(max_items=MAX_ITEMS)}
         if SURVEY in self.tools:
-            changes["fallback"] = Fallback(tool=SURVEY)
-            changes["tool_calls"] = tuple(ToolCall(tool=SURVEY, args=call.args) for call in plan.tool_calls)
-        return plan.model_copy(update=changes)
+            calls = tuple(ToolCall(tool=SURVEY, args=call.args) for call in plan.tool_calls)
+            plan = plan.model_copy(update={"fallback": Fallback(tool=SURVEY), "tool_calls": calls})
+        return _of_all(plan)
+
+
+def _of_all(plan: QueryPlan) -> QueryPlan:
+    return plan.model_copy(update={"render_style": RenderStyle.BULLETS, "limits": Limits(max_items=MAX_ITEMS)})
 
 
 def default_plan(question: str, sought: str = "") -> QueryPlan:

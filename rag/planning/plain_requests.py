@@ -58,8 +58,7 @@ class Request:
     condition: Condition | None = None
 
 
-Done = tuple[str, Sequence[Passage]]
-"""What came of it: Markdown, and the passages behind it."""
+Done = tuple[str, Sequence[Passage]]  # Markdown, and the passages behind it
 
 
 class Breadth:
@@ -129,13 +128,9 @@ class Breadth:
         limit = amount(found["number"].rstrip(" .,")) if found else None
         if found is None or limit is None:
             return None
-        is_negated = found["no"] is not None
-        condition = Condition(
-            is_below=(found["side"] in self._below) is not is_negated,
-            is_inclusive=is_negated,
-            limit=limit.value,
-            is_price=found["side"] in self._priced,
-        )
+        is_negated, side = found["no"] is not None, found["side"]
+        is_below, is_price = (side in self._below) is not is_negated, side in self._priced
+        condition = Condition(is_below=is_below, is_inclusive=is_negated, limit=limit.value, is_price=is_price)
         return Request(kind=RequestKind.ROWS, condition=condition)
 
     def rows(self, condition: Condition, question: str, found: Sequence[RankedPassage], language: str) -> Done | None:
@@ -173,8 +168,7 @@ class Breadth:
 def outline(found: Sequence[RankedPassage]) -> Done | None:
     """Each heading with the sentence below it, or the first sentence of each paragraph, of the first document found."""
     passages = sorted(next(_by_document(found), ()), key=lambda each: each.ordinal)
-    told = (pair for passage in passages for pair in _beginnings(in_words(passage.text)[0]))
-    said = (f"**{escaped(head)}** {escaped(line)}".strip() if head else escaped(line) for head, line in told)
+    said = (line for passage in passages for line in _beginnings(in_words(passage.text)[0]))
     lines = [f"- {line}" for line in dict.fromkeys(said)]
     kept = lines[:OUTLINE_LINES]
     while len("\n".join(kept)) > OUTLINE_CHARS:
@@ -190,21 +184,22 @@ def _by_document(found: Sequence[RankedPassage]) -> Iterator[list[Passage]]:
     return iter(groups.values())
 
 
-def _beginnings(text: str) -> Iterator[tuple[str, str]]:
-    """(heading or nothing, the first sentence below it) of each part of the text."""
+def _beginnings(text: str) -> Iterator[str]:
+    """The heading, if there is one, and the first sentence below it, of each part of the text."""
     heading = ""
     for paragraph in filter(None, (part.strip() for part in text.split("\n"))):
         if len(paragraph) <= 120 and not paragraph.endswith((".", "!", "…", ":", ";", ",")):
             if heading:
-                yield heading, ""
-            heading = paragraph
+                yield heading
+            heading = f"**{escaped(paragraph)}**"
             continue
         said = paragraph[: sentences(paragraph)[0].end]
         is_long = len(said) > OUTLINE_LINE_CHARS
-        yield heading, f"{said[:OUTLINE_LINE_CHARS].rsplit(maxsplit=1)[0]} …" if is_long else said
+        said = f"{said[:OUTLINE_LINE_CHARS].rsplit(maxsplit=1)[0]} …" if is_long else said
+        yield f"{heading} {escaped(said)}".strip()
         heading = ""
     if heading:
-        yield heading, ""
+        yield heading
 
 
 def _value(row: Row, column: str) -> Decimal | None:
@@ -212,8 +207,9 @@ def _value(row: Row, column: str) -> Decimal | None:
     return read.value if read else None
 
 
-def _alternatives(entries: Sequence[str]) -> str:
-    return "|".join(re.escape(entry).replace(r"\*", r"\w*") for entry in sorted(entries, key=len, reverse=True))
+def _alternatives(entries: Sequence[str], rest: str = r"\w*") -> str:
+    """The longest first; `*` stands for the rest of a word."""
+    return "|".join(re.escape(entry).replace(r"\*", rest) for entry in sorted(entries, key=len, reverse=True))
 
 
 def _beginning(entries: Sequence[str]) -> re.Pattern[str]:
@@ -226,6 +222,4 @@ def _words(text: str) -> str:
 
 
 def _whole_words(entries: Sequence[str]) -> re.Pattern[str]:
-    """Matches whole words only, the longest entry first."""
-    written = (re.escape(entry).replace(r"\*", r"\S*") for entry in sorted(entries, key=len, reverse=True))
-    return re.compile(rf"(?<!\S)(?:{'|'.join(written)})(?!\S)")
+    return re.compile(r"(?<!\S)(?:" + _alternatives(entries, r"\S*") + r")(?!\S)")

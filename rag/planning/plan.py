@@ -82,20 +82,21 @@ class FollowUp(StrEnum):
     DOUBTFUL = "doubtful"  # searched as it stands, without the dialogue; the writer sees the dialogue
 
 
-def _entity(raw: object) -> object:
-    """An id alone is enough: its type is its beginning."""
-    raw = {"id": raw} if isinstance(raw, str) else raw
-    if isinstance(raw, Mapping) and isinstance(raw.get("id"), str):
-        return {"type": raw["id"].partition(":")[0], "name": raw["id"], **raw}
-    return raw
-
-
 class PlannedEntity(Tolerant):
     """An entity of the registry that the question is about."""
 
     type: Name
     id: Name
     name: Name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _put_right(cls, raw: object) -> object:
+        """An id alone is enough: its type is its beginning."""
+        raw = {"id": raw} if isinstance(raw, str) else raw
+        if isinstance(raw, Mapping) and isinstance(raw.get("id"), str):
+            return {"type": raw["id"].partition(":")[0], "name": raw["id"], **raw}
+        return raw
 
 
 class ToolCall(Tolerant):
@@ -167,9 +168,7 @@ class QueryPlan(Tolerant):
     question: Annotated[str, _cut(1000)] = ""  # in full, understandable without the dialogue; empty: as it was asked
     follow_up: Annotated[FollowUp, Lenient, _spelled(str.lower)] = FollowUp.NONE
     intents: Annotated[tuple[Name, ...], Field(max_length=MAX_LISTED)] = ()
-    entities: Annotated[
-        tuple[Annotated[PlannedEntity, BeforeValidator(_entity)], ...], Lenient, Field(max_length=MAX_LISTED)
-    ] = ()
+    entities: Annotated[tuple[PlannedEntity, ...], Lenient, Field(max_length=MAX_LISTED)] = ()
     kind: Annotated[QueryKind, Lenient, _spelled(str.lower)] = QueryKind.SIMPLE
     tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=MAX_LISTED)] = ()
     steps: Annotated[tuple[Step, ...], Field(max_length=MAX_LISTED)] = ()
@@ -245,47 +244,44 @@ def _step(raw: object, place: int) -> object:
 def plan_schema(tools: Iterable[str], intents: Iterable[str], *, with_sign: bool = False) -> type[QueryPlan]:
     """`QueryPlan` with a JSON schema for the model: short, with the names of this installation's tools and intents,
     open arguments (each tool's text tells them), and without what code fills in by itself."""
+
+    def array(items: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "array", "items": items}
+
+    def choice(values: Iterable[str]) -> dict[str, Any]:
+        return {"type": "string", "enum": [str(value) for value in values]}
+
+    def of(**fields: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "object", "properties": fields}
+
     text, number, free = {"type": "string"}, {"type": "integer"}, {"type": "object"}
-    texts = _array(text)
-    fields: dict[str, Any] = {
-        "question": text,
-        "follow_up": _choice(FollowUp),
-        "intents": _array(_choice(intents)),
-        "entities": texts,
-        "kind": _choice(QueryKind),
+    texts = array(text)
+    schema = of(
+        question=text,
+        follow_up=choice(FollowUp),
+        intents=array(choice(intents)),
+        entities=texts,
+        kind=choice(QueryKind),
         **({"sign": text} if with_sign else {}),
-        "tool_calls": _array(_object({"tool": _choice(tools), "args": free})),
+        tool_calls=array(of(tool=choice(tools), args=free)),
         # steps have the same tools: named once, they cost half
-        "steps": _array(_object({"id": text, "action": text, "params": free, "depends_on": texts})),
-        "limits": _object(dict.fromkeys(Limits.model_fields, number)),
-        "render_style": _choice(RenderStyle),
-        "clarification": {"anyOf": [_object({"question": text, "choices": texts}), {"type": "null"}]},
-        "confidence": {"type": "number"},
-    }
+        steps=array(of(id=text, action=text, params=free, depends_on=texts)),
+        limits=of(**dict.fromkeys(Limits.model_fields, number)),
+        render_style=choice(RenderStyle),
+        clarification={"anyOf": [of(question=text, choices=texts), {"type": "null"}]},
+        confidence={"type": "number"},
+    )
 
     class Plan(QueryPlan):
         @classmethod
         def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
-            return _object(fields)
+            return schema
 
     Plan.__name__ = Plan.__qualname__ = QueryPlan.__name__
     return Plan
 
 
-def _array(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def _choice(values: Iterable[str]) -> dict[str, Any]:
-    return {"type": "string", "enum": [str(value) for value in values]}
-
-
-def _object(fields: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": fields}
-
-
-ANYTHING = Success(min_facts=0)
-"""The criterion of a step that may find no facts: its advice on how to go on is worth as much."""
+ANYTHING = Success(min_facts=0)  # for a step that may find no facts: its advice on how to go on is worth as much
 
 
 def in_order(steps: Sequence[Step]) -> tuple[Step, ...] | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
+from itertools import count
 
 import structlog
 
@@ -31,7 +32,6 @@ _REPAIR = (
     "This plan cannot be run:\n{problems}\nCorrect the JSON so that it fits the schema and these remarks. If you are "
     "unsure, plan a search of the base (intent {general}, tool {tool}). Answer with the JSON object alone."
 )
-COURTESIES = frozenset({SmallTalk.GREETING, SmallTalk.THANKS, SmallTalk.FAREWELL})
 
 ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every detail
 ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out
@@ -48,16 +48,6 @@ class PlanOrigin(StrEnum):
     REPAIRED = "repaired"  # the model's second try
     DEFAULT = "default"  # no model, or two bad plans
     COURTESY = "courtesy"  # a greeting, thanks: nothing was planned
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Proposal:
-    """The model's answer; the plan can be run when there are no problems."""
-
-    plan: QueryPlan | None = None
-    answer: str = ""  # as the model wrote it; empty when it wrote nothing
-    problems: tuple[str, ...] = ()
-    answered: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +90,7 @@ class Planner:
     def courtesy(self, question: str) -> Planned | None:
         """The plan for a message that is a greeting, thanks or a farewell and nothing else; None for any other."""
         kind = self._small_talk.kind(question)
-        if kind not in COURTESIES:
+        if kind not in (SmallTalk.GREETING, SmallTalk.THANKS, SmallTalk.FAREWELL):
             return None
         plan = QueryPlan(question=question, intents=(CONVERSATION,), render_style=RenderStyle.SHORT, confidence=1.0)
         return Planned(plan=plan, origin=PlanOrigin.COURTESY, small_talk=kind)
@@ -132,16 +122,25 @@ class Planner:
         """The model's plan, or its second one; after that one search, by the kind that a rejected plan named."""
         messages, problems, made = request.messages, list[str](), None
         for origin in (PlanOrigin.MODEL, PlanOrigin.REPAIRED):
-            said = await self._propose(model, messages, request)
-            if said.plan and not said.problems:
-                return Planned(plan=self._complete(said.plan), origin=origin, problems=tuple(problems))
-            problems += said.problems
-            made = said.plan or made
-            if not said.answered:
+            answer, found = "", tuple[str, ...]()
+            try:
+                said = await model.structured(messages, self._schema, corrected=False)
+                made, found = await self._mender.mend(said, request)
+                if not found:
+                    return Planned(plan=self._complete(made), origin=origin, problems=tuple(problems))
+                answer = said.model_dump_json(exclude_unset=True)
+            except ModelMisfit as misfit:
+                answer, found = misfit.answer, tuple(misfit.problems.splitlines())
+            except ModelNonsense as nonsense:
+                found = (str(nonsense),)
+            except ModelError as error:
+                log.warning("planner.failed", model=model.name, reason=type(error).__name__)
+                problems.append(f"no plan: {type(error).__name__}")
                 break
-            listed = "\n".join(f"- {line.removeprefix('- ')}" for line in said.problems)
+            problems += found
+            listed = "\n".join(f"- {line.removeprefix('- ')}" for line in found)
             remarks = _REPAIR.format(problems=listed, general=GENERAL, tool=SEARCH)
-            shown = (ChatMessage(role="assistant", content=said.answer),) if said.answer else ()
+            shown = (ChatMessage(role="assistant", content=answer),) if answer else ()
             messages = (*request.messages, *shown, ChatMessage(role="user", content=remarks))
         log.info("planner.default_plan", model=model.name, problems=len(problems))
         plan = default_plan(request.question, self._small_talk.sought(request.question))
@@ -149,20 +148,6 @@ class Planner:
             plan = plan.model_copy(update={"render_style": made.render_style, "kind": made.kind})
         told = tuple(dict.fromkeys(problems))
         return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=told)
-
-    async def _propose(self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest) -> _Proposal:
-        """One call. A model that fails proposes nothing, and why is its problem."""
-        try:
-            plan = await model.structured(messages, self._schema, corrected=False)
-        except ModelMisfit as misfit:
-            return _Proposal(answer=misfit.answer, problems=tuple(misfit.problems.splitlines()))
-        except ModelNonsense as nonsense:
-            return _Proposal(problems=(str(nonsense),))
-        except ModelError as error:
-            log.warning("planner.failed", model=model.name, reason=type(error).__name__)
-            return _Proposal(answered=False, problems=(f"no plan: {type(error).__name__}",))
-        mended, problems = await self._mender.mend(plan, request)
-        return _Proposal(plan=mended, answer=plan.model_dump_json(exclude_unset=True), problems=problems)
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
         """Steps from the kind's template where the model named only a kind, and for calls of which one is slow, so that
@@ -208,8 +193,7 @@ class PlannerPrompt:
             "dialogue so far": _dialogue_text(known.dialogue, question, self._dialogue_tokens),
             "known entities": "\n".join(f"{each.id} ({each.name})" for each in known.entities),
             f"documents ({len(known.documents)} of {known.total})": "\n".join(
-                _document_line(place, match, label)
-                for place, (match, label) in enumerate(zip(known.documents, labels, strict=True))
+                map(_document_line, count(), known.documents, labels)
             ),
         }
         tag = fence("said", question, *parts.values())
@@ -248,10 +232,8 @@ def _dialogue_text(dialogue: Dialogue, question: str, tokens: int) -> str:
 
 
 def _exchange_text(exchange: Exchange) -> str:
-    question, answer = (
-        text
-        if len(text) <= ANSWER_CHARS
-        else f"{text[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()} … {text[-ANSWER_END_CHARS:].lstrip()}"
-        for text in (exchange.question, exchange.answer)
-    )
-    return f"Person: {question}\nBaza: {answer}"
+    said = []
+    for text in (exchange.question, exchange.answer):
+        shorter = f"{text[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()} … {text[-ANSWER_END_CHARS:].lstrip()}"
+        said.append(text if len(text) <= ANSWER_CHARS else shorter)
+    return "Person: {}\nBaza: {}".format(*said)

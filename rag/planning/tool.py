@@ -16,8 +16,6 @@ from annotated_types import Ge, Le, MaxLen
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-_ONE_OR_SEVERAL = ("document", "documents")  # a tool has one of them; plans confuse them
-
 
 class Tolerant(BaseModel):
     """Frozen. What is plain is put right: numbers out of bounds are clamped, texts and lists cut, a single value where
@@ -36,27 +34,23 @@ class Tolerant(BaseModel):
 
 
 class ToolArguments(Tolerant):
-    """Those of one tool."""
+    """Those of one tool. It has `document` or `documents`; plans confuse them."""
 
     @model_validator(mode="before")
     @classmethod
     def _put_right(cls, raw: object) -> object:
         if not isinstance(raw, Mapping):
             return raw
-        raw = dict(raw)
-        for name, other in (_ONE_OR_SEVERAL, _ONE_OR_SEVERAL[::-1]):
-            if name in raw and name not in cls.model_fields:
-                raw.setdefault(other, raw[name])
-        return raw
+        others = {"document": "documents", "documents": "document"}
+        return {**{others[name]: raw[name] for name in others.keys() & raw.keys() - cls.model_fields.keys()}, **raw}
 
 
 Arguments = TypeVar("Arguments", bound=ToolArguments)
 
 
 def _fitted(value: object, field: FieldInfo) -> object:
-    holds_list = typing.get_origin(field.annotation) is tuple or any(
-        typing.get_origin(each) is tuple for each in typing.get_args(field.annotation)
-    )
+    kinds = (field.annotation, *typing.get_args(field.annotation))
+    holds_list = any(typing.get_origin(each) is tuple for each in kinds)
     if value is None or (isinstance(value, str | list | tuple) and not value):
         return None
     if holds_list:
