@@ -19,8 +19,7 @@ from rag.planning.plan import ALL_PREVIOUS, ANALYZE, ANYTHING, MAX_STEPS, READ_O
 from rag.progress import StepShown, StepState
 from rag.words import estimate_tokens
 
-RESPONSE_TOKENS = 512
-"""Seed 3's reserve for the reply; never given away."""
+RESPONSE_TOKENS = 512  # seed 3's reserve for the reply; never given away
 WINDOW = 2  # steps that are summarised with all facts (seed 3, "Sliding Window": "Последние 2")
 SAMPLES = 3  # facts in the summary of an older step
 SAMPLE_CHARS = 160  # of a fact in a summary
@@ -28,7 +27,7 @@ NOTE_TOKENS = 15  # reserved for the line about steps that are left out
 FRUITLESS = 2
 """Consecutive steps that find nothing new (issue 6, loop detection); then added ones are skipped, and no more added."""
 ROUNDS = 3  # times that steps are added on a model's advice
-OPEN = (StepState.WAITING, StepState.RUNNING)
+
 _UNTRIED = {
     StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
     StepState.STOPPED: "Broken off, because the person wanted the answer at once",
@@ -118,7 +117,7 @@ class Course:
     """One plan in execution. A search that finds too little falls back to `question`."""
 
     question: str
-    limit: int  # steps that may begin in all
+    left: int  # steps that may still begin
     steps: dict[str, Step]
     states: dict[str, StepState] = field(default_factory=dict)
     finished: list[Finished] = field(default_factory=list)  # in the order in which they ended
@@ -135,7 +134,7 @@ class Course:
     def of(cls, steps: Sequence[Step], *, question: str, limit: int) -> "Course":
         """All steps wait. Of steps that do the same, the first in topological order is kept, so that no cycle arises;
         what depended on the others waits for that one."""
-        course = cls(question=question, limit=limit, steps={})
+        course = cls(question=question, left=limit, steps={})
         first, same = dict[str, str](), dict[str, str]()  # id of each step -> id of the one that does the same
 
         def without_repeats(step: Step) -> Step:
@@ -154,19 +153,16 @@ class Course:
         """Steps that may begin, in the plan's order: first those that wait for nothing, then searches that wait for
         others, since what these find changes no search."""
         waiting = sorted(self._waiting(), key=lambda step: not self._may_begin(step))
-        return [step for step in waiting if step.action == SEARCH or self._may_begin(step)][: self._left]
-
-    @property
-    def _left(self) -> int:
-        return max(self.limit - self.begun, 0)
+        return [step for step in waiting if step.action == SEARCH or self._may_begin(step)][: self.left]
 
     @property
     def is_cut_short(self) -> bool:
         """Whether a step could begin but for the limit on the number of steps."""
-        return not self._left and any(map(self._may_begin, self._waiting()))
+        return not self.left and any(map(self._may_begin, self._waiting()))
 
     def begin(self, step: Step) -> None:
         self.begun += 1
+        self.left -= 1
         self.states[step.id] = StepState.RUNNING
 
     def settle(self, ended: Finished) -> None:
@@ -212,7 +208,8 @@ class Course:
 
     def _may_begin(self, step: Step) -> bool:
         """Whether all steps that it needs have ended. Failed ones count as ended: the step works with the rest."""
-        return all(self.states.get(each) not in OPEN for each in self._needs(step))
+        is_open = (StepState.WAITING, StepState.RUNNING)
+        return all(self.states.get(each) not in is_open for each in self._needs(step))
 
     def _include(self, step: Step) -> bool:
         """Add a step that waits; False when one with the same signature or id exists already."""
@@ -240,7 +237,12 @@ class Course:
         """Where it is enough, skip what no other task needs. Else search for what is missing, and add another analysis
         with the same task: it sees the added searches and everything that `step` saw."""
         if advice.enough:
-            others = self._for_other_tasks(step)
+            others = set[str]()  # waiting analyses with another task, and all steps that they need
+            unseen = [each for each in self._waiting() if each.action == ANALYZE and each.params != step.params]
+            while unseen:
+                each = unseen.pop()
+                unseen += [self.steps[id_] for id_ in self._needs(each) - others if id_ in self.steps]
+                others.add(each.id)
             self._skip([each for each in self._waiting() if each.id not in others])
             return
         if self._rounds >= ROUNDS or self._fruitless >= FRUITLESS:
@@ -256,14 +258,13 @@ class Course:
         self._rounds += 1
         # of what it sees beyond MAX_STEPS, the oldest are only summarised
         seen = tuple(dict.fromkeys((*added, step.id, *step.context_requirements, *step.depends_on)))[:MAX_STEPS]
-        again = step.model_copy(
-            update={
-                "id": f"{step.id.split('*')[0]}*{self._rounds}",
-                "action": ANALYZE,
-                "depends_on": tuple(added),
-                "context_requirements": seen,
-                "success": ANYTHING,
-            }
+        again = Step(
+            id=f"{step.id.split('*')[0]}*{self._rounds}",
+            action=ANALYZE,
+            params=step.params,
+            depends_on=tuple(added),
+            context_requirements=seen,
+            success=ANYTHING,
         )
         self.steps[again.id], self.states[again.id] = again, StepState.WAITING
         self._added |= {again.id, *added}
@@ -279,17 +280,6 @@ class Course:
         if not lists or len(lists) < len(named):
             return {}
         return {"documents": list(dict.fromkeys(str(document) for each in lists for document in each))}
-
-    def _for_other_tasks(self, step: Step) -> frozenset[str]:
-        """Ids of the waiting analyses whose task is not that of `step`, and of all steps that they need."""
-        ids: set[str] = set()
-        unseen = [each for each in self._waiting() if each.action == ANALYZE and each.params != step.params]
-        while unseen:
-            each = unseen.pop()
-            if each.id not in ids:
-                ids.add(each.id)
-                unseen.extend(self.steps[id_] for id_ in self._needs(each) if id_ in self.steps)
-        return frozenset(ids)
 
     def _skip(self, steps: Sequence[Step]) -> None:
         for step in steps:

@@ -1,27 +1,40 @@
 """Runs a plan: its calls concurrently, or its steps as their dependencies allow, then the fallback.
 
 In: a `QueryPlan`, the turn's context, and perhaps an early search that began before the plan was made. Out:
-`Execution`: the facts and the result of each call. It asks no model itself and writes nothing.
+`Execution`: the facts and the result of each call. `course` decides which step comes next and when a plan ends; here
+are the tasks, the time limits, and the stop signal. It asks no model itself and writes nothing.
 """
 
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 import structlog
 
 from domain.ending import end, together
-from rag.execution.course import Course, gaps_of
-from rag.execution.engine import StepEngine
+from rag.execution.course import Course, Finished, context_for, gaps_of, step_budget, summary
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
-from rag.execution.tools import AnyTool, Spent, StepFailed, ToolContext
-from rag.metering import StepMetrics
-from rag.planning.plan import LIST, MAX_ITEMS, SEARCH, FallbackReason, QueryKind, QueryPlan, RenderStyle, ToolCall
+from rag.execution.tools import AnyTool, Spent, StepFailed, StepStopped, ToolContext
+from rag.metering import StepMetrics, Usage, metering_step
+from rag.planning.plan import (
+    ANALYZE,
+    LIST,
+    MAX_ITEMS,
+    SEARCH,
+    FallbackReason,
+    QueryKind,
+    QueryPlan,
+    RenderStyle,
+    Step,
+    ToolCall,
+)
 from rag.planning.tool import ToolMisused
 from rag.progress import StepShown
-from rag.words import stems
+from rag.words import estimate_tokens, stems
 
 LOW_COVERAGE = 0.5
 """Less than half of the question's words in the results. Seed 4 names the case but no number; this is the middle."""
@@ -32,6 +45,11 @@ LIMITS = frozenset(SearchArguments.model_fields) - {"query"}
 STEP_TOKENS = 12_000  # PROMPT_TOKENS is the same by default
 SEARCHES = 2  # of a simple question, which has one part or two (DESIGN, section 6)
 INSIDE = 4  # passages that a second search inside a found document adds
+AT_ONCE = 4  # steps that run concurrently
+GRACE_S = 1.0  # for steps that are nearly done when the work ends early
+RULES_TOKENS = 1_000  # of a step's own prompt, besides its context
+
+Call = Callable[[ToolCall, ToolContext], Coroutine[Any, Any, FactsPayload]]
 
 log = structlog.get_logger()
 
@@ -54,11 +72,6 @@ class CallResult:
         """What was searched for."""
         return str(self.call.args.get("query", ""))
 
-    @property
-    def is_telling(self) -> bool:
-        """Whether it brought anything, be it a remark."""
-        return bool(self.payload.found or self.payload.remarks or self.payload.unread)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
@@ -73,18 +86,14 @@ class Execution:
     gaps: str = ""  # what was not found or not done, for the model that answers
 
 
+@dataclass(frozen=True)
 class Executor:
     """Runs plans; one object serves any number of them concurrently."""
 
-    def __init__(
-        self, tools: Sequence[AnyTool], *, max_calls: int, step_tokens: int = STEP_TOKENS, is_shortened: bool = False
-    ) -> None:
-        """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` limits
-        the prompt of one step. `is_shortened`: what searches find is for a prompt (`facts.shortlist`)."""
-        self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
-        self._max_calls = max_calls
-        self._step_tokens = step_tokens
-        self._is_shortened = is_shortened
+    tools: Sequence[AnyTool]
+    max_calls: int = field(kw_only=True)  # MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them
+    step_tokens: int = field(default=STEP_TOKENS, kw_only=True)  # limit for the prompt of one step
+    is_shortened: bool = field(default=False, kw_only=True)  # what searches find is for a prompt (`facts.shortlist`)
 
     async def execute(self, plan: QueryPlan, context: ToolContext) -> Execution:
         """Raises DatabaseAway. An early search that the plan cannot use is cancelled."""
@@ -93,11 +102,12 @@ class Executor:
         # Each call once; SEARCHES for a simple question, `max_calls` in all and for an analytical one.
         distinct = list({call.model_dump_json(): call for call in plan.tool_calls}.values())
         searches = [call for call in distinct if call.tool == SEARCH]
-        beyond = searches[SEARCHES if plan.kind is QueryKind.SIMPLE else self._max_calls :]
-        calls = [call for call in distinct if call not in beyond][: self._max_calls]
+        beyond = searches[SEARCHES if plan.kind is QueryKind.SIMPLE else self.max_calls :]
+        calls = [call for call in distinct if call not in beyond][: self.max_calls]
         dropped = [f"«{call.args.get('query') or call.tool}»" for call in distinct if call not in calls]
         groups = _grouped(calls, context.own_words)
-        searched = [*chain(*groups), *([_fallback_call(plan)] if plan.fallback.enabled else [])]
+        fallback = ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
+        searched = [*chain(*groups), *([fallback] if plan.fallback.enabled else [])]
         is_wanted = any(_is_early(call, context) for call in searched) or all(call.tool != SEARCH for call in calls)
         if context.early and not is_wanted:
             await end(context.early)  # two searches at once would wait for each other
@@ -109,8 +119,11 @@ class Executor:
         if self._needs_fallback(plan, payload, calls):
             made = [each.call for each in chain(*results) if not each.problem]
             remark = () if payload.found else _remark_on_limits(made)
-            results.append([await self._run(_fallback_call(plan), context, is_fallback=True)])
-            telling = ([each for each in group if each.is_telling] for group in results)
+            results.append([await self._run(fallback, context, is_fallback=True)])
+            telling = [
+                [each for each in group if each.payload.found or each.payload.remarks or each.payload.unread]
+                for group in results
+            ]
             payload = self._together(list(filter(None, telling)), plan)
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
@@ -130,7 +143,7 @@ class Executor:
             return self._short([wanted], await self._call(wanted, seen), is_short=False)
 
         course = Course.of(plan.steps, question=plan.question, limit=context.run.limits.steps)
-        engine = StepEngine(call=call, budget=self._step_tokens, course=course, context=context)
+        engine = StepEngine(call=call, budget=self.step_tokens, course=course, context=context)
         await engine.run()
         results = [
             CallResult(call=each.step.call, payload=each.payload, seconds=each.seconds, problem=each.problem)
@@ -140,7 +153,8 @@ class Executor:
         # Only the list of documents is nothing, where other steps were to find something else.
         found_nothing = not tools or (tools == {LIST} and any(each.call.tool != LIST for each in results))
         if found_nothing and not engine.spent:
-            results.append(await self._run(_fallback_call(plan), context, is_fallback=True))
+            fallback = ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
+            results.append(await self._run(fallback, context, is_fallback=True))
         found = [each.payload for each in reversed(results) if each.payload.found]
         payload = merge(found)
         told = sorted(weighed(payload.facts, found), key=lambda fact: fact.kind is FactKind.PASSAGE)
@@ -201,9 +215,9 @@ class Executor:
             return await self._run(call, context, is_added=True)
 
         facts = merge([_fused(group) for group in results]).facts
-        documents = half_found(facts, planned.query) if self._is_shortened else ()
+        documents = half_found(facts, planned.query) if self.is_shortened else ()
         inside = [await search(documents=[document]) for document in documents]
-        if hop := second_hop(facts, planned.query, in_alike=not self._is_shortened):
+        if hop := second_hop(facts, planned.query, in_alike=not self.is_shortened):
             further = await search(query=hop.query)
             reached = tuple(fact for fact in further.payload.facts if hop.reaches(fact))
             inside.append(replace(further, payload=replace(further.payload, facts=reached), is_second_hop=True))
@@ -218,7 +232,7 @@ class Executor:
     def _short(self, calls: Sequence[ToolCall], payload: FactsPayload, *, is_short: bool) -> FactsPayload:
         """Each search by itself: scores of different searches do not compare. `calls`: of the plan, one for each part
         of the question."""
-        if not self._is_shortened or any(call.tool != SEARCH for call in calls):
+        if not self.is_shortened or any(call.tool != SEARCH for call in calls):
             return payload
         return shortlist(payload, is_short=is_short, sought=[str(call.args.get("query", "")) for call in calls])
 
@@ -226,7 +240,7 @@ class Executor:
         """What is of the documents that the person has limited the question to, or of none (a sum)."""
         if context.early and _is_early(call, context):
             return await context.early
-        tool, only = self._tools.get(call.tool), context.only
+        tool, only = next((tool for tool in self.tools if tool.name == call.tool), None), context.only
         if tool is None:
             raise ToolMisused(f"unknown tool {call.tool}")
         payload = await tool.run(tool.read(tool.within(call.args, only)), context)
@@ -236,7 +250,7 @@ class Executor:
 
     def _needs_fallback(self, plan: QueryPlan, payload: FactsPayload, calls: Sequence[ToolCall]) -> bool:
         """False also when the plan calls nothing, or the same search was made already."""
-        if not plan.fallback.enabled or not calls or len(calls) >= self._max_calls:
+        if not plan.fallback.enabled or not calls or len(calls) >= self.max_calls:
             return False
         if any(_is_search_for(call, plan.question) for call in calls):
             return False
@@ -276,10 +290,6 @@ def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
     return (Fact(kind=FactKind.VALUE, text=text),) if limits else ()
 
 
-def _fallback_call(plan: QueryPlan) -> ToolCall:
-    return ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
-
-
 def _is_search_for(call: ToolCall, question: str) -> bool:
     """A search without filters for exactly the words of a question, regardless of order and endings."""
     query = call.args.get("query")
@@ -291,3 +301,115 @@ def _is_early(call: ToolCall, context: ToolContext) -> bool:
     """Whether the early search serves it: the planner often only drops a word of politeness, which does not change the
     results."""
     return context.early is not None and not context.early.cancelling() and _is_search_for(call, context.question)
+
+
+@dataclass(kw_only=True)
+class _Begun:
+    """A running step and its meter."""
+
+    step: Step
+    number: int
+    usage: Usage = field(default_factory=Usage)
+    started: float = field(default_factory=time.monotonic)
+
+    def end(self, payload: FactsPayload, problem: str, *, stopped: bool) -> Finished:
+        seconds, usage = time.monotonic() - self.started, self.usage
+        return Finished(step=self.step, payload=payload, problem=problem, stopped=stopped, seconds=seconds, usage=usage)
+
+
+@dataclass(kw_only=True)
+class StepEngine:
+    """Runs one plan: its tasks. `call` runs one tool, `budget` limits a step's prompt, in tokens."""
+
+    call: Call
+    budget: int
+    course: Course
+    context: ToolContext
+    spent: Spent | None = None  # the limit that ended the work, or kept a step from a call that it wanted
+    _running: dict[asyncio.Task[Finished], _Begun] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Run until every step has ended, or a limit of the turn is reached. Raises DatabaseAway."""
+        run, course = self.context.run, self.course
+        run.report, stop = self._hear, asyncio.create_task(run.stop.wait())
+        try:
+            while not run.spent:
+                for step in course.ready()[: AT_ONCE - len(self._running)]:
+                    course.begin(step)
+                    begun = _Begun(step=step, number=course.begun)
+                    self._running[asyncio.create_task(self._run_step(begun))] = begun
+                run.watch(course.shown())
+                if not self._running:
+                    break
+                left = max(run.started + run.limits.seconds - time.monotonic(), 0)
+                await asyncio.wait({*self._running, stop}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                self._settle()
+            # A limit reached when no step was left to run does not count, except the person's stop.
+            is_done = not self._running and not course.ready()
+            self.spent = None if is_done and run.spent is not Spent.STOPPED else run.spent
+            self.spent = self.spent or (Spent.STEPS if course.is_cut_short else None)
+            await self._hand_over()
+            self.spent = self.spent or run.refused
+        finally:
+            await end(stop, *self._running)
+        course.close()
+        run.watch(course.shown())
+
+    def _hear(self, step_id: str, done: int, total: int) -> None:
+        self.course.progress[step_id] = (done, total)
+        self.context.run.watch(self.course.shown())
+
+    def _settle(self) -> None:
+        for task in [task for task in self._running if task.done()]:
+            self._running.pop(task)
+            self.course.settle(task.result())
+        self.context.run.watch(self.course.shown())
+
+    async def _run_step(self, begun: _Begun) -> Finished:
+        problem, payload, stopped, step = "", FactsPayload(), False, begun.step
+        history, room = step_budget(
+            self.budget,
+            step_number=begun.number,
+            total_steps=max(len(self.course.steps), begun.number),
+            context_size=RULES_TOKENS + estimate_tokens(self.course.question),
+        )
+        materials, others = context_for(step, self.course.finished, tokens=room)
+        background = summary(others, tokens=history) if step.action == ANALYZE else ""
+        seen = replace(self.context, step_id=step.id, materials=tuple(materials), background=background)
+        try:
+            with metering_step(begun.usage):
+                payload = await self.call(step.call, seen)
+            read = payload.documents  # where some are left, the step itself has heard the stop signal
+            is_partial = read is not None and read.read + read.problems < read.total
+            stopped = self.context.run.stop.is_set() and is_partial
+        except (ToolMisused, StepFailed) as error:
+            problem, stopped = str(error), isinstance(error, StepStopped)
+        ended = begun.end(payload, problem, stopped=stopped)
+        log.info(  # named as in seed 3, "Логирование"
+            "complex_query.step_completed",
+            step_id=step.id,
+            action=step.action,
+            step_number=begun.number,
+            total_steps=len(self.course.steps),
+            tokens_used=ended.usage.tokens,
+            model_calls=ended.usage.calls,
+            rag_items_retrieved=len(payload.facts),
+            execution_time_ms=round(ended.seconds * 1000),
+            searching_ms=round(ended.usage.searching.seconds * 1000),
+            models_ms=round(ended.usage.models.seconds * 1000),
+            failed=bool(problem) and not stopped,
+        )
+        return ended
+
+    async def _hand_over(self) -> None:
+        """When the work ends early: wait GRACE_S for what is nearly done; take what the other steps have kept."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=GRACE_S)
+        run = self.context.run
+        for task, begun in [each for each in self._running.items() if not each[0].done()]:
+            self._running.pop(task)
+            await end(task)
+            kept = run.kept.get(begun.step.id, FactsPayload())
+            problem = "" if kept.found else "not ended in time"
+            self.course.settle(begun.end(kept, problem, stopped=run.stop.is_set()))
+        self._settle()

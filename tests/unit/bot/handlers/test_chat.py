@@ -93,7 +93,7 @@ async def test_the_turn_is_noted() -> None:
 
 
 SEED_3 = {"total_steps", "tokens_used", "rag_items_retrieved", "execution_time_ms"}
-"""Its fields of an event; a step's own (`step_id`, `step_number`) are in the events of `rag.execution.engine`."""
+"""Its fields of an event; a step's own (`step_id`, `step_number`) are in the events of `rag.execution.executor`."""
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from domain.errors import DatabaseAway
 from rag.execution.course import Course
-from rag.execution.engine import AT_ONCE, Call, StepEngine
+from rag.execution.executor import AT_ONCE, Call, StepEngine
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import Run, RunLimits, Spent, StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
