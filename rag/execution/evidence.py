@@ -31,12 +31,10 @@ _numbers_in = lru_cache(maxsize=REMEMBERED)(known_numbers)
 _stems, _days_in = lru_cache(maxsize=REMEMBERED)(stems), lru_cache(maxsize=REMEMBERED)(days_in)
 MOST_WORDS = 0.5  # more than this share of a cell's words must be in the document: endings may differ
 SHORTEST_ROOT = 3  # letters
-VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
-"""Cells that judge the text and need not occur in it."""
+VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})  # cells that need not occur in the text
 MOSTLY = 0.5  # share of a list's lines that are rows: then it is a list of such things, and the others are suspicious
 FEWEST_READ = 2  # a single row says nothing about the other lines
-SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "sum"})
-"""First words of lines with totals."""
+SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "sum"})  # first words of lines with totals
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
 
 
@@ -99,14 +97,9 @@ class Row:
     nth: int = 0  # number among rows with equal cells, each a line of its own in one passage; from 0
 
     @property
-    def passage(self) -> Passage:
-        """The one that says the first cell."""
-        return self.sources[0]
-
-    @property
     def document(self) -> DocumentId:
         """The one that has it."""
-        return self.passage.document_id
+        return self.sources[0].document_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,11 +120,6 @@ class Checked:
     def is_whole(self) -> bool:
         """There is no sign that rows of the text are missing."""
         return not self.dropped and not self.unread and self.reply.total_seen == len(self.rows)
-
-    @property
-    def worth(self) -> tuple[int, int, int]:
-        """More supported rows are better; of equals fewer missing, then fewer dropped."""
-        return (len(self.rows), -self.missing, -self.dropped)
 
 
 def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked:

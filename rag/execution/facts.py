@@ -224,9 +224,7 @@ def _relative(facts: Sequence[Fact]) -> list[float]:
     """Scores from the best one's 1 down; by place where they have none."""
     scores = [fact.passage.score if fact.passage else 0.0 for fact in facts]
     best = max(scores, default=0.0)
-    if best <= 0:
-        return [1 - place / len(facts) for place in range(len(facts))]
-    return [max(score, 0.0) / best for score in scores]
+    return [max(score, 0.0) / best if best > 0 else 1 - place / len(facts) for place, score in enumerate(scores)]
 
 
 WHOLE, FEWEST, MOST = 2, 4, 20
@@ -306,27 +304,24 @@ def told_once(facts: Sequence[Fact]) -> tuple[Fact, ...]:
     kept: list[Fact] = []
     known: set[ChunkId] = set()
     for fact in facts:
-        if fact.kind is not FactKind.PASSAGE or fact.passage is None:
-            kept.append(fact)
-        elif rest := _beyond(fact, fact.passage, known):
-            kept.append(rest)
+        rest = fact
+        if fact.kind is FactKind.PASSAGE and fact.passage:
+            if fact.pieces <= known:
+                continue
+            if not fact.pieces.isdisjoint(known):
+                rest = _without_pieces(fact, fact.passage, known)
             known |= rest.pieces if rest.shown is None or rest.shown >= len(rest.text) else frozenset()
+        kept.append(rest)
     return tuple(kept)
 
 
-def _beyond(fact: Fact, ranked: RankedPassage, known: Set[ChunkId]) -> Fact | None:
-    """The fact without pieces that are known; None when nothing is left."""
-    if fact.pieces.isdisjoint(known):
-        return fact
-    passage = ranked.passage
+def _without_pieces(fact: Fact, ranked: RankedPassage, known: Set[ChunkId]) -> Fact:
+    passage, text, left = ranked.passage, "", list[tuple[ChunkId, int]]()
     ends = [*(start for _, start in passage.pieces[1:]), len(passage.text)]
-    text, left = "", list[tuple[ChunkId, int]]()
-    for (piece, start), end in zip(passage.pieces, ends, strict=bool(passage.pieces)):
+    for (piece, start), end in zip(passage.pieces, ends, strict=True):
         if piece not in known:
             left.append((piece, len(text)))
             text += passage.text[start:end]
-    if not left:
-        return None
     text = text.rstrip()
     shorter = replace(passage, text=text, pieces=tuple(left), chunk_id=left[0][0])
     return replace(fact, text=text, passage=replace(ranked, passage=shorter))
@@ -334,18 +329,17 @@ def _beyond(fact: Fact, ranked: RankedPassage, known: Set[ChunkId]) -> Fact | No
 
 LISTED = frozenset({FactKind.STATEMENT, FactKind.DOCUMENT, FactKind.VALUE})
 """Kinds that an answer lists. Passages are its evidence; the search that found them has its own limit."""
-ROWS = frozenset({FactKind.DOCUMENT, FactKind.VALUE})
-"""The same after several steps, whose statements are evidence for the answer."""
+ROWS = LISTED - {FactKind.STATEMENT}  # after several steps, whose statements are evidence for the answer
 
 
 def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozenset[FactKind] = LISTED) -> FactsPayload:
     """`items` of the `counted` kinds after the first `skip`; later ones are counted in `left_out`. Facts of one item
     count once and go together. A remark on the others («12 documents fit») is no item and always stays: it has no
     title, or is a number or a disagreement (`Fact.is_item`)."""
-    listed = (
-        each for each in enumerate(payload.facts) if each[1].kind in counted and each[1].title and each[1].is_item
-    )
-    known = list(dict.fromkeys(fact.item or place for place, fact in listed))
+    known = list[str | int]()
+    for place, fact in enumerate(payload.facts):
+        if fact.kind in counted and fact.title and fact.is_item and (fact.item or place) not in known:
+            known.append(fact.item or place)
     gone = {*known[:skip], *known[skip + items :]}
     facts = tuple(fact for place, fact in enumerate(payload.facts) if (fact.item or place) not in gone)
     left_out = payload.left_out + max(len(known) - skip - items, 0)

@@ -23,14 +23,8 @@ _MEDIA = {
     **dict.fromkeys(("mp4", "mov", "m4v", "mkv", "webm", "avi"), "video"),
 }
 """By file extension: a passage does not hold its medium."""
-_SENT = {
-    "photo": "photo",
-    "voice": "voice message",
-    "video_note": "video message",
-    "video": "video",
-    "audio": "recording",
-}
-_SENT_AS = re.compile(rf"({'|'.join(_SENT)})-\d+")  # names given by `bot.handlers.received`
+_SENT = {"voice": "voice message", "video_note": "video message", "audio": "recording"}
+_SENT_AS = re.compile(r"(photo|video|voice|video_note|audio)-\d+")  # names given by `bot.handlers.received`
 _KIND_LINES = {
     FactKind.STATEMENT: "Statement about: {title}",
     FactKind.DOCUMENT: "Entry of the list of documents",
@@ -100,11 +94,11 @@ def _said(fact: Fact) -> str:
 
 
 def _text(fact: Fact) -> str:
-    """The text; a line of it that looks like a heading is no heading of the prompt."""
     return _plain(fact.passage.passage.text if fact.passage and fact.kind is FactKind.PASSAGE else fact.text)
 
 
 def _plain(text: str) -> str:
+    """A line that looks like a heading is no heading of the prompt."""
     return without_headings(visible(text).strip())
 
 
@@ -148,7 +142,7 @@ def _source(passage: Passage) -> str:
     if passage.source_type is SourceType.LINK and is_heard:
         return "video"
     if sent := _SENT_AS.fullmatch(passage.source_identifier):
-        return _SENT[sent[1]]
+        return _SENT.get(sent[1], sent[1])
     ending = passage.source_identifier.rpartition(".")[2].casefold()
     is_file = passage.source_type in (SourceType.FILE, SourceType.PATH)
     medium = _MEDIA.get(ending, "recording" if is_heard else "") if is_file else ""
@@ -165,7 +159,7 @@ def _cut(fact: Fact, tokens: int) -> Fact:
     if (needed := estimate_tokens(text)) <= allowed:
         return fact
     shorter = text[: len(text) * allowed // needed]
-    if fact.passage is None or fact.kind is not FactKind.PASSAGE:
-        return replace(fact, text=shorter)
-    ranked = replace(fact.passage, passage=replace(fact.passage.passage, text=shorter))
+    ranked = fact.passage
+    if ranked and fact.kind is FactKind.PASSAGE:
+        ranked = replace(ranked, passage=replace(ranked.passage, text=shorter))
     return replace(fact, text=shorter, passage=ranked)

@@ -32,12 +32,12 @@ def claim(value: str, source: Passage) -> Claim:
 
 def dated(conflicts: Sequence[Conflict], came: Mapping[DocumentId, datetime]) -> tuple[Conflict, ...]:
     """The same, with the arrival date where a document has no date of its own, newest claims first."""
-    complete = (
-        [replace(one, dated=one.dated or came.get(one.passage.document_id)) for one in each.claims]
-        for each in conflicts
-    )
-    ordered = (sorted(each, key=lambda one: newness(one.passage, one.dated), reverse=True) for each in complete)
-    return tuple(replace(each, claims=tuple(claims)) for each, claims in zip(conflicts, ordered, strict=True))
+    told: list[Conflict] = []
+    for each in conflicts:
+        claims = [replace(one, dated=one.dated or came.get(one.passage.document_id)) for one in each.claims]
+        claims.sort(key=lambda one: newness(one.passage, one.dated), reverse=True)
+        told.append(replace(each, claims=tuple(claims)))
+    return tuple(told)
 
 
 def newness(passage: Passage, came: datetime | None) -> tuple[bool, float]:
@@ -49,7 +49,6 @@ def newness(passage: Passage, came: datetime | None) -> tuple[bool, float]:
 
 
 def _own_day(passage: Passage) -> datetime | None:
-    """The date that the document bears, or the day in its name."""
     return passage.published_at or _in_name(passage, whole_day)
 
 
@@ -102,7 +101,7 @@ class KnownFact:
     sources: tuple[Passage, ...]
 
     def wire(self) -> NumberedFact:
-        """The fact as it goes into a prompt."""
+        """As it goes into a prompt."""
         return NumberedFact(id=self.id, fact=self.text, certainty=self.certainty, reasoning=self.reasoning)
 
     def also(self, *sources: Passage) -> Self:
@@ -141,10 +140,9 @@ def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, aske
         elif same is not None:  # the passage becomes another source of the known fact
             ledger = _with(ledger, same.also(source))
         else:
-            id_, sure = f"f{ledger.numbered + 1}", new.certainty
-            fact = KnownFact(id=id_, text=new.fact, certainty=sure, reasoning=new.reasoning, sources=(source,))
-            facts, numbered = (*ledger.facts, fact), ledger.numbered + 1
-            ledger = replace(ledger, facts=facts, numbered=numbered, used=ledger.used + 1)
+            number, sure = ledger.numbered + 1, new.certainty
+            own = KnownFact(id=f"f{number}", text=new.fact, certainty=sure, reasoning=new.reasoning, sources=(source,))
+            ledger = replace(ledger, facts=(*ledger.facts, own), numbered=number, used=ledger.used + 1)
     answer = reply.answer.strip() or ledger.answer
     return replace(ledger, answer=answer, can_answer=reply.can_answer and bool(ledger.facts))
 
@@ -232,14 +230,11 @@ def merge_facts(ledgers: Iterable[Ledger], order: Mapping[DocumentId, int]) -> t
     for fact in sorted((fact for ledger in ledgers for fact in ledger.facts), key=rank):
         same = merged.get(plain(fact.text))
         merged[plain(fact.text)] = same.also(*fact.sources) if same else fact
-    return tuple(
-        replace(
-            fact,
-            id=f"f{number}",
-            sources=tuple(sorted(fact.sources, key=lambda each: (*place(each), each.chunk_id))),
-        )
-        for number, fact in enumerate(merged.values(), start=1)
-    )
+    numbered: list[KnownFact] = []
+    for number, fact in enumerate(merged.values(), start=1):
+        sources = sorted(fact.sources, key=lambda each: (*place(each), each.chunk_id))
+        numbered.append(replace(fact, id=f"f{number}", sources=tuple(sources)))
+    return tuple(numbered)
 
 
 def merge_conflicts(ledgers: Iterable[Ledger]) -> tuple[Conflict, ...]:

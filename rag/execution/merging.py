@@ -48,9 +48,8 @@ def merge_rows(
     two documents that are compared, whose standing does not count, the one that the other replaces."""
     by_key: dict[Key, list[Row]] = {}
     for each in rows:
-        by_key.setdefault(key_of(each.cells, row, key), []).append(
-            replace(each, standing=Standing.OWN) if earlier else each
-        )
+        own = replace(each, standing=Standing.OWN) if earlier else each
+        by_key.setdefault(key_of(each.cells, row, key), []).append(own)
     versions = frozenset({earlier}) if earlier else _superseded(by_key, came)
     merger = _Merger(came=came, versions=versions, key=frozenset(key))
     return tuple(thing for known in by_key.values() for thing in merger.things(known))
@@ -110,7 +109,7 @@ def _superseded(by_key: Mapping[Key, Sequence[Row]], came: Mapping[DocumentId, d
     ages: dict[DocumentId, tuple[bool, float]] = {}
     for key, each in ((key, each) for key, rows in by_key.items() for each in rows if each.standing is Standing.OWN):
         held.setdefault(each.document, set()).add(key)
-        ages[each.document] = newness(each.passage, came.get(each.document))
+        ages[each.document] = newness(each.sources[0], came.get(each.document))
     lists = [each for each, keys in held.items() if len(keys) >= FEWEST_OF_VERSION and ages[each][0]]
     return frozenset(
         older
@@ -144,14 +143,15 @@ class _Merger:
         return tuple(map(self._thing, apart))
 
     def _thing(self, rows: Sequence[Row]) -> TableRow:
-        ranked = sorted(rows, key=self._rank, reverse=True)
+
+        def rank(row: Row) -> tuple[int, bool, bool, float]:
+            is_latest = row.document not in self.versions
+            return (_RANKS[row.standing], is_latest, *newness(row.sources[0], self.came.get(row.document)))
+
+        ranked = sorted(rows, key=rank, reverse=True)
         cells, sources, others = zip(*(self._cell(ranked, place) for place in range(len(ranked[0].cells))), strict=True)
         are_old = [row.document in self.versions for row in ranked]
         return TableRow(cells=cells, sources=sources, others=others, is_outdated=all(are_old), is_new=not any(are_old))
-
-    def _rank(self, row: Row) -> tuple[int, bool, bool, float]:
-        is_latest = row.document not in self.versions
-        return (_RANKS[row.standing], is_latest, *newness(row.passage, self.came.get(row.document)))
 
     def _cell(self, ranked: Sequence[Row], place: int) -> tuple[str, Passage, tuple[OtherValue, ...]]:
         """The value of the first row that has one, where it stands, and the other values: each replaced one once, and

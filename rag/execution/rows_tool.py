@@ -30,7 +30,7 @@ from rag.records import ChatMessage, Passage, asking
 from rag.words import digest, estimate_tokens
 
 REPLY_TOKENS = 1_500  # expected size of a reply, for the allowance; the meter counts the real size
-SIDE_BY_SIDE = 4
+AT_ONCE = 4  # calls
 MOST_TOGETHER = 12  # documents of one call: their rows have to fit into its reply
 COLUMNS_TOKENS = 900  # row and columns at their longest, and the field names
 NAME_CHARS = 80  # of a document's name, given with each passage
@@ -94,7 +94,6 @@ class _Extraction(WholeReading):
     asked: RowsArguments
     rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
     dropped: int = 0
-    _packing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         """The room for documents, and all of them waiting."""
@@ -103,19 +102,23 @@ class _Extraction(WholeReading):
 
     async def read(self) -> None:
         """Raises DatabaseAway, StepFailed."""
-        await together(*(self._work() for _ in range(SIDE_BY_SIDE)))
+
+        async def work() -> None:
+            while True:
+                async with packing:
+                    batch = await self._next()
+                if not batch or not await self._attempt(batch):
+                    return
+
+        packing = asyncio.Lock()
+        await together(*(work() for _ in range(AT_ONCE)))
         self.end("rows.read", rows=sum(map(len, self.rows.values())), dropped=self.dropped)
 
     def payload(self) -> FactsPayload:
         """Of the rows so far."""
         asked, language = self.asked, language_of(self.context.question)
-        writer = TableWriter(
-            asked=asked,
-            words=self.tool.wordings[language],
-            language=language,
-            documents=self.documents,
-            dropped=self.dropped,
-        )
+        words, documents = self.tool.wordings[language], self.documents
+        writer = TableWriter(asked=asked, words=words, language=language, documents=documents, dropped=self.dropped)
         came = {card.id: card.created_at for card in self.cards}
         rows = [row for card in self.cards for row in self.rows.get(card.id, [])]
         earlier = self.cards[0].id if asked.changes else None
@@ -140,13 +143,6 @@ class _Extraction(WholeReading):
             missing_rows=sum(each.missing for each in checked),
             remembered=len(cards) * is_remembered,
         )
-
-    async def _work(self) -> None:
-        while True:
-            async with self._packing:
-                batch = await self._next()
-            if not batch or not await self._attempt(batch):
-                return
 
     async def _attempt(self, batch: Batch) -> bool:
         """False when the limits ended it. Where the rows of several documents do not fit into one reply, each half is
@@ -209,11 +205,13 @@ class _Extraction(WholeReading):
         reply = await ask(self.tool.model, messages, RowsReply, self.context.run, reply_tokens=REPLY_TOKENS)
         if reply is None:
             return None
-        first = self._check(reply, part)
+        columns = len(self.asked.all_columns)
+        first = check(reply, part, columns=columns)
         last = reply if first.is_whole else await self._ask_again(messages, first)
         if last is None:
             return first
-        better = max(self._check(last, part), first, key=lambda said: said.worth)
+        second = check(last, part, columns=columns)
+        better = max(second, first, key=lambda said: (len(said.rows), -said.missing, -said.dropped))
         await self._keep(better.reply, part, cards)
         return better
 
@@ -245,10 +243,7 @@ class _Extraction(WholeReading):
 
     def _recalled(self, request: RowsRequest, part: Sequence[Passage]) -> Checked | None:
         reply = self.cache.get(_key(request), RowsReply)
-        return self._check(reply, part) if reply else None
-
-    def _check(self, reply: RowsReply, part: Sequence[Passage]) -> Checked:
-        return check(reply, part, columns=len(self.asked.all_columns))
+        return check(reply, part, columns=len(self.asked.all_columns)) if reply else None
 
     async def _keep(self, reply: RowsReply, part: Sequence[Passage], cards: Sequence[DocumentCard]) -> None:
         """The rows of each document by themselves, so that one that changes does not make the others be read again. Of
@@ -264,10 +259,8 @@ class _Extraction(WholeReading):
 
     def _request(self, part: Sequence[Passage], cards: Sequence[DocumentCard]) -> RowsRequest:
         names = {card.id: card.name[:NAME_CHARS] for card in cards}
-        chunks = (
-            NamedChunk(chunk_id=chunk_name(each), document=names[each.document_id], chunk_text=each.text)
-            for each in part
-        )
+        named = [(each, names[each.document_id]) for each in part]
+        chunks = [NamedChunk(chunk_id=chunk_name(each), document=name, chunk_text=each.text) for each, name in named]
         return RowsRequest(row=self.asked.what, columns=self.asked.all_columns, document_context=tuple(chunks))
 
 

@@ -31,12 +31,10 @@ from rag.words import plain, stems
 
 MOST_NAMED = 10  # things that a remark names
 MAX_COLUMNS = 6
-BETWEEN = "between"  # of conditions: two of them
-_ENDS = (">=", "<=")
+
 _RANGE = re.compile(r"\s*\.\.\s*|\s+[–—-]\s+")
 
 Rows = Sequence[TableRow]
-
 Aggregate = Literal["none", "count", "sum", "min", "max", "avg"]  # what is worked out of a column
 Order = Literal["asc", "desc"]
 Period = Literal["year", "quarter", "month"]  # by which dates are grouped
@@ -44,11 +42,10 @@ Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
 Condition = tuple[int, Operator, str]  # place of a column, and what its cells are compared with
 Total = tuple[str, TableRow | None]  # one number of one unit, as it is shown; for min and max with the row that has it
 
-_SPELLED: Mapping[str, Operator] = {
+_SPELLED: Mapping[str, Operator] = {  # other ways to write operators; those of days, too
     "==": "=", "≠": "!=", "<>": "!=", "≤": "<=", "≥": ">=",
     "before": "<", "after": ">", "since": ">=", "from": ">=", "until": "<=", "by": "<=", "in": "=",
 }  # fmt: skip
-"""Other ways to write operators; those of days, too."""
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -82,8 +79,18 @@ class RowsArguments(ToolArguments):
     @classmethod
     def _without_between(cls, value: object) -> object:
         """«between» with two values as a condition for each end, both included."""
-        conditions = value if isinstance(value, list | tuple) else [value]
-        return None if value is None else [end for each in conditions for end in _ends(each)]
+        if value is None:
+            return None
+        conditions: list[object] = []
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if not isinstance(each, dict) or each.get("op") != "between":
+                conditions.append(each)
+                continue
+            ends = _RANGE.split(said, maxsplit=1) if isinstance(said := each.get("value"), str) else said
+            if not isinstance(ends, list | tuple) or len(ends) != 2:
+                raise ValueError("between: give the first and the last value, «2025-01-01..2025-03-31»")
+            conditions += [{**each, "op": op, "value": end} for op, end in zip((">=", "<="), ends, strict=True)]
+        return conditions
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
@@ -110,16 +117,6 @@ class RowsArguments(ToolArguments):
     def key_places(self) -> tuple[int, ...]:
         """The columns that tell things apart."""
         return tuple(map(self.place, self.key or self.columns[:1]))
-
-
-def _ends(condition: object) -> list[object]:
-    if not isinstance(condition, dict) or condition.get("op") != BETWEEN:
-        return [condition]
-    value = condition.get("value")
-    ends = _RANGE.split(value, maxsplit=1) if isinstance(value, str) else value
-    if not isinstance(ends, list | tuple) or len(ends) != len(_ENDS):
-        raise ValueError(f"{BETWEEN}: give the first and the last value, «2025-01-01..2025-03-31»")
-    return [{**condition, "op": op, "value": end} for op, end in zip(_ENDS, ends, strict=True)]
 
 
 @dataclass(kw_only=True)
@@ -152,20 +149,12 @@ class TableWriter:
         words, asked, documents = self.words, self.asked, self.documents
         rows, undecided = self._selected(things)
         conflicts, disagreements = worded(conflicts_of(rows, self.columns, came), words)
-        facts = (
-            *self._counts(rows),
-            *map(self._number, self._remarks(rows, things, undecided)),
-            *self._left_out(),
-            *self._groups(rows),
-            *disagreements,
-            *(
-                fact
-                for number, row in enumerate(rows)
-                for fact in self._row_facts(row, item=f"{asked.what} {number}: {row.cells[0]}")
-            ),
-        )
+        remarks = map(self._number, self._remarks(rows, things, undecided))
+        facts = [*self._counts(rows), *remarks, *self._left_out(), *self._groups(rows), *disagreements]
+        for number, row in enumerate(rows):
+            facts += self._row_facts(row, item=f"{asked.what} {number}: {row.cells[0]}")
         return FactsPayload(
-            facts=facts,
+            facts=tuple(facts),
             coverage=documents.read / documents.total if documents.total else 0.0,
             documents=documents,
             table=FactTable(title=asked.what, columns=self.columns, rows=tuple(rows)) if rows else None,
@@ -245,14 +234,10 @@ class TableWriter:
         yield from self._otherwise(rows, things)
         # Counts and sums stand on the last values: of lists that are no versions of each other (monthly bills without a
         # month in the key) all would have to be added up.
-        former = [
-            f"{row.cells[0]}, {columns[at]}: {each.value}"
-            for row in rows
-            for at in self.places
-            for each in row.formerly(at)
-        ]
+        former = [(row, at, each) for row in rows for at in self.places for each in row.formerly(at)]
         if former:
-            yield words.replaced.format(values=_listed(former))
+            told = [f"{row.cells[0]}, {columns[at]}: {each.value}" for row, at, each in former]
+            yield words.replaced.format(values=_listed(told))
         if undecided:
             places = [at for at in self.places if at]
             known = ([f"{columns[at]}: {row.cells[at]}" for at in places if row.cells[at]] for row in undecided)
@@ -272,12 +257,9 @@ class TableWriter:
         others = [thing.otherwise() for thing in things]
         told = result(self._selected(others)[0])
         if told != result(rows):
-            changed = [
-                f"{thing.cells[0]}, {self.columns[place]}: {other.cells[place]}"
-                for thing, other in zip(things, others, strict=True)
-                for place in self.places
-                if thing.cells[place] != other.cells[place]
-            ]
+            both = [(thing, other, at) for thing, other in zip(things, others, strict=True) for at in self.places]
+            unlike = [(thing, other, at) for thing, other, at in both if thing.cells[at] != other.cells[at]]
+            changed = [f"{thing.cells[0]}, {self.columns[at]}: {other.cells[at]}" for thing, other, at in unlike]
             yield self.words.otherwise.format(values=_listed(changed), result="; ".join(told))
 
     def _left_out(self) -> Iterator[Fact]:
@@ -329,10 +311,8 @@ def _listed(names: Sequence[str]) -> str:
 def select(rows: Rows, conditions: Sequence[Condition]) -> tuple[Rows, Rows]:
     """Rows that meet all conditions, and the undecided: those that fail none, but have no value to compare."""
     judged = [(row, {meets(row.cells[at], operator, value) for at, operator, value in conditions}) for row in rows]
-    return (
-        [row for row, verdicts in judged if verdicts <= {True}],
-        [row for row, verdicts in judged if None in verdicts and False not in verdicts],
-    )
+    undecided = [row for row, verdicts in judged if None in verdicts and False not in verdicts]
+    return [row for row, verdicts in judged if verdicts <= {True}], undecided
 
 
 def meets(cell: str, operator: Operator, wanted: str) -> bool | None:
