@@ -66,17 +66,13 @@ async def unless_set(stop: asyncio.Event, work: Coroutine[Any, Any, Result]) -> 
 async def until_set(stop: asyncio.Event, items: AsyncIterator[Item]) -> AsyncGenerator[Item, None]:
     """The items as they come. When `stop` is set, their source is cancelled while it waits, so that a connection is
     closed at once, and BrokenOff is raised. The source is also closed when the reader leaves."""
-
-    async def following() -> Item:
-        return await anext(items)
-
-    stopping, reading = asyncio.create_task(stop.wait()), asyncio.create_task(following())
+    stopping, reading = asyncio.create_task(stop.wait()), asyncio.ensure_future(anext(items))
     try:
         while not stop.is_set():
             await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)
             if reading.done():
                 yield reading.result()
-                reading = asyncio.create_task(following())
+                reading = asyncio.ensure_future(anext(items))
         raise BrokenOff
     except StopAsyncIteration:
         return

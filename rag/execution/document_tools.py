@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import groupby
 from typing import Annotated, Literal
 
@@ -18,7 +18,6 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
 from domain.documents import DocumentCard, Medium, SourceType, title_beside
-from domain.ids import UserId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.documents import Since, Until, documents_named, is_sent_by, pages_of, ready_documents
@@ -80,7 +79,14 @@ class ListDocuments(Tool[ListArguments]):
         if about is not None:
             called = await self.finder.called(base, about) if self.finder else frozenset()
             cards = [card for card in cards if card.id in called]
-        listed = tuple(_fact(card, words) for card in cards if _fits(card, arguments, asker=context.user_id))
+        kind, since, until = arguments.kind, arguments.since or date.min, arguments.until or date.max
+        listed = tuple(
+            _fact(card, words)
+            for card in cards
+            if kind in (None, card.medium.value if kind in _KINDS else card.source_type.value)
+            and is_sent_by(card, arguments.sender, asker=context.user_id)
+            and since <= card.created_at.date() <= until
+        )
         if not listed:
             return FactsPayload()
         # The total, and that of a kind, are worded for people, who read them where no model answers; a count by other
@@ -93,16 +99,6 @@ class ListDocuments(Tool[ListArguments]):
             said = (words.documents_called if about else words.documents).format(count=len(listed), about=about)
             count = Fact(kind=FactKind.VALUE, text=said, title=said)
         return FactsPayload(facts=(count, *listed), coverage=1.0)
-
-
-def _fits(card: DocumentCard, wanted: ListArguments, *, asker: UserId) -> bool:
-    came, kind = card.created_at.date(), wanted.kind
-    return (
-        kind in (None, card.medium.value if kind in _KINDS else card.source_type.value)
-        and is_sent_by(card, wanted.sender, asker=asker)
-        and (wanted.since is None or came >= wanted.since)
-        and (wanted.until is None or came <= wanted.until)
-    )
 
 
 def _fact(card: DocumentCard, words: Wordings) -> Fact:

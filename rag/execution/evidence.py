@@ -56,15 +56,12 @@ def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str 
     quotations = [each for each in quoted if len(_WORD.findall(each)) >= QUOTED_WORDS]
     named = _CHUNK_ID.findall(f"{reason}\n{statement}")
 
-    def support(place: int) -> tuple[int, int, float, float]:
-        """Quotations and numbers that it holds, its share of words, more where it is named; and that share alone."""
-        passage = passages[place]
-        quoted = sum(stands_in(each, passage.text) for each in quotations)
-        numbers = sum(is_among(number, held[place]) for number in said)
+    supports: list[tuple[int, int, float, float]] = []
+    for passage, known in zip(passages, held, strict=True):
+        quotes = sum(stands_in(each, passage.text) for each in quotations)
+        numbers = sum(is_among(number, known) for number in said)
         shared = share(words, _stems(passage_words(passage)))
-        return quoted, numbers, shared + 0.3 * (chunk_name(passage) in named), shared
-
-    supports = list(map(support, range(len(passages))))
+        supports.append((quotes, numbers, shared + 0.3 * (chunk_name(passage) in named), shared))
     best = max(range(len(passages)), key=lambda place: (supports[place][:3], -place))
     passage, (quotes, numbers, _, shared) = passages[best], supports[best]
     is_foreign = mostly_cyrillic(statement) != mostly_cyrillic(passage.text)

@@ -37,7 +37,7 @@ from rag.execution.tools import ReplyCache, ToolContext, ask, wording
 from rag.execution.wire import Certainty, Chunk, IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
 from rag.planning.tool import ToolArguments
 from rag.ports import ModelError
-from rag.records import Passage, asking
+from rag.records import asking
 from rag.words import digest, estimate_tokens
 
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
@@ -169,15 +169,16 @@ class _Reading(WholeReading):
         groups = max(min(GROUPS, len(left) // PER_GROUP), len(begun), 1)
         rest = [left[first::groups] for first in range(groups)]  # so that the best come first in each group
         self.ledgers, self.orders = [Ledger() for _ in rest], [[] for _ in rest]
-        for dealt in (begun, rest):
-            await together(*(self._read_group(number, group) for number, group in enumerate(dealt)))
-        self.end("reading.done", dropped=sum(each.dropped for each in self.ledgers))
 
-    async def _read_group(self, number: int, cards: Sequence[DocumentCard]) -> None:
-        for card in cards:
-            if self.enough or self.context.run.is_over(spared=1) or not await self._read_document(number, card):
-                return
-            self.tell(self.payload(replace(self._merged(), answer="")))
+        async def read_group(number: int, cards: Sequence[DocumentCard]) -> None:
+            for card in cards:
+                if self.enough or self.context.run.is_over(spared=1) or not await self._read_document(number, card):
+                    return
+                self.tell(self.payload(replace(self._merged(), answer="")))
+
+        for dealt in (begun, rest):
+            await together(*(read_group(number, group) for number, group in enumerate(dealt)))
+        self.end("reading.done", dropped=sum(each.dropped for each in self.ledgers))
 
     async def _read_document(self, number: int, card: DocumentCard) -> bool:
         """A document counts as read when all of it was read. False when the limits ended the reading before."""
@@ -204,7 +205,14 @@ class _Reading(WholeReading):
         async for page in pages_of(tool.passages, self.context.base_id, card.id):
             for part in parts_of(page, tokens=tool.budget["document"]):
                 ledger = self.ledgers[number]
-                request = self._request(ledger, part)
+                request = IterationRequest(
+                    task=tool.prompts.iterative_task,
+                    question=self.question,
+                    document_context=tuple(Chunk(chunk_id=chunk_name(each), chunk_text=each.text) for each in part),
+                    previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, tool.budget["facts"])),
+                    previous_answer=cut(ledger.answer, tool.budget["answer"]),
+                    dialog_history=cut(self.context.dialogue, tool.budget["dialogue"]),
+                )
                 key = digest(request.model_copy(update={"question": "", "dialog_history": ""}).model_dump_json())
                 messages = asking(tool.prompts.iterative, request.model_dump_json())
                 kept = self.cache.get(key, IterationReply)
@@ -220,17 +228,6 @@ class _Reading(WholeReading):
                     await self.cache.keep(key, reply, order)
                 self.ledgers[number] = take(ledger, reply, part, asked=self.question)
         return asked
-
-    def _request(self, ledger: Ledger, part: Sequence[Passage]) -> IterationRequest:
-        budget = self.tool.budget
-        return IterationRequest(
-            task=self.tool.prompts.iterative_task,
-            question=self.question,
-            document_context=tuple(Chunk(chunk_id=chunk_name(each), chunk_text=each.text) for each in part),
-            previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, budget["facts"])),
-            previous_answer=cut(ledger.answer, budget["answer"]),
-            dialog_history=cut(self.context.dialogue, budget["dialogue"]),
-        )
 
     def _merged(self) -> Ledger:
         """What all groups know: each fact once, with a new id, and every conflict."""
@@ -256,28 +253,21 @@ class _Reading(WholeReading):
         if len(answers) < 2:
             return known
         request = synthesis_request(self.tool.budget, known, question=self.question, answers=answers)
-        known = replace(known, uncompared=len(known.facts) - len(request.facts))
-        reply = await self._synthesis(request)
-        if reply is None:
-            return replace(known, uncompared=len(known.facts))
-        known = settle(known, reply.updated_facts, asked=self.question)
-        return replace(known, facts=refine(known.facts, reply.facts, asked=self.question), answer=reply.answer)
-
-    async def _synthesis(self, request: SynthesisRequest) -> SynthesisReply | None:
-        """A cached reply to exactly this prompt, else a new one; None when the limits forbid it or the model fails."""
         tool, content = self.tool, request.model_dump_json()
         cache = await tool.open_cache(SynthesisReply, self.context, self.question)
-        if kept := cache.get(digest(content), SynthesisReply):
-            return kept
-        try:
-            messages = asking(tool.prompts.iterative_synthesis, content)
-            reply = await ask(tool.model, messages, SynthesisReply, self.context.run, reply_tokens=REPLY_TOKENS)
-        except ModelError as error:
-            log.warning("reading.not_put_together", reason=type(error).__name__)
-            return None
-        if reply:
+        reply = cache.get(digest(content), SynthesisReply)
+        if reply is None:
+            try:
+                messages = asking(tool.prompts.iterative_synthesis, content)
+                reply = await ask(tool.model, messages, SynthesisReply, self.context.run, reply_tokens=REPLY_TOKENS)
+            except ModelError as error:
+                log.warning("reading.not_put_together", reason=type(error).__name__)
+            if reply is None:
+                return replace(known, uncompared=len(known.facts))
             await cache.keep(digest(content), reply, [each for order in self.orders for each in order])
-        return reply
+        known = replace(known, uncompared=len(known.facts) - len(request.facts))
+        known = settle(known, reply.updated_facts, asked=self.question)
+        return replace(known, facts=refine(known.facts, reply.facts, asked=self.question), answer=reply.answer)
 
     def payload(self, known: Ledger) -> FactsPayload:
         """The payload of `known`, whose facts are in their final order and whose answer is the synthesis: a guide for

@@ -109,21 +109,18 @@ class SearchBase(Tool[SearchArguments]):
         )
         only = None if limits == SearchFilter() else limits
         asked, people = stems(arguments.query), stems(f"{arguments.author or ''} {arguments.sender or ''}")
-        query = await self._titles(arguments, context) if asked and asked <= people else ""
-        found = await self.retrieval.find(context.base_id, query or arguments.query, only=only)
-        if not found and not query and (titles := await self._titles(arguments, context)):
-            found = await self.retrieval.find(context.base_id, titles, only=only)
-        return replace(passages_payload(found[: arguments.top_k], asked=query or arguments.query), remarks=remarks)
-
-    async def _titles(self, arguments: SearchArguments, context: ToolContext) -> str:
-        """Titles of the latest documents of an author or a sender, as a query: the documents may contain neither the
-        name nor the question's words («про цены»)."""
-        author, sender = arguments.author, arguments.sender
-        if not (author or sender):
-            return ""
-        cards = await ready_documents(self.catalogue, context.base_id)
-        theirs = [each for each in cards if is_by(each, author) and is_sent_by(each, sender, asker=context.user_id)]
-        return "\n".join(card.title for card in theirs[:TITLES])
+        query, is_of_people = arguments.query, bool(asked) and asked <= people
+        found = () if is_of_people else await self.retrieval.find(context.base_id, query, only=only)
+        if not found and (arguments.author or sender):
+            # documents of theirs may contain neither the name nor the question's words («про цены»)
+            cards = await ready_documents(self.catalogue, context.base_id)
+            by_author = (each for each in cards if is_by(each, arguments.author))
+            theirs = [each.title for each in by_author if is_sent_by(each, sender, asker=context.user_id)]
+            titles = "\n".join(theirs[:TITLES])
+            query = titles if is_of_people and titles else query
+            if titles or is_of_people:
+                found = await self.retrieval.find(context.base_id, titles or query, only=only)
+        return replace(passages_payload(found[: arguments.top_k], asked=query), remarks=remarks)
 
 
 def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayload:
@@ -182,7 +179,9 @@ def second_hop(facts: Sequence[Fact], query: str, *, in_alike: bool = False) -> 
     for document in dict.fromkeys((*list(holds)[:1], *half_found(facts, query))):
         missing = union(holds.values()) - holds[document]
         if in_alike:
-            missing = frozenset(stem for stem in missing if _is_in_alike(stem, facts))
+            told = [(fact.document, stems(fact.text)) for fact in facts if fact.document]
+            pairs = ((one, other) for (own, one), (its, other) in combinations(told, 2) if own != its)
+            missing &= union(one & other for one, other in pairs if likeness(one, other) >= ALIKE)
         texts = [fact.text for fact in facts if fact.document == document]
         said = (text[span.start : span.end] for text in texts for span in sentences(text))
         sentence = max(said, key=lambda each: len(wanted & stems(each)), default="")
@@ -194,12 +193,6 @@ def second_hop(facts: Sequence[Fact], query: str, *, in_alike: bool = False) -> 
         if asked and 0 < len(names) <= MOST_NAMES and share(wanted, holds[document]) <= PARTLY:
             return Hop(names=names, asked=asked, source=document)
     return None
-
-
-def _is_in_alike(stem: str, facts: Sequence[Fact]) -> bool:
-    """Whether alike passages of two documents hold it."""
-    holders = {fact.document: said for fact in facts if fact.document and stem in (said := stems(fact.text))}
-    return any(likeness(one, other) >= ALIKE for one, other in combinations(holders.values(), 2))
 
 
 def _holds(facts: Sequence[Fact], wanted: frozenset[str]) -> Mapping[DocumentId, frozenset[str]]:
