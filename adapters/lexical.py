@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Protocol
+from typing import Any
 
 from adapters.morphology import beginning, dictionary
 
@@ -87,7 +87,6 @@ _NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.
 _PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  # most tokens: they need no further checks
 _RUSSIAN_WORD = re.compile(r"[а-я]+(?:-[а-я]+)*")
 _ENGLISH_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
-_STEMMED_AS = ((True, "english"), (False, "russian"))
 _LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
 _RUSSIAN_STOP_TERMS = """
     в на не и или но а с со к ко по из от до за о об у для при что чтобы как это этот тот который бы ли же быть
@@ -140,12 +139,6 @@ def _days(cleaned: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[str]:
             yield from [f"--{month:02}-{int(day):02}"] if day else []
 
 
-class _Stemmer(Protocol):
-    """What is used of PyStemmer's, which comes without types."""
-
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
-
-
 class RussianEnglishAnalyzer:
     """Meets `ingestion.ports.TermAnalyzer` and `rag.ports.TermAnalyzer`. Safe to share between threads.
 
@@ -154,7 +147,7 @@ class RussianEnglishAnalyzer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._stemmers: Mapping[bool, _Stemmer] = {}
+        self._stemmers: Mapping[bool, Any] = {}  # by whether the word is English; PyStemmer has no types
         self._token_terms = lru_cache(maxsize=CACHED_TOKENS)(self._analyse_token)
 
     def terms(self, text: str) -> tuple[str, ...]:
@@ -231,8 +224,8 @@ class RussianEnglishAnalyzer:
                 import Stemmer
 
                 # 0: no cache of their own, since ours holds the terms
-                self._stemmers = {is_ascii: Stemmer.Stemmer(name, 0) for is_ascii, name in _STEMMED_AS}
-            return self._stemmers[word.isascii()].stemWord(word)
+                self._stemmers = {True: Stemmer.Stemmer("english", 0), False: Stemmer.Stemmer("russian", 0)}
+            return str(self._stemmers[word.isascii()].stemWord(word))
 
 
 def _one_letter_off(word: str) -> Iterator[str]:

@@ -13,10 +13,8 @@ from importlib.resources import files
 from typing import Annotated, Any, get_args, get_type_hints
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-ANSWER_LANGUAGES = ("ru", "en", "auto")  # the values of ANSWER_LANGUAGE
 LANGUAGES = ("ru", "en")
 RENDER_STYLES = ("BULLETS", "GROUPED_BULLETS", "SHORT", "TABLE")  # seed 4, section 8.1
-SEARCH_POLICIES = ("planned", "explicit")  # the values of SEARCH_POLICY
 
 
 class PromptError(Exception):
@@ -90,9 +88,9 @@ class Prompts:
 def load_prompts() -> Prompts:
     """Each from the file of its name, and texts that stand in others from `rules`. Raises PromptError."""
     rules: dict[str, object] = {
-        "languages": {name: _read(f"rules/language_{name}", str) for name in ANSWER_LANGUAGES},
+        "languages": {name: _read(f"rules/language_{name}", str) for name in (*LANGUAGES, "auto")},
         "outside": {True: _read("rules/outside_general", str), False: _read("rules/outside_nothing", str)},
-        "policies": {name: _read(f"rules/search_{name}", str) for name in SEARCH_POLICIES},
+        "policies": {name: _read(f"rules/search_{name}", str) for name in ("planned", "explicit")},
         "more": {name: _read(f"rules/more_{name}", More) for name in LANGUAGES},
         "which": {name: _read(f"rules/which_{name}", str) for name in LANGUAGES},
         "forms": {name: _read(f"rules/form_{name.lower()}", str) for name in RENDER_STYLES},

@@ -106,21 +106,17 @@ class _Writing:
             yield self._stopped(self.shown)
             return
         except ModelError as error:
-            yield self._cut_off(error)
+            self._look()
+            self._report(error)
+            # what was shown stays, with the passages below it, which may hold the rest
+            below = self.instead if self.shown.kind is AnswerKind.FROM_BASE else None
+            yield replace(self._sourced(self.shown, below=below), cut=True) if self.shown.text else self.instead
             return
         finally:
             await pieces.aclose()
         if self._look() is self.shown:
             yield self._draft(self.shown)  # all of it can be read while it is checked
         yield await self._finished(visible(self.raw))
-
-    def _cut_off(self, error: ModelError) -> Draft:
-        """What was shown stays, with the passages below it, which may hold the rest."""
-        self._look()
-        self._report(error)
-        is_from_base = self.shown.kind is AnswerKind.FROM_BASE
-        kept = replace(self._sourced(self.shown, below=self.instead if is_from_base else None), cut=True)
-        return kept if self.shown.text else self.instead
 
     def _look(self) -> ParsedAnswer:
         """Parse the text so far, and make it `shown` if its kind is known and it differs from that. Where general

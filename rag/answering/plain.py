@@ -15,21 +15,12 @@ from rag.answering.prompt import Assignment
 from rag.answering.quotes import MAX_QUOTES, choose, compare, quote_passages, read_for_sum
 from rag.execution.facts import Fact, FactKind
 from rag.planning.plain_requests import Breadth, RequestKind, outline
-from rag.planning.plan import AnswerStyle, Limits, RenderStyle
+from rag.planning.plan import AnswerStyle, RenderStyle
 from rag.records import AnswerKind, AnswerText, Citation, Passage, RankedPassage, SmallTalk
 from rag.words import escaped
 
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|(?![ :|-]+$).*\|[ \t]*$", re.MULTILINE)
-
-
-def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[Fact]:
-    """The facts within the limits: so many items, of so many titles as the style allows; numbers always stay."""
-    titles = list(dict.fromkeys(fact.title for fact in facts))
-    room = {RenderStyle.GROUPED_BULLETS: limits.max_groups, RenderStyle.SHORT: limits.max_paragraphs}
-    of_titles = [fact for fact in facts if fact.title in titles[: room.get(style, len(titles))]]
-    items = [place for place, fact in enumerate(of_titles) if fact.is_item][: limits.max_items]
-    return [fact for place, fact in enumerate(of_titles) if not fact.is_item or place in items]
 
 
 def _styled(facts: Sequence[Fact], style: RenderStyle) -> str:
@@ -105,13 +96,19 @@ class PlainAnswers:
         return _quoting(assignment, text, citations, is_weak=is_weak)
 
     def _listed(self, facts: Sequence[Fact], assignment: Assignment) -> Draft:
-        """The items up to the limits. Numbers about rows and disagreements are no items (`Fact.is_item`)."""
+        """The items up to the limits: so many, of so many titles as the style allows. Numbers about rows and
+        disagreements are no items (`Fact.is_item`), and always stay."""
+        limits, style = assignment.limits, assignment.style
         distinct: list[Fact] = []
         for fact in facts:  # what two documents state identically is shown once
             if not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in distinct):
                 distinct.append(fact)
-        shown = _within(distinct, assignment.style, assignment.limits)
-        items, text = sum(fact.is_item for fact in shown), _styled(shown, assignment.style)
+        titles = list(dict.fromkeys(fact.title for fact in distinct))
+        room = {RenderStyle.GROUPED_BULLETS: limits.max_groups, RenderStyle.SHORT: limits.max_paragraphs}
+        of_titles = [fact for fact in distinct if fact.title in titles[: room.get(style, len(titles))]]
+        kept = [place for place, fact in enumerate(of_titles) if fact.is_item][: limits.max_items]
+        shown = [fact for place, fact in enumerate(of_titles) if not fact.is_item or place in kept]
+        items, text = len(kept), _styled(shown, style)
         left = assignment.facts.left_out + sum(fact.is_item for fact in distinct) - items
         if items and left:
             text += f"\n\n{self.remainder(items, left, assignment)}"

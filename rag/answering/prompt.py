@@ -102,7 +102,8 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     asked, dialogue = assignment.question, assignment.dialogue
     if assignment.understood not in ("", asked):
         asked = f"{asked}\n(In full: {assignment.understood})"
-    frame = sum(map(estimate_tokens, (rules, prompts.question.text, asked, _form(assignment, prompts))))
+    form = _form(assignment, prompts)
+    frame = sum(map(estimate_tokens, (rules, prompts.question.text, asked, form)))
     left = max(settings.prompt_tokens - frame, 0)
     left -= estimate_tokens(_gaps(assignment, _FENCE))
     needed = estimate_tokens(dialogue.summary) + sum(map(size_of, (*dialogue.recalled, *dialogue.window)))
@@ -116,7 +117,6 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     before = earlier + doubt + (f"{gaps}\n\n" if gaps and not block.facts else "")
     day = today.isoformat()
     if block.facts:
-        form = _form(assignment, prompts)
         last = prompts.question.fill(fence=block.fence, materials=materials, today=day, question=asked, form=form)
     else:
         alone = prompts.question_alone if assignment.searched else prompts.question_dialogue

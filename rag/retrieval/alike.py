@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 from textwrap import shorten
 
 from domain.documents import opening_line
@@ -41,10 +42,7 @@ def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[s
     most = max(1, int(len(openings) * SHARED_BY)) if len(openings) > 1 else 1
     told = ([(word, count[plain] <= most and not _AMOUNT.match(plain)) for word, plain in words] for words in split)
     ends = (len(each) >= CUT_CHARS for each in openings)
-    return tuple(
-        _label(_with_units(_whole_runs(words) if cut else words), characters)
-        for words, cut in zip(told, ends, strict=True)
-    )
+    return tuple(_label(words, characters, is_cut=cut) for words, cut in zip(told, ends, strict=True))
 
 
 def told_apart(openings: Sequence[str], *, characters: int) -> tuple[str, ...]:
@@ -107,25 +105,17 @@ def opening_of(passage: Passage) -> str:
     return passage.opening or opening_line(passage.text)
 
 
-def _whole_runs(words: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Without the telling words at the very end, where others precede them."""
+def _label(words: Sequence[tuple[str, bool]], characters: int, *, is_cut: bool) -> str:
+    """The words that tell, as many runs of them as fit. Of a cut opening without those at the very end, where others
+    precede them; a short number that tells brings the word behind it: «3 марта», not «3»."""
     last = next((place for place in reversed(range(len(words))) if not words[place][1]), -1) + 1
-    return list(words[:last] if any(tells for _, tells in words[:last]) else words)
-
-
-def _with_units(words: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """A short number that tells brings the word behind it: «3 марта», not «3»."""
-    before = [("", False), *words]
-    return [
+    whole = words[:last] if is_cut and any(tells for _, tells in words[:last]) else words
+    with_units = (
         (word, tells or (told and bool(_SHORT_NUMBER.fullmatch(number)) and bool(_COUNTED.fullmatch(word))))
-        for (number, told), (word, tells) in zip(before, words, strict=False)
-    ]
-
-
-def _label(words: Sequence[tuple[str, bool]], characters: int) -> str:
-    """The telling words, as many runs of them as fit."""
+        for (number, told), (word, tells) in zip([("", False), *whole], whole, strict=False)
+    )
     label = ""
-    for tells, run in groupby(words, key=lambda word: word[1]):
+    for tells, run in groupby(with_units, key=itemgetter(1)):
         told = " ".join(word for word, _ in run)
         if tells and len(longer := f"{label}{BETWEEN}{told}" if label else told) <= characters:
             label = longer

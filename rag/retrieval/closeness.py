@@ -38,7 +38,6 @@ _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"[^\W\d_a-zа-яё]\w*(?:[ -](?:[^\W\d_a-zа-яё]\w*|\d+))*")
 _WORD_OF_NAME = re.compile(r"[^\W_]+")
 
-Name = Sequence[str]  # the stems of its words
 TermsOf = Callable[[str], Collection[str]]
 
 
@@ -199,8 +198,7 @@ def lower_half_named(
     if len(documents) < 2 or not whole:
         return list(ranked)
     stems = {term: stem_of(term) for term in rarities}
-    names = {document: _names(passage, terms_of) for document, passage in documents.items()}
-    said = _said(names, frozenset(stems.values()))
+    said = _said(documents, frozenset(stems.values()), terms_of)
     most = {stem: max(each.get(stem, 0.0) for each in said.values()) for stem in stems.values()}
 
     def lowered(each: RankedPassage) -> RankedPassage:
@@ -215,11 +213,17 @@ def lower_half_named(
 
 
 def _said(
-    names: Mapping[DocumentId, Sequence[Name]], asked: frozenset[str]
+    documents: Mapping[DocumentId, Passage], asked: frozenset[str], terms_of: TermsOf
 ) -> Mapping[DocumentId, Mapping[str, float]]:
     """For each document the asked words in its names: of the name that is said most, the share that is, or the share of
     a longer name that is said («Вектор» where «Вектор 2» is asked for and there). A word of a name weighs as much as it
     is rare among these documents: «РЕЗЮМЕ» tells nothing."""
+    names = dict[DocumentId, list[list[str]]]()  # of each name the stems of its words
+    for document, passage in documents.items():
+        texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name
+        split = (_WORD_OF_NAME.findall(name) for text in texts for name in _NAME.findall(text))
+        own = ([word for word in words if word.lower() not in LEGAL_FORMS] for words in split)
+        names[document] = [[stem_of(next(iter(terms_of(word)), word.lower())) for word in each] for each in own if each]
     count = Counter(word for each in names.values() for word in {word for name in each for word in name})
     worth = {word: log((len(names) + 1) / (1 if word in asked else times)) for word, times in count.items()}
     whole = {frozenset(name) for each in names.values() for name in each if asked.issuperset(name)}
@@ -232,10 +236,3 @@ def _said(
             share = sum(worth[word] for word in held) / sum(worth[word] for word in longer.union(name))
             shares.update({word: max(share, shares.get(word, 0.0)) for word in held})
     return said
-
-
-def _names(passage: Passage, terms_of: TermsOf) -> list[Name]:
-    texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name
-    split = (_WORD_OF_NAME.findall(name) for text in texts for name in _NAME.findall(text))
-    own = ([word for word in words if word.lower() not in LEGAL_FORMS] for words in split)
-    return [[stem_of(next(iter(terms_of(word)), word.lower())) for word in words] for words in own if words]

@@ -202,7 +202,10 @@ def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
     """From the first passage to the last; the headings are those of the best one."""
     text, pieces = "", list[tuple[ChunkId, int]]()
     for passage in run:
-        text = _append(text, passage.text) if pieces else passage.text
+        # without what repeats the end of the text before (the chunker's overlap)
+        sizes = range(min(len(text), len(passage.text)), SHORTEST_OVERLAP - 1, -1)
+        shared = next((size for size in sizes if text.endswith(passage.text[:size])), 0)
+        text += passage.text[shared:] if shared or not pieces else f"\n\n{passage.text}"
         pieces.append((passage.chunk_id, len(text) - len(passage.text)))
     first, last = run[0].locator, run[-1].locator
     page_end, row_end = last.page_end or last.page, last.row_end or last.row
@@ -216,10 +219,3 @@ def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
         row_end=row_end if row_end != first.row else None,
     )
     return replace(best, text=text, locator=locator, pieces=tuple(pieces))
-
-
-def _append(text: str, more: str) -> str:
-    """`text`, then `more` without the part that repeats the end of `text` (the chunker's overlap)."""
-    sizes = range(min(len(text), len(more)), SHORTEST_OVERLAP - 1, -1)
-    shared = next((size for size in sizes if text.endswith(more[:size])), 0)
-    return text + more[shared:] if shared else f"{text}\n\n{more}"
