@@ -171,7 +171,10 @@ class RussianEnglishAnalyzer:
             return ()
         forms = dictionary().parse(term)[0].lexeme if dictionary().word_is_known(term) else []
         lemmas = (self._lemma(form.word) for form in forms if len(forms) <= MOST_FORMS)
-        others = dict.fromkeys((*lemmas, *self._relatives(term)))
+        stem = self._stem(term)
+        relatives = beginning(stem) if len(stem) >= SHORTEST_STEM else ()  # whatever their part of speech
+        related = (self._lemma(word) for word in relatives if self._stem(word.replace("ё", "е")) == stem)
+        others = dict.fromkeys((*lemmas, *related))
         return tuple(lemma for lemma in others if lemma not in (term, *STOP_TERMS))
 
     def corrections(self, text: str) -> dict[str, tuple[str, ...]]:
@@ -183,14 +186,6 @@ class RussianEnglishAnalyzer:
                 known = filter(dictionary().word_is_known, _one_letter_off(word))
                 found[self._normalise(word)] = tuple(dict.fromkeys(map(self._lemma, known)))
         return found
-
-    def _relatives(self, term: str) -> Iterator[str]:
-        """Words of the dictionary with the same stem, whatever their part of speech: «плата» of «платить»."""
-        stem = self._stem(term)
-        if len(stem) >= SHORTEST_STEM:
-            for word in beginning(stem):
-                if self._stem(word.replace("ё", "е")) == stem:
-                    yield self._lemma(word)
 
     def _is_known(self, word: str) -> bool:
         if _ENGLISH_WORD.fullmatch(word):

@@ -53,26 +53,11 @@ line."""
 _FOLDS = tuple(
     (re.compile(pattern), fold)
     for pattern, fold in (
-        ("дж", "j"),
-        ("shch|sch|щ", "S"),
-        ("tch|ch|ч", "C"),
-        ("sh|ш", "S"),
-        ("zh|ж", "Z"),
-        ("kh|х", "h"),
-        ("ph", "f"),
-        ("th", "t"),
-        ("ck", "k"),
-        ("ts|tz|ц", "k"),
-        ("[cq]", "k"),
-        ("x", "ks"),
-        ("w", "v"),
-        ("[yjйы]", "i"),
-        ("[ьъ'’`]", ""),
-        ("ю", "iu"),
-        ("я", "ia"),
-        ("[ёэ]", "e"),
+        ("дж", "j"), ("shch|sch|щ", "S"), ("tch|ch|ч", "C"), ("sh|ш", "S"), ("zh|ж", "Z"), ("kh|х", "h"), ("ph", "f"),
+        ("th", "t"), ("ck", "k"), ("ts|tz|ц", "k"), ("[cq]", "k"), ("x", "ks"), ("w", "v"), ("[yjйы]", "i"),
+        ("[ьъ'’`]", ""), ("ю", "iu"), ("я", "ia"), ("[ёэ]", "e"),
     )
-)
+)  # fmt: skip
 _SILENT_H = re.compile(r"(?<=.)h")
 _DOUBLED = re.compile(r"([a-zSCZ])\1+")
 

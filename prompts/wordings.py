@@ -140,13 +140,7 @@ class Wordings:
     entry_dated: str
     entry_sender: str
     entry_added: str
-    kind_text: str  # kind_*: what a document is
-    kind_image: str
-    kind_audio: str
-    kind_video: str
-    kind_link: str
-    kind_note: str
-    kind_site: str
+    kinds: Mapping[str, str]  # what a document is, by medium or type of source
 
 
 def load_wordings() -> Mapping[str, Wordings]:

@@ -189,7 +189,23 @@ class Conversation:
         if clarification := found.planned.plan.clarification:
             yield Draft(kind=AnswerKind.CONVERSATION, text=visible(clarification.question), done=True)
             return
-        assignment = _assignment(asked, found)
+        # A doubtful follow-up is searched without the dialogue (seed 4, section 5.1: the memory gate); the writer sees
+        # the dialogue, marked, so that nothing that the person has said is denied (DESIGN, section 6).
+        plan, known = found.planned.plan, found.known
+        assignment = Assignment(
+            question=asked.text,
+            understood=plan.question,
+            small_talk=found.planned.small_talk,
+            facts=found.execution.payload,
+            gaps=found.execution.gaps,
+            searched=bool(found.execution.calls),
+            dialogue=known.dialogue,
+            doubtful=plan.follow_up is FollowUp.DOUBTFUL,
+            style=plan.render_style,
+            answer_style=plan.answer_style,
+            limits=plan.limits,
+            hidden_ids=tuple(entity.id for entity in known.entities),
+        )
         if self.writer is None and found.choice.is_needed:
             yield self.plain.ask_which(assignment)
             return
@@ -218,26 +234,6 @@ class Conversation:
         self._running.add(task)
         task.add_done_callback(stored)
         return task
-
-
-def _assignment(asked: Question, found: Found) -> Assignment:
-    """A doubtful follow-up is searched without the dialogue (seed 4, section 5.1: the memory gate); the writer sees the
-    dialogue, marked, so that nothing that the person has said is denied (DESIGN, section 6)."""
-    plan, known = found.planned.plan, found.known
-    return Assignment(
-        question=asked.text,
-        understood=plan.question,
-        small_talk=found.planned.small_talk,
-        facts=found.execution.payload,
-        gaps=found.execution.gaps,
-        searched=bool(found.execution.calls),
-        dialogue=known.dialogue,
-        doubtful=plan.follow_up is FollowUp.DOUBTFUL,
-        style=plan.render_style,
-        answer_style=plan.answer_style,
-        limits=plan.limits,
-        hidden_ids=tuple(entity.id for entity in known.entities),
-    )
 
 
 def _for_tools(context: ToolContext, planned: Planned, dialogue: Dialogue) -> ToolContext:

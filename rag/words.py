@@ -153,7 +153,17 @@ def akin(wanted: Iterable[str], own: frozenset[str]) -> dict[str, frozenset[str]
 
 def sentences(text: str) -> tuple[Span, ...]:
     """In order; a line break always ends one, so that list items stay apart, and a row of a table stays whole."""
-    return tuple(span for line in _LINE.finditer(text) for span in _sentences_of_line(line[0], line.start()))
+    found: list[Span] = []
+    for each in _LINE.finditer(text):
+        line, offset = each[0], each.start()
+        if not line.lstrip().startswith("|") and _MAYBE_END.search(line):
+            # importing razdel takes about 50 ms; a turn whose answer needs no quotes never does it
+            from razdel import sentenize
+
+            found += [Span(start=offset + it.start, end=offset + it.stop) for it in sentenize(line) if it.text]
+        elif line.strip():
+            found.append(Span(start=offset + len(line) - len(line.lstrip()), end=offset + len(line.rstrip())))
+    return tuple(found)
 
 
 def share(part: frozenset[str], whole: frozenset[str]) -> float:
@@ -169,13 +179,3 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def union(sets: Iterable[frozenset[Item]]) -> frozenset[Item]:
     """All that is in any of the sets."""
     return frozenset().union(*sets)
-
-
-def _sentences_of_line(line: str, offset: int) -> list[Span]:
-    if line.lstrip().startswith("|") or not _MAYBE_END.search(line):
-        begin = len(line) - len(line.lstrip())
-        return [Span(start=offset + begin, end=offset + len(line.rstrip()))] if line.strip() else []
-    # importing razdel takes about 50 ms; a turn whose answer needs no quotes never does it
-    from razdel import sentenize
-
-    return [Span(start=offset + piece.start, end=offset + piece.stop) for piece in sentenize(line) if piece.text]

@@ -7,7 +7,7 @@ places of the words that carry it. A model that is away or answers nonsense leav
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -160,13 +160,21 @@ class SupportCheck:
             citing = [each.text for each in asked if number in each.marks or not sources.keys() & set(each.marks)]
             if text.strip():
                 shown[number] = without_headings(near(visible(text), told, limit=SOURCE_CHARS, whole=citing))
+        numbers = {each: number for number, each in enumerate(asked, start=1)}  # titles get none
+        known, lines = _figures("\n".join(sources.values())), list[str]()
+        for each in statements:
+            strange = sorted(_figures(each.text) - known)  # a hint, no verdict
+            hints = [f"cites {', '.join(map(str, each.marks))}"] if each.marks else []
+            hints += [f"so written in no source: {', '.join(strange)}"] if strange else []
+            hint = f"({'; '.join(hints)}) " if hints else ""
+            lines.append(f"{numbers[each]}. {hint}{each.text}" if each in numbers else each.text)
         tag = fence("text", *shown.values(), told)
         task = self.prompts.support_task.fill(
             fence=tag,
             sources="\n".join(f"<{tag} source={n}>\n{text.strip()}\n</{tag}>" for n, text in shown.items()),
             today=today.isoformat(),
             question=question,
-            statements="\n".join(_told(statements, asked, _figures("\n".join(sources.values())))),
+            statements="\n".join(lines),
         )
         return asking(self.prompts.support, task)
 
@@ -198,17 +206,6 @@ def _place(evidence: _Evidence, sources: Mapping[int, str]) -> Carrying | None:
         if span := find(evidence.words, text):
             return Carrying(source=number, words=text[span.start : span.end])
     return None
-
-
-def _told(statements: Sequence[Statement], asked: Sequence[Statement], known: frozenset[str]) -> Iterator[str]:
-    """A line for each; titles get no number. Figures that stand in no source are a hint, no verdict."""
-    numbers = {each: number for number, each in enumerate(asked, start=1)}
-    for each in statements:
-        strange = sorted(_figures(each.text) - known)
-        hints = [f"cites {', '.join(map(str, each.marks))}"] if each.marks else []
-        hints += [f"so written in no source: {', '.join(strange)}"] if strange else []
-        hint = f"({'; '.join(hints)}) " if hints else ""
-        yield f"{numbers[each]}. {hint}{each.text}" if each in numbers else each.text
 
 
 def _figures(text: str) -> frozenset[str]:

@@ -178,16 +178,6 @@ _Place = tuple[PassageText, int]  # a sentence of what is told
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """What the sentences are chosen by."""
-
-    words: Sequence[Word]
-    before: Sequence[Word]  # of the question before, where this one leans on it
-    forms: Sequence[str]  # its long words without their endings: «арендатора» is nearer to «арендатор» than to
-    # «арендодатель», though all three begin alike
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Excerpt:
     passage: Passage
     lead: str
@@ -237,12 +227,12 @@ def quote_passages(
     `before` it choose. Several documents are named above their quotes, a single one among the sources."""
     told = [PassageText.of(each) for each in passages]
     searched = passages[0].asked if passages else AskedWords()
-    asked = _Asked(
-        words=weighted_words(question, told, searched),
-        before=weighted_words(before, told, searched) if before else (),
-        forms=[word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS],
-    )
-    return _shown([(each, _lead(each, asked)) for each in told], asked.words)
+    words = weighted_words(question, told, searched)
+    words_before = weighted_words(before, told, searched) if before else ()
+    # long words without their endings: «арендатора» is nearer to «арендатор» than to «арендодатель», though all three
+    # begin alike
+    forms = [word[:-FORM_LETTERS] for word in folded(question).split() if len(word) > STEM_LETTERS + FORM_LETTERS]
+    return _shown([(each, _lead(each, words, words_before, forms)) for each in told], words)
 
 
 def compare(found: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]] | None:
@@ -345,24 +335,23 @@ def _excerpt(told: PassageText, first: int, words: Sequence[Word]) -> _Excerpt:
     return _Excerpt(passage=told.passage, lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
-def _lead(told: PassageText, asked: _Asked) -> int:
+def _lead(told: PassageText, words: Sequence[Word], before: Sequence[Word], forms: Sequence[str]) -> int:
     """The place of the sentence that carries most of the question, its heading's words counted; the first one below a
     heading that has nearly all of them. Words of the document's names (`told.about`) count nowhere: the clause on the
     rent answers, and not the preamble that names the tenant. Of equals the one with more words of the question before,
     with nearer forms of its own, then no item («2. О покупке станка» announces the decision), then the earlier."""
     parts = told.parts
-    left = [word for word in asked.words if word.forms.keys().isdisjoint(told.about)] or asked.words
-
+    left = [word for word in words if word.forms.keys().isdisjoint(told.about)] or words
     whole = sum(word.weight for word in left)
 
     def weight(place: int) -> tuple[bool, float, float, int, bool, int]:
         part, said = parts[place], folded(parts[place].text)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
         total = 0.0 if has_body else weight_in(left, part.words) + weight_in(left, part.heading)
-        forms = sum(form in said for form in asked.forms)
+        near_forms = sum(form in said for form in forms)
         is_asked_above = weight_in(left, part.heading) >= SAME_SHARE * whole > 0
-        before = weight_in(asked.before, part.words)
-        return (is_asked_above, total, before, forms, not ITEM.match(part.text), -place)
+        leaning = weight_in(before, part.words)
+        return (is_asked_above, total, leaning, near_forms, not ITEM.match(part.text), -place)
 
     best = max(range(len(parts)), key=weight)
     return parts[best].under + 1 if weight(best)[0] else best

@@ -115,7 +115,7 @@ def _fact(card: DocumentCard, words: Wordings) -> Fact:
         words.entry_added: card.created_at.strftime(words.day),
     }
     known = {label: value for label, value in told.items() if value}
-    named_kind = getattr(words, f"kind_{kind}")
+    named_kind = words.kinds[kind]
     columns = {words.entry_name: name, words.entry_kind: named_kind, **known}
     said = () if kind == Medium.TEXT.value else (named_kind,)
     return Fact(

@@ -47,7 +47,11 @@ def fuse(candidates: Sequence[Candidate], *, lexical_weight: float, vector_weigh
     is added what the words tell of that."""
     bm25 = _scale([c.bm25 for c in candidates], low=0.0)
     similarity = _scale([c.similarity for c in candidates], low=None)
-    given = _given(candidates)
+    given = defaultdict[DocumentId, float](float)  # by each document, to its passages, by what it is called
+    for each in candidates:
+        if each.inherited and (whole := sum(each.rarities)):
+            named = sum(weight * part**NAMING for weight, part in zip(each.rarities, each.inherited, strict=True))
+            given[each.passage.document_id] = max(named / whole, given[each.passage.document_id])
     ranked = [
         RankedPassage(
             passage=candidate.passage,
@@ -56,19 +60,6 @@ def fuse(candidates: Sequence[Candidate], *, lexical_weight: float, vector_weigh
         for candidate, lexical, vector in zip(candidates, bm25, similarity, strict=True)
     ]
     return sorted(ranked, key=best_first)
-
-
-def _given(candidates: Sequence[Candidate]) -> Mapping[DocumentId, float]:
-    """The share of the question's weight that each document gives to its passages by what it is called."""
-    given = defaultdict[DocumentId, float](float)
-    for each in candidates:
-        whole = sum(each.rarities) if each.inherited else 0.0
-        if whole:
-            share = (
-                sum(rarity * part**NAMING for rarity, part in zip(each.rarities, each.inherited, strict=True)) / whole
-            )
-            given[each.passage.document_id] = max(share, given[each.passage.document_id])
-    return given
 
 
 def best_first(ranked: RankedPassage) -> tuple[float, str, int, int]:
