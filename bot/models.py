@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 from adapters.tesseract import Tesseract, TesseractRecognizer, find_tesseract
 from bot.measures import Measures
 from bot.settings import Settings
-from ingestion.fetch.video import VideoFetcher, VideoLimits
+from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.video import VideoFetcher
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.parsers.process import ParseProcess
 from ingestion.ports import Embedder, Recognizer, Transcriber
@@ -217,13 +218,13 @@ async def try_speech(settings: Settings) -> None:
 def video_fetcher(settings: Settings) -> VideoFetcher:
     """Fetches captions of videos, and their sound when there is a speech model."""
     speech = settings.speech
-    limits = VideoLimits(
+    return VideoFetcher(
+        may_listen=speech.model is not None,
         total_s=speech.video_s,
         size_bytes=speech.video_mb * MEGABYTE,
         sound_s=speech.minutes * 60,
-        allow_hosts=settings.worker.fetch_allow_hosts,
+        guard=AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts),
     )
-    return VideoFetcher(limits, may_listen=speech.model is not None)
 
 
 async def unheard(done_s: float, total_s: float) -> None:

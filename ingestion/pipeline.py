@@ -28,15 +28,7 @@ from ingestion.parsers.process import REFUSALS, FileParser, ParseProcess
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
-from ingestion.records import (
-    Block,
-    ClaimedDocument,
-    Document,
-    Failure,
-    FetchedFile,
-    PublishedDocument,
-    Source,
-)
+from ingestion.records import Block, ClaimedDocument, Document, Failure, FetchedFile, Source
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
 _SILENT = {
@@ -125,17 +117,17 @@ class IngestionPipeline:
         if cut.is_small:
             progress.entered(DocumentStatus.EMBEDDING)
             (whole,) = await self._indexer.index_together([cut])
-            ended = await self.queue.publish(
+            first = await self.queue.publish(
                 document, chunks=chunks, last=whole.chunks, parsed=whole.parsed, content_hash=whole.content_hash
             )
-            return ended == PublishedDocument()
+            return first is None
         if cut.note_hash is not None and await self._is_known(document, cut.note_hash):
             return False
         cut = replace(cut, parsed=self._indexer.with_names(cut.parsed, document.source))
         stored = await self.queue.store_blocks(document, parsed=cut.parsed, chunks=chunks)
         progress.entered(DocumentStatus.EMBEDDING)
         await self._indexer.index(cut, progress, stored=stored)
-        return await self.queue.publish(document, chunks=chunks) == PublishedDocument()
+        return await self.queue.publish(document, chunks=chunks) is None
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
         """The parsed source; None when work stops because the base already has this content or this file name."""
@@ -171,13 +163,13 @@ class IngestionPipeline:
             return Document(title=choose_title(None, (), name=file.name), blocks=(), medium=medium, unread=(unread,))
 
     async def _is_known(self, document: ClaimedDocument, content_hash: str, file: FetchedFile | None = None) -> bool:
-        stopped = await self.queue.record_content(
+        first = await self.queue.record_content(
             document,
             content_hash=content_hash,
             size_bytes=file.size_bytes if file else None,
             media_type=file.media_type if file else None,
         )
-        return stopped is not None
+        return first is not None
 
     async def _fetch_all(
         self, documents: Sequence[ClaimedDocument], folder: Path
@@ -186,7 +178,7 @@ class IngestionPipeline:
             own = folder / document.id
             own.mkdir(mode=0o700)
             with suppress(SourceError, ServiceError, HoldsLink):
-                return await self.fetchers.fetch(document, own, self._no_progress(document))
+                return await self.fetchers.fetch(document, own, Progress(self.queue, document, is_muted=True))
             return None
 
         files = [each for each in documents if each.source.type in _FILES]
@@ -202,7 +194,8 @@ class IngestionPipeline:
             if file is None:
                 parsed: Document | None = read_note(document.source)
             else:
-                parsed = await self.reader.read_plain(file, self._no_progress(document), parser)
+                untold = Progress(self.queue, document, is_muted=True)  # nothing here takes long
+                parsed = await self.reader.read_plain(file, untold, parser)
                 parsed = with_about(parsed, file) if parsed else None
             if parsed is None:
                 return None
@@ -215,10 +208,6 @@ class IngestionPipeline:
             return None
         cut = CutDocument(document=document, parsed=parsed, passages=passages) if passages.chunks else None
         return await self._store_large(cut) if cut and not cut.is_small else cut
-
-    def _no_progress(self, document: ClaimedDocument) -> Progress:
-        """Nothing here takes long enough to be told."""
-        return Progress(self.queue, document, is_muted=True)
 
 
 async def _cut(blocks: Sequence[Block], sizes: PassageSizes, cutter: FileParser, folder: Path) -> Passages:

@@ -21,7 +21,6 @@ from ingestion.records import (
     Failure,
     FetchedFile,
     IndexedChunk,
-    PublishedDocument,
     Source,
     Vector,
     WholeDocument,
@@ -148,9 +147,10 @@ class WorkQueue(Protocol):
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
-    ) -> PublishedDocument | None:
-        """Record the content's hash (hex), and what else is known of it by now. None: go on; else it has become a
-        DUPLICATE of the same content, or CHOOSING until the person has chosen between two of the same file name."""
+    ) -> DocumentId | None:
+        """Record the content's hash (hex), and what else is known of it by now. None: go on; else the document that was
+        there first: this one has become a DUPLICATE of the same content, or CHOOSING until the person has chosen
+        between two of the same file name."""
 
     async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
         """`record_content` for the files of one claim: those with which the work goes on."""
@@ -181,7 +181,7 @@ class WorkQueue(Protocol):
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
         content_hash: str | None = None,
-    ) -> PublishedDocument:
+    ) -> DocumentId | None:
         """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction, in
         which an earlier version leaves search. With `parsed` (see `store_blocks`) and `content_hash` a document of one
         batch needs no earlier call. May end as `record_content` does. Raises SourceError (BASE_WITHOUT_ROOM),

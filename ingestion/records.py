@@ -160,14 +160,10 @@ class Chunk:
     locator: Locator
 
     @property
-    def unnamed_headings(self) -> tuple[str, ...]:
-        """The headings above the passage that its text does not contain, outermost first."""
-        return tuple(dict.fromkeys(heading for heading in self.locator.headings if heading not in self.text))
-
-    @property
     def text_under_headings(self) -> str:
-        """The text to embed: those headings, then the passage's text."""
-        return "\n".join([*self.unnamed_headings, self.text])
+        """The text to embed, below the headings that it does not contain, outermost first."""
+        unnamed = dict.fromkeys(heading for heading in self.locator.headings if heading not in self.text)
+        return "\n".join([*unnamed, self.text])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,14 +216,6 @@ class WholeDocument:
     parsed: Document
     chunks: Sequence[IndexedChunk]
     content_hash: str | None = None  # of a note, whose hash nobody was told before
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedDocument:
-    """The result of publishing: ready, or stopped by a document that was there first."""
-
-    duplicate_of: DocumentId | None = None
-    namesake: DocumentId | None = None  # this document waits until the person has chosen between it and the namesake
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,8 +128,10 @@ class Worker:
         try:
             while not stop.is_set():
                 self._awake.clear()
-                if not await self._take():
-                    await self._pause()
+                if await self._take():
+                    continue
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._awake.wait(), self.poll_s)
             await asyncio.wait({*self._running, stopping}, timeout=self.grace_s)
         finally:
             await end(stopping, *keeping_up, *self._running)
@@ -174,11 +176,6 @@ class Worker:
         self._awake.set()
         if not task.cancelled() and (error := task.exception()):
             log.error("outcome_not_stored", worker=self.name, exc_info=error)  # claimed again when the lease expires
-
-    async def _pause(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self.poll_s):
-                await self._awake.wait()
 
     async def _keep_up(self, upkeep: Callable[[], Coroutine[object, object, object]]) -> None:
         """Keep the database up, whenever it is due and this worker is idle."""

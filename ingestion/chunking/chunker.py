@@ -5,7 +5,7 @@ table's header may be repeated. Tokens are estimated (see `windows`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 from domain.locator import Locator
 from ingestion.chunking.pieces import Knife, Piece
@@ -17,7 +17,6 @@ SECTION_FILL = 1 / 3
 """A heading starts a new passage when the current one is at least this full; shorter sections share a passage."""
 BORDER_FILL = 2 / 3
 """A passage that would end inside a paragraph, list or table ends before it, if at least this full then."""
-SMALLEST_CHUNK_TOKENS = 16
 OVERLAPPING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 
 
@@ -63,22 +62,13 @@ def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: in
     """Passages of at most `chunk_tokens`; each repeats up to `overlap_tokens` of whole sentences from the one before.
 
     Blocks are read lazily. A sentence, table row, list item or code block that fits a passage is never cut; a heading
-    opens the passage of the text after it, unless the two together are too large. Raises ValueError for wrong sizes.
+    opens the passage of the text after it, unless the two together are too large.
     """
-    if chunk_tokens < SMALLEST_CHUNK_TOKENS or not 0 <= overlap_tokens < chunk_tokens:
-        raise ValueError(
-            f"chunk_tokens must be at least {SMALLEST_CHUNK_TOKENS}, and overlap_tokens from 0 to below them"
-        )
-    knife = Knife(piece_tokens=chunk_tokens)
-    cut = (piece for block in blocks for piece in knife.cut(block))
-    return _pack(cut, budget=chunk_tokens * HUNDREDTHS, overlap=overlap_tokens * HUNDREDTHS)
-
-
-def _pack(cut: Iterator[Piece], *, budget: int, overlap: int) -> Iterator[Chunk]:
-    """`own` indexes the first piece that is not overlap; the overlap reaches back to `earliest` at most."""
+    knife, budget, overlap = Knife(chunk_tokens * HUNDREDTHS), chunk_tokens * HUNDREDTHS, overlap_tokens * HUNDREDTHS
+    cut = chain.from_iterable(map(knife.cut, blocks))
     pieces = list(islice(cut, STRETCH_PIECES))
     is_last = len(pieces) < STRETCH_PIECES  # no piece comes after these
-    own = earliest = ordinal = 0
+    own = earliest = ordinal = 0  # the first piece that is not overlap; how far back the overlap may reach
     while own < len(pieces) or not is_last:
         start = own
         end = len(pieces)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from domain.locator import Locator
 from ingestion.chunking.sentences import Offsets, split_sentences
-from ingestion.chunking.windows import HUNDREDTHS, SPACE_WEIGHT, weigh_text
+from ingestion.chunking.windows import SPACE_WEIGHT, weigh_text
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 
 HEADER = re.compile(r"\A(?:[^|\n][^\n]*\n)*+[^\n]+\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?=\n|\Z)")
@@ -120,9 +120,9 @@ class Piece(NamedTuple):
 class Knife:
     """Cuts the blocks of one document, given in order."""
 
-    def __init__(self, *, piece_tokens: int) -> None:
-        """`piece_tokens` is the size of the largest piece."""
-        self._limit = piece_tokens * HUNDREDTHS
+    def __init__(self, limit: int) -> None:
+        """`limit` is the weight of the largest piece."""
+        self._limit = limit
         self._offset = self._number = 0  # of the block
         self._end = 0  # of the last piece, in the block
         self._between = ""  # the end of the blocks before, behind their last piece

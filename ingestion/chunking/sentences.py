@@ -5,7 +5,7 @@ razdel; this module fixes its known misses and keeps the cost linear on endless 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate
 
 from razdel.rule import SPLIT
@@ -73,13 +73,21 @@ JOINTS = (
 
 def split_sentences(text: str) -> list[Offsets]:
     """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end a sentence."""
-    return list(_join(text, _raw_sentences(text)))
+    found: list[Offsets] = []
+    for start, end in _raw_sentences(text):
+        if found and end - found[-1][0] <= JOINED_CHARS and _belongs(text, found[-1], start):
+            found[-1] = found[-1][0], end
+        else:
+            found.append((start, end))
+    return found
 
 
 def _raw_sentences(text: str) -> Iterator[Offsets]:
     position = 0
     while position < len(text):
-        end = _stretch_end(text, position)
+        end = min(position + STRETCH_CHARS, len(text))
+        if end < len(text) and (spaces := LAST_SPACE.search(text, position + 1, end)):
+            end = spaces.start() + 1  # a sentence larger than a stretch ends between words
         parts = list(SENTENIZE.segment(SENTENIZE.split(text[position:end])))  # all of it; `find` for each is slow
         spans = [
             (begin + len(part) - len(part.lstrip()), begin + len(part.rstrip()))
@@ -89,28 +97,6 @@ def _raw_sentences(text: str) -> Iterator[Offsets]:
         may_go_on = end < len(text) and len(spans) > 1  # the last span is read again with the text after it
         position = spans.pop()[0] if may_go_on else end
         yield from spans
-
-
-def _stretch_end(text: str, position: int) -> int:
-    """The end of the stretch, between words if possible: a sentence larger than a stretch ends there."""
-    end = position + STRETCH_CHARS
-    if end >= len(text):
-        return len(text)
-    return spaces.start() + 1 if (spaces := LAST_SPACE.search(text, position + 1, end)) else end
-
-
-def _join(text: str, sentences: Iterable[Offsets]) -> Iterator[Offsets]:
-    """Join what razdel takes for several sentences and a reader for one."""
-    held: Offsets | None = None
-    for start, end in sentences:
-        if held and end - held[0] <= JOINED_CHARS and _belongs(text, held, start):
-            held = held[0], end
-            continue
-        if held:
-            yield held
-        held = start, end
-    if held is not None:
-        yield held
 
 
 def _belongs(text: str, sentence: Offsets, following: int) -> bool:

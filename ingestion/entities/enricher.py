@@ -16,14 +16,7 @@ from domain.ending import end
 from domain.errors import DatabaseAway
 from domain.ids import BaseId
 from ingestion.entities.merging import gather, merge
-from ingestion.entities.records import (
-    ClaimedEnrichment,
-    EnrichmentQueue,
-    Extract,
-    FactReader,
-    NameFinder,
-    NameReader,
-)
+from ingestion.entities.records import ClaimedEnrichment, EnrichmentQueue, Extract, FactReader, NameFinder, NameReader
 from ingestion.entities.structure import placed, read_structure
 from ingestion.errors import LeaseLost, ServiceError
 from ingestion.indexing import compute

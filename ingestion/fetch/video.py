@@ -13,7 +13,7 @@ import shutil
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -45,46 +45,43 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class VideoLimits:
+class VideoFetcher:
+    may_listen: bool  # recordings can be transcribed here; otherwise only captions are of use
     total_s: float  # for the whole fetch
     size_bytes: int  # of the sound
     sound_s: float  # longest sound to be transcribed
-    allow_hosts: frozenset[str] = frozenset()  # "127.0.0.1:8000": inside addresses that tests may reach
-
-
-class VideoFetcher:
-    def __init__(self, limits: VideoLimits, *, may_listen: bool) -> None:
-        """`may_listen`: recordings can be transcribed here; otherwise only captions are of use."""
-        self._limits = limits
-        self._may_listen = may_listen
-        self._guard = AddressGuard(allow_hosts=limits.allow_hosts)
+    guard: AddressGuard = field(default_factory=AddressGuard)
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Raises SourceError (VIDEO_*, FILE_NEEDS_HEARING, FILE_TOO_LONG, FILE_TOO_LARGE, PAGE_TOO_SLOW), ServiceError
         when the host does not answer, LeaseLost. Cancelling ends the process at once."""
-        url = str(self._guard.check_url(source.identifier))
+        url = str(self.guard.check_url(source.identifier))
         host = urlsplit(url).hostname or ""
         began = time.monotonic()
         try:
-            async with asyncio.timeout(self._limits.total_s):
+            async with asyncio.timeout(self.total_s):
                 message = await self._run(url, folder, progress)
         except TimeoutError as error:
-            raise SourceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(self._limits.total_s)) from error
+            raise SourceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(self.total_s)) from error
         log.info("video_fetched", host=host, outcome=type(message).__name__, seconds=round(time.monotonic() - began, 1))
         if isinstance(message, Got):
             return await _fetched_file(message, folder, url, host)
-        raise self._explain(message, host)
+        if message.code is None:
+            raise ServiceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=message.detail)
+        named = {"host": host, "name": message.title or host}
+        limits = {"minutes": round(self.sound_s / 60), "limit_mb": megabytes(self.size_bytes)}
+        raise SourceError(message.code, detail=message.detail, **named, **limits)
 
     async def _run(self, url: str, folder: Path, progress: Progress) -> Got | Refused:
         """In a pool of its own, so that what it may have started ends with it."""
-        limits, engine = self._limits, shutil.which(ENGINE)
+        engine = shutil.which(ENGINE)
         wanted = Wanted(
             url=url,
             folder=str(folder.resolve()),  # noqa: ASYNC240 - one look at a local folder
-            may_listen=self._may_listen,
-            limit_s=limits.sound_s,
-            size_bytes=limits.size_bytes,
-            allow_hosts=tuple(sorted(limits.allow_hosts)),
+            may_listen=self.may_listen,
+            limit_s=self.sound_s,
+            size_bytes=self.size_bytes,
+            allow_hosts=tuple(sorted(self.guard.allow_hosts)),
         )
         confinement = Confinement(
             reads=(*CERTIFICATE_FOLDERS, *filter(None, [os.environ.get(CERTIFICATES)])),
@@ -92,8 +89,8 @@ class VideoFetcher:
             runs=(engine,) if engine else (),
             may_fork=engine is not None,
             data_bytes=MEMORY_BYTES,  # and not of address space, of which a JavaScript engine reserves gigabytes
-            cpu_s=max(1, round(limits.total_s)),
-            file_bytes=limits.size_bytes + FILE_SLACK_BYTES,
+            cpu_s=max(1, round(self.total_s)),
+            file_bytes=self.size_bytes + FILE_SLACK_BYTES,
             open_files=256,
         )
         async with Pool(entry=ENTRY, variables=kept_variables((CERTIFICATES,))) as pool:
@@ -121,7 +118,7 @@ class VideoFetcher:
     async def _connect(self, line: Line, host: str, port: int) -> None:
         """Hand over a connection, or say why there is none, in words that `video_choice` knows."""
         try:
-            connection = await _open_first(await self._guard.addresses(host, port), port)
+            connection = await _open_first(await self.guard.addresses(host, port), port)
         except (SourceError, ServiceError) as error:
             is_closed = error.code in (FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID)
             line.write(
@@ -132,19 +129,6 @@ class VideoFetcher:
         else:
             with connection, contextlib.suppress(OSError):  # it is gone, as the next reading says
                 socket.send_fds(line.socket, [to_line(Connected())], [connection.fileno()])
-
-    def _explain(self, refused: Refused, host: str) -> SourceError | ServiceError:
-        if refused.code is None:
-            return ServiceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=refused.detail)
-        sound_s, size_bytes = self._limits.sound_s, self._limits.size_bytes
-        return SourceError(
-            refused.code,
-            detail=refused.detail,
-            host=host,
-            name=refused.title or host,
-            minutes=round(sound_s / 60),
-            limit_mb=megabytes(size_bytes),
-        )
 
 
 async def _open_first(addresses: Sequence[str], port: int) -> socket.socket:

@@ -110,14 +110,8 @@ def read_message(line: bytes) -> Message:
 
 _TROUBLES = (
     (FailureCode.VIDEO_REFUSED, r"closed to videos"),  # by `video`
-    (
-        FailureCode.VIDEO_REFUSED,
-        r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict",
-    ),
-    (
-        FailureCode.VIDEO_LIVE,
-        r"live event will begin|premieres? (in|will)|(is|has) not yet (started|begun)|is offline",
-    ),
+    (FailureCode.VIDEO_REFUSED, r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict"),
+    (FailureCode.VIDEO_LIVE, r"live event will begin|premieres? (in|will)|(is|has) not yet (started|begun)|is offline"),
     (
         FailureCode.VIDEO_UNAVAILABLE,
         r"private|removed|deleted|members.only|available to this channel|does not exist|no longer"

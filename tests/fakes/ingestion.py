@@ -32,7 +32,6 @@ from ingestion.records import (
     Failure,
     FetchedFile,
     IndexedChunk,
-    PublishedDocument,
     Source,
     Vector,
     WholeDocument,
@@ -182,12 +181,11 @@ class FakeQueue:
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
-    ) -> PublishedDocument | None:
+    ) -> DocumentId | None:
         """A duplicate when the hash is known."""
         self.hashes.append(content_hash)
         self.sizes.append(size_bytes)
-        first = self.known_hashes.get(content_hash)
-        return None if first is None else PublishedDocument(duplicate_of=first)
+        return self.known_hashes.get(content_hash)
 
     async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
         """One after the other."""
@@ -237,7 +235,7 @@ class FakeQueue:
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
         content_hash: str | None = None,
-    ) -> PublishedDocument:
+    ) -> DocumentId | None:
         """Refuses when a chunk is missing, as the database does."""
         stopped = content_hash and await self.record_content(document, content_hash=content_hash)
         if stopped:
@@ -248,7 +246,7 @@ class FakeQueue:
         if not all(ordinal in self.chunks for ordinal in range(chunks)):
             raise AssertionError("published with chunks missing")
         self.published.append(chunks)
-        return PublishedDocument()
+        return None
 
     async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
         """Remembered as one call."""

@@ -28,7 +28,6 @@ from ingestion.records import (
     Failure,
     FetchedFile,
     IndexedChunk,
-    PublishedDocument,
     Source,
     WholeDocument,
 )
@@ -103,7 +102,7 @@ class WorkStore(rows.Store):
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
-    ) -> PublishedDocument | None:
+    ) -> DocumentId | None:
         found = await self._held(
             "record_content",
             document,
@@ -111,7 +110,7 @@ class WorkStore(rows.Store):
             size_bytes=size_bytes,
             media_type=None if media_type is None else storable(media_type),
         )
-        return next(iter(rows.records(PublishedDocument, found)), None)
+        return _first_there(found)
 
     async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
         if not contents:
@@ -168,7 +167,7 @@ class WorkStore(rows.Store):
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
         content_hash: str | None = None,
-    ) -> PublishedDocument:
+    ) -> DocumentId | None:
         written, vectors = await asyncio.to_thread(_write, last)  # tens of milliseconds, where there are many
         found = await self._held_within_bound(
             "publish_document",
@@ -179,7 +178,7 @@ class WorkStore(rows.Store):
             parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
             content_hash=content_hash,
         )
-        return rows.records(PublishedDocument, found)[0]
+        return _first_there(found)
 
     async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
         if not whole:
@@ -213,6 +212,12 @@ class WorkStore(rows.Store):
 
     async def _held(self, function: str, document: ClaimedDocument, **given: Argument) -> list[Row]:
         return await self._leased(function, document.id, document.lease, **given)
+
+
+def _first_there(found: Sequence[Row]) -> DocumentId | None:
+    """The document with the same content or name that has stopped another."""
+    stopping = (row["duplicate_of"] or row["namesake"] for row in found)
+    return next((rows.value(DocumentId, first) for first in stopping if first), None)
 
 
 def _known_reading(row: Row, blocks: Sequence[Block]) -> Document:

@@ -33,7 +33,6 @@ from ingestion.records import (
     Document,
     FetchedFile,
     IndexedChunk,
-    PublishedDocument,
     Vector,
     WholeDocument,
     Window,
@@ -133,7 +132,7 @@ class HangingQueue(WorkStore):
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
         content_hash: str | None = None,
-    ) -> PublishedDocument:
+    ) -> DocumentId | None:
         """As the real one."""
         await self.fault.at(PUBLISHING)
         return await super().publish(document, chunks=chunks, last=last, parsed=parsed, content_hash=content_hash)

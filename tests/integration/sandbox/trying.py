@@ -22,7 +22,8 @@ from adapters.tesseract import ENTRY, Tesseract
 from adapters.whisper import transcriber as listening
 from ingestion.errors import ServiceError
 from ingestion.fetch import video
-from ingestion.fetch.video import VideoFetcher, VideoLimits
+from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.video import VideoFetcher
 from ingestion.fetch.video_child import Refused
 from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
@@ -108,8 +109,8 @@ async def try_video(folder: Path) -> str:
     (place := folder / "document").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as public:
         allowed = frozenset({f"127.0.0.1:{public.getsockname()[1]}"})
-        limits = VideoLimits(total_s=100, size_bytes=10**6, sound_s=60, allow_hosts=allowed)
-        fetcher = VideoFetcher(limits, may_listen=True)
+        guard = AddressGuard(allow_hosts=allowed)
+        fetcher = VideoFetcher(may_listen=True, total_s=100, size_bytes=10**6, sound_s=60, guard=guard)
         refused = await fetcher._run("https://youtu.be/x", place, progress_of(FakeQueue()))
     assert isinstance(refused, Refused)
     return refused.detail

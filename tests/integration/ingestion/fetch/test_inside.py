@@ -14,7 +14,8 @@ import pytest
 from domain.documents import SourceType
 from ingestion.errors import FailureCode, IngestionError
 from ingestion.fetch.crawl import CrawlLimits
-from ingestion.fetch.video import VideoFetcher, VideoLimits
+from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.video import VideoFetcher
 from ingestion.records import Source
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.integration.ingestion.fetch.conftest import SITE_IP, Crawler
@@ -152,16 +153,17 @@ def _films(inside: WebServer) -> dict[str, Reply]:
 async def test_no_page_of_a_video_host_leads_inside(inside: WebServer, path: str, tmp_path: Path) -> None:
     async with serve_web() as web:
         web.replies = _films(inside)
-        limits = VideoLimits(total_s=60, size_bytes=10**6, sound_s=60, allow_hosts=frozenset({web.host}))
+        guard = AddressGuard(allow_hosts=frozenset({web.host}))
+        fetcher = VideoFetcher(may_listen=True, total_s=60, size_bytes=10**6, sound_s=60, guard=guard)
         source = Source(type=SourceType.LINK, identifier=web.url(path))
         with pytest.raises(IngestionError):
-            await VideoFetcher(limits, may_listen=True).fetch(source, tmp_path, progress_of(FakeQueue()))
+            await fetcher.fetch(source, tmp_path, progress_of(FakeQueue()))
         assert [asked.path for asked in web.asked][:1] == [path]
     assert inside.asked == []
 
 
 async def test_no_payload_is_a_video(payloads: list[str], tmp_path: Path) -> None:
-    fetcher = VideoFetcher(VideoLimits(total_s=60, size_bytes=10**6, sound_s=60), may_listen=True)
+    fetcher = VideoFetcher(may_listen=True, total_s=60, size_bytes=10**6, sound_s=60)
     names_alone = re.compile(r"https?://([\w-]+\.)+[a-z]{2,}(:80)?(/|$)")  # only their answers can be at fault
     for address in payloads:
         if not names_alone.match(address):

@@ -13,7 +13,8 @@ import pytest
 from domain.documents import DocumentStatus, Medium, SourceType
 from ingestion.errors import FailureCode, IngestionError
 from ingestion.fetch import video
-from ingestion.fetch.video import VideoFetcher, VideoLimits
+from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.video import VideoFetcher
 from ingestion.parsers.registry import parse_file
 from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, progress_of
@@ -45,8 +46,8 @@ def _film(web: WebServer, *languages: str, source: str = "/film.mp4") -> None:
 
 
 def _fetcher(web: WebServer, *, may_listen: bool = True, size: int = BYTES, total_s: float = 60) -> VideoFetcher:
-    limits = VideoLimits(total_s=total_s, size_bytes=size, sound_s=60, allow_hosts=frozenset({web.host}))
-    return VideoFetcher(limits, may_listen=may_listen)
+    guard = AddressGuard(allow_hosts=frozenset({web.host}))
+    return VideoFetcher(may_listen=may_listen, total_s=total_s, size_bytes=size, sound_s=60, guard=guard)
 
 
 async def _fetch(
@@ -126,7 +127,7 @@ async def test_no_film_leads_inside(host: WebServer, tmp_path: Path) -> None:
 
 
 async def test_any_other_page_is_refused_where_it_is_no_test(host: WebServer, tmp_path: Path) -> None:
-    fetcher = VideoFetcher(VideoLimits(total_s=60, size_bytes=BYTES, sound_s=60), may_listen=True)
+    fetcher = VideoFetcher(may_listen=True, total_s=60, size_bytes=BYTES, sound_s=60)
     assert await _code(host, tmp_path, fetcher) is FailureCode.PAGE_ADDRESS_FORBIDDEN
     assert host.asked == []
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from domain.locator import Locator
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.pieces import Knife, Piece
+from ingestion.chunking.windows import HUNDREDTHS
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, Document
 
 WORDS = st.text(min_size=1, max_size=12)
@@ -74,7 +75,7 @@ DOCUMENTS = st.builds(Document, title=st.just("t"), blocks=st.lists(st.one_of(BL
 
 def cut_document(document: Document, *, piece_tokens: int) -> list[Piece]:
     """All pieces of a document, none above `piece_tokens`."""
-    knife = Knife(piece_tokens=piece_tokens)
+    knife = Knife(piece_tokens * HUNDREDTHS)
     return [piece for block in document.blocks for piece in knife.cut(block)]
 
 

@@ -242,12 +242,6 @@ def test_a_megabyte_takes_seconds() -> None:
     assert time.process_time() - started < 8
 
 
-@pytest.mark.parametrize(("chunk", "overlap"), [(15, 0), (100, 100), (100, -1)])
-def test_senseless_budgets_are_refused(chunk: int, overlap: int) -> None:
-    with pytest.raises(ValueError, match="chunk_tokens"):
-        chunk_document(document_of("Раз."), chunk_tokens=chunk, overlap_tokens=overlap)
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [

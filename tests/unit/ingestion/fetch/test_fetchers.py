@@ -12,7 +12,7 @@ from domain.documents import SourceType
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.download import DownloadLimits
 from ingestion.fetch.fetchers import open_fetchers, saved_link
-from ingestion.fetch.video import VideoFetcher, VideoLimits
+from ingestion.fetch.video import VideoFetcher
 from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, claimed, progress_of
@@ -127,7 +127,7 @@ class Watched(VideoFetcher):
 
 
 async def test_a_link_to_a_video_goes_to_who_can_watch_it(tmp_path: Path) -> None:
-    video = Watched(VideoLimits(total_s=1, size_bytes=1, sound_s=1), may_listen=False)
+    video = Watched(may_listen=False, total_s=1, size_bytes=1, sound_s=1)
     source = Source(type=SourceType.LINK, identifier="https://www.youtube.com/watch?v=abcdefghijk")
     assert (await _fetch(source, tmp_path, video=video)).name == "video"
     with pytest.raises(SourceError) as caught:

@@ -23,7 +23,6 @@ from ingestion.records import (
     ClaimedDocument,
     Document,
     IndexedChunk,
-    PublishedDocument,
     Source,
     Span,
 )
@@ -168,7 +167,7 @@ async def claim_source(stores: Stores, base: BaseId, source: Source) -> ClaimedD
 
 async def read_source(
     stores: Stores, base: BaseId, source: Source, *texts: str
-) -> tuple[DocumentId, PublishedDocument]:
+) -> tuple[DocumentId, DocumentId | None]:
     """A document that was worked to its end, and what that was."""
     held = await claim_source(stores, base, source)
     return held.id, await read(stores, held, *texts)
@@ -184,11 +183,11 @@ async def card_of(stores: Stores, base: BaseId, document: DocumentId) -> Documen
 async def publish(stores: Stores, base: BaseId, *texts: str, name: str = "заметка") -> DocumentId:
     """A ready document with a chunk for each text."""
     held = await claim_new(stores, base, name)
-    assert (await read(stores, held, *texts)).duplicate_of is None
+    assert (await read(stores, held, *texts)) is None
     return held.id
 
 
-async def read(stores: Stores, held: ClaimedDocument, *texts: str) -> PublishedDocument:
+async def read(stores: Stores, held: ClaimedDocument, *texts: str) -> DocumentId | None:
     """All that a worker does with a document, from its hash to its publication."""
     stopped = await stores.work.record_content(held, content_hash=hash_of(*texts))
     if stopped is not None:

@@ -11,9 +11,9 @@ from adapters.database.stores import Stores
 from adapters.database.stores.work import BATCH_CHARS
 from adapters.database.transport import DatabaseError
 from domain.documents import DocumentStatus
-from domain.ids import UserId
+from domain.ids import DocumentId, UserId
 from domain.locator import Locator
-from ingestion.records import Block, BlockKind, ClaimedDocument, Document, PublishedDocument
+from ingestion.records import Block, BlockKind, ClaimedDocument, Document
 from tests.integration.adapters.database.stores.material import (
     LEASE_S,
     MODEL,
@@ -155,7 +155,7 @@ async def test_publication_drops_what_a_longer_attempt_left(stores: Stores) -> N
     base = await open_base(stores)
     held = await claim_new(stores, base)
     await stores.work.add_chunks(held, chunks=[indexed(number, f"слово {number}") for number in range(5)])
-    assert await stores.work.publish(held, chunks=2) == PublishedDocument()
+    assert await stores.work.publish(held, chunks=2) is None
     assert sorted(await find(stores, base, "слово")) == ["слово 0", "слово 1"]
 
 
@@ -184,7 +184,7 @@ async def test_the_same_content_again_is_a_duplicate(stores: Stores) -> None:
     first = await publish(stores, base, "слова", name="первая")
     held = await claim_new(stores, base, "вторая")
     found = await stores.work.record_content(held, content_hash=hash_of("слова"))
-    assert found == PublishedDocument(duplicate_of=first)
+    assert found == first
     card = await stores.library.card(base, held.id)
     assert card is not None
     assert (card.status, card.error_code, card.chunks) == (DocumentStatus.DUPLICATE, "duplicate", 0)
@@ -210,7 +210,7 @@ async def test_deleted_content_may_come_again(stores: Stores) -> None:
     assert await publish(stores, base, "слова")
 
 
-async def publish_whole(stores: Stores, held: ClaimedDocument) -> PublishedDocument:
+async def publish_whole(stores: Stores, held: ClaimedDocument) -> DocumentId | None:
     """As a note: stored, recorded and published in one call."""
     content_hash = hash_of("слова")
     return await stores.work.publish(
@@ -222,8 +222,8 @@ async def test_of_twins_that_are_stored_whole_at_once_one_is_ready_and_the_other
     base = await open_base(stores)
     held = [await claim_new(stores, base, name) for name in ("первая", "вторая", "третья")]
     published = await asyncio.gather(*(publish_whole(stores, each) for each in held))
-    (winner,) = [each.id for each, result in zip(held, published, strict=True) if result.duplicate_of is None]
-    assert {result.duplicate_of for result in published} == {None, winner}
+    (winner,) = [each.id for each, result in zip(held, published, strict=True) if result is None]
+    assert set(published) == {None, winner}
     later = await claim_new(stores, base, "четвёртая")
     assert await stores.work.record_content(later, content_hash=hash_of("слова"))
     assert list(await find(stores, base, "слова")) == ["слова"]
@@ -240,8 +240,8 @@ async def prepare_twin(stores: Stores, name: str) -> ClaimedDocument:
 async def test_of_two_twins_that_are_published_at_once_one_is_ready(stores: Stores) -> None:
     twins = [await prepare_twin(stores, name) for name in ("первая", "вторая", "третья")]
     published = await asyncio.gather(*(stores.work.publish(held, chunks=1) for held in twins))
-    (winner,) = [held.id for held, result in zip(twins, published, strict=True) if result.duplicate_of is None]
-    assert {result.duplicate_of for result in published} == {None, winner}
+    (winner,) = [held.id for held, result in zip(twins, published, strict=True) if result is None]
+    assert set(published) == {None, winner}
     base = await open_base(stores)
     assert [candidate.passage.document_id for candidate in (await find(stores, base, "слова")).values()] == [winner]
 

@@ -9,7 +9,7 @@ from adapters.database.stores import Stores
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, BatchId, DocumentId, UserId
 from ingestion.errors import LeaseLost
-from ingestion.records import PublishedDocument, Source
+from ingestion.records import Source
 from tests.integration.adapters.database.stores.material import (
     batch_of,
     card_of,
@@ -29,7 +29,7 @@ PAGE = Source(type=SourceType.LINK, identifier="https://site.example/rules")
 
 async def glance(
     stores: Stores, base: BaseId, source: Source, *texts: str, ttl_s: int = DAY_S
-) -> tuple[DocumentId, PublishedDocument]:
+) -> tuple[DocumentId, DocumentId | None]:
     """A document that was sent to be read now, and read."""
     (document,) = await stores.intake.enqueue(replace(batch_of(base, source), ttl_s=ttl_s))
     return document.id, await read(stores, await claim(stores, document.id), *texts)
@@ -81,7 +81,7 @@ async def test_with_the_name_of_an_earlier_document_it_stands_beside_it_unasked(
     base = await open_base(stores)
     lasting, _ = await read_source(stores, base, PLAN, "офис стоит сто")
     _, published = await glance(stores, base, PLAN, "офис стоит двести", ttl_s=0)
-    assert published.namesake is None
+    assert published is None
     assert set(await find(stores, base, "офис")) == {"офис стоит сто", "офис стоит двести"}
     assert await leave(stores, base) == ["План.docx"]
     assert (await card_of(stores, base, lasting)).status is DocumentStatus.READY
@@ -91,14 +91,14 @@ async def test_a_later_file_of_its_name_is_not_asked_about(stores: Stores) -> No
     base = await open_base(stores)
     await glance(stores, base, PLAN, "офис стоит сто")
     _, published = await read_source(stores, base, PLAN, "офис стоит двести")
-    assert published == PublishedDocument()
+    assert published is None
 
 
 async def test_the_same_file_sent_to_stay_makes_it_stay_and_says_so(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await glance(stores, base, PLAN, "офис стоит сто", ttl_s=0)
     again, published = await read_source(stores, base, PLAN, "офис стоит сто")
-    assert published.duplicate_of == document
+    assert published == document
     assert (await card_of(stores, base, again)).error_params["stays_until"] is None
     assert await leave(stores, base) == ["План.docx"]
     assert (await card_of(stores, base, document)).expires_at is None
@@ -117,7 +117,7 @@ async def test_what_stays_is_not_shortened_by_a_glance_at_it(stores: Stores) -> 
     base = await open_base(stores)
     document, _ = await read_source(stores, base, PLAN, "офис стоит сто")
     again, published = await glance(stores, base, replace(PLAN, text="новая подпись"), "офис стоит сто", ttl_s=0)
-    assert published.duplicate_of == document
+    assert published == document
     assert (await card_of(stores, base, again)).status is DocumentStatus.DUPLICATE
     assert "stays_until" not in (await card_of(stores, base, again)).error_params
     assert await leave(stores, base) == ["План.docx"]

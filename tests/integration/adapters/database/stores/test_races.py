@@ -11,7 +11,6 @@ from adapters.database.postgres import PostgresTransport
 from adapters.database.stores import Stores
 from domain.ids import BaseId, SessionId
 from ingestion.errors import LeaseLost
-from ingestion.records import PublishedDocument
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.material import (
     ANNA,
@@ -54,7 +53,7 @@ async def test_the_second_of_two_twins_waits_for_the_first_and_is_its_duplicate(
         publication = asyncio.create_task(stores.work.publish(second, chunks=1))
         done, _ = await asyncio.wait([publication], timeout=MOMENT_S)
         assert not done
-    assert await publication == PublishedDocument(duplicate_of=first.id)
+    assert await publication == first.id
 
 
 async def test_the_second_of_two_exchanges_waits_for_the_first(

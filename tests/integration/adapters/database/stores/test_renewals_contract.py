@@ -107,7 +107,7 @@ async def test_the_same_new_content_is_asked_about_once(stores: Stores) -> None:
     twice, end = await read_source(stores, base, PLAN, "новый план")
     card = await card_of(stores, base, twice)
     assert (card.status, card.error_params["asked"]) == (DocumentStatus.DUPLICATE, True)
-    assert (end.duplicate_of, card.error_params["document_id"]) == (new, new)  # «Показать» opens what waits
+    assert (end, card.error_params["document_id"]) == (new, new)  # «Показать» opens what waits
     other, _ = await read_source(stores, base, PLAN, "ещё новее")
     assert (await card_of(stores, base, other)).status is DocumentStatus.CHOOSING
 
@@ -160,10 +160,10 @@ async def test_what_is_written_under_a_known_file_is_kept_with_it(stores: Stores
     first = file("Договор.pdf", caption="Аренда")
     old, _ = await read_source(stores, base, first, "пункт")
     again, stopped = await read_source(stores, base, file("копия.pdf", caption="Дача"), "пункт")
-    assert stopped.duplicate_of == old
+    assert stopped == old
     held = await claim(stores, again)
     assert (held.source.text, held.source.identifier) == ("Аренда\n\nДача", "Договор.pdf")
-    assert (await read(stores, held, "пункт")).duplicate_of is None
+    assert (await read(stores, held, "пункт")) is None
     assert await listed(stores, base) == [again]
     card = await card_of(stores, base, old)
     assert (card.version, dict(card.error_params)) == (2, {"captioned": True})
@@ -200,7 +200,7 @@ async def test_a_link_that_came_as_a_file_is_known_as_a_link(stores: Stores) -> 
     source = again.source
     assert (source.type, source.identifier, source.text) == (SourceType.LINK, PAGE.identifier, "прочесть")
     assert (source.file_id, source.title, again.attempt, again.is_known) == (None, None, 1, False)
-    assert (await read(stores, again, "новые правила")).duplicate_of is None
+    assert (await read(stores, again, "новые правила")) is None
     card = await card_of(stores, base, first)
     assert (card.id, card.version, card.source_type) == (held.id, 2, SourceType.LINK)
     assert await refresh(stores, base, held.id)
@@ -214,18 +214,18 @@ async def test_what_is_written_under_a_link_that_came_as_a_file_is_kept_with_a_p
     await read_source(stores, base, PAGE, "правила")
     held = await claim_source(stores, base, file("Правила.url", caption="прочесть"))
     await stores.work.become_link(held, link=link_of(PAGE.identifier))
-    assert (await read(stores, await claim(stores, held.id), "правила")).duplicate_of is not None
+    assert (await read(stores, await claim(stores, held.id), "правила")) is not None
     again = await claim(stores, held.id)
     known = await stores.work.known_reading(again)
     assert known is not None
     assert [block.text for block in known.blocks] == ["правила"]
     assert (again.source.text, again.source.identifier, again.is_known) == ("прочесть", PAGE.identifier, True)
-    assert (await read(stores, again, "правила")).duplicate_of is None
+    assert (await read(stores, again, "правила")) is None
     assert await listed(stores, base) == [held.id]
     card = await card_of(stores, base, held.id)
     assert (card.version, dict(card.error_params)) == (2, {"captioned": True})
     plain, stopped = await read_source(stores, base, PAGE, "правила")
-    assert stopped.duplicate_of == held.id  # who sends the address alone changes nothing
+    assert stopped == held.id  # who sends the address alone changes nothing
     assert (await card_of(stores, base, plain)).status is DocumentStatus.DUPLICATE
 
 
@@ -244,10 +244,10 @@ async def test_of_three_files_that_come_together_the_words_under_each_are_kept(s
     captions = ("Дача", "Крыша")
     late = [(await read_source(stores, base, file("копия.pdf", caption=caption), "пункт"))[0] for caption in captions]
     ends = [await read(stores, await claim(stores, document), "пункт") for document in late]
-    assert [end.duplicate_of for end in ends] == [None, late[0]]
+    assert ends == [None, late[0]]
     held = await claim(stores, late[1])
     assert held.source.text == "Аренда\n\nДача\n\nКрыша"
-    assert (await read(stores, held, "пункт")).duplicate_of is None
+    assert (await read(stores, held, "пункт")) is None
     assert await listed(stores, base) == [late[1]]
 
 

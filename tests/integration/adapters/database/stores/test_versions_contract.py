@@ -8,7 +8,7 @@ import pytest
 from adapters.database.stores import Stores
 from domain.documents import Choice, DocumentStatus, SourceType
 from domain.ids import BaseId, ChatId, DocumentId, UserId
-from ingestion.records import Batch, PublishedDocument, Source
+from ingestion.records import Batch, Source
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     batch_of,
@@ -35,7 +35,7 @@ async def ask(stores: Stores, base: BaseId, *texts: str) -> tuple[DocumentId, Do
     """A ready plan with the words «старый план», and a new one that waits for the person's choice."""
     old, _ = await read_source(stores, base, PLAN, "старый план")
     new, end = await read_source(stores, base, PLAN, *(texts or ("новый план",)))
-    assert end == PublishedDocument(namesake=old)
+    assert end == old
     return old, new
 
 
@@ -72,7 +72,7 @@ async def test_names_are_compared_as_people_read_them(stores: Stores, name: str)
     for known in ("План.docx", "отчёт й.docx"):
         await read_source(stores, base, file(known), known)
     _, end = await read_source(stores, base, file(name), "новый")
-    assert end.namesake is not None
+    assert end is not None
 
 
 @pytest.mark.parametrize("source", [note("План.docx"), file("План 2.docx"), PAGE])
@@ -80,7 +80,7 @@ async def test_another_name_or_kind_is_not_asked_about(stores: Stores, source: S
     base = await open_base(stores)
     await read_source(stores, base, PLAN, "старый план")
     _, end = await read_source(stores, base, source, "новый план")
-    assert end == PublishedDocument()
+    assert end is None
 
 
 async def test_what_has_a_title_for_want_of_a_name_is_not_asked_about(stores: Stores) -> None:
@@ -88,13 +88,13 @@ async def test_what_has_a_title_for_want_of_a_name_is_not_asked_about(stores: St
     voice = replace(file("AwACAgI"), title="Голосовое от 3 июня")
     await read_source(stores, base, voice, "первое")
     _, end = await read_source(stores, base, voice, "второе")
-    assert end.namesake is None
+    assert end is None
 
 
 async def test_a_name_of_another_base_is_not_asked_about(stores: Stores) -> None:
     await read_source(stores, await open_base(stores), PLAN, "старый план")
     _, end = await read_source(stores, await open_base(stores, UserId(202)), PLAN, "новый план")
-    assert end.namesake is None
+    assert end is None
 
 
 @pytest.mark.over_rest
@@ -196,7 +196,7 @@ async def test_of_two_namesakes_read_at_once_the_second_is_asked_about(stores: S
         await stores.work.store_blocks(held, parsed=parsed(words), chunks=1)
     await stores.work.publish(first, chunks=1, last=[indexed(0, "один")])
     end = await stores.work.publish(second, chunks=1, last=[indexed(0, "два")])
-    assert end == PublishedDocument(namesake=first.id)
+    assert end == first.id
     assert list(await find(stores, base, "один два")) == ["один"]
     assert await choose(stores, base, second.id, Choice.REPLACE, "два") is DocumentStatus.READY
     assert list(await find(stores, base, "один два")) == ["два"]
@@ -207,7 +207,7 @@ async def test_a_file_of_this_machine_takes_its_earlier_place_unasked(stores: St
     path = Source(type=SourceType.PATH, identifier="/home/anna/План.docx")
     await read_source(stores, base, path, "старый план")
     new, end = await read_source(stores, base, path, "новый план")
-    assert end == PublishedDocument()
+    assert end is None
     assert list(await find(stores, base, "план")) == ["новый план"]
     assert (await card_of(stores, base, new)).version == 2
 
@@ -321,8 +321,8 @@ async def test_a_renamed_file_is_found_and_asked_about_by_its_new_name(stores: S
     old, _ = await read_source(stores, base, PLAN, "старый план")
     assert await stores.library.rename(base, old, "Смета.docx", terms={})
     assert (await find(stores, base, "план"))["старый план"].passage.source_identifier == "Смета.docx"
-    assert (await read_source(stores, base, PLAN, "новый план"))[1].namesake is None
-    assert (await read_source(stores, base, file("Смета.docx"), "третий план"))[1].namesake == old
+    assert (await read_source(stores, base, PLAN, "новый план"))[1] is None
+    assert (await read_source(stores, base, file("Смета.docx"), "третий план"))[1] == old
 
 
 @pytest.mark.over_rest
