@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from domain.documents import UnreadPart
 from ingestion.errors import FailureCode, SourceError
-from ingestion.files import SitePage, read_site
+from ingestion.files import read_site
 from ingestion.language import language_of
 from ingestion.parsers.html import read_page
 from ingestion.parsers.outline import chapter
@@ -26,7 +26,6 @@ ALIKE = 0.9  # share of common shingles: the same page with another date or coun
 FEWEST_PAGES = 4  # fewest pages of a site for which repeated blocks are looked for
 REPEATED_ON = 0.6  # share of the pages
 TIME_SHARE = 0.7  # of the process's time limit; the rest is for assembling and sending
-
 
 Page = tuple[str, Document]
 """Its address, and what it says."""
@@ -57,19 +56,15 @@ def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[Page]:
     for record in read_site(path):
         if isinstance(record, UnreadPart):
             unread.append(record)
-        elif time.monotonic() > ends_at:
+            continue
+        if time.monotonic() > ends_at:
             unread.append(UnreadPart(name=record.url, code=FailureCode.FILE_TOO_SLOW))
-        elif (document := _read(record, unread)) is not None:
-            yield record.url, document
-
-
-def _read(page: SitePage, unread: list[UnreadPart]) -> Document | None:
-    try:
-        return read_page(page.html, name=urlsplit(page.url).path.strip("/") or page.url)
-    except SourceError as error:
-        if error.code is not FailureCode.FILE_WITHOUT_TEXT:
-            unread.append(UnreadPart(name=page.url, code=error.code))
-        return None
+            continue
+        try:
+            yield record.url, read_page(record.html, name=urlsplit(record.url).path.strip("/") or record.url)
+        except SourceError as error:
+            if error.code is not FailureCode.FILE_WITHOUT_TEXT:
+                unread.append(UnreadPart(name=record.url, code=error.code))
 
 
 def _distinct(pages: Iterable[Page]) -> list[Page]:
@@ -89,8 +84,5 @@ def _without_repetitions(pages: Sequence[Page]) -> list[Page]:
         return list(pages)
     seen = Counter(text for _, page in pages for text in {block.text for block in page.blocks})
     repeated = {text for text, times in seen.items() if times > REPEATED_ON * len(pages)}
-    own = (
-        (url, replace(page, blocks=tuple(block for block in page.blocks if block.text not in repeated)))
-        for url, page in pages
-    )
-    return [(url, page) for url, page in own if page.blocks]
+    own = ((url, page, tuple(each for each in page.blocks if each.text not in repeated)) for url, page in pages)
+    return [(url, replace(page, blocks=blocks)) for url, page, blocks in own if blocks]

@@ -59,7 +59,7 @@ class FileKind(StrEnum):
     XML = "xml"
     HTML = "html"
     TEXT = "text"
-    ARCHIVE = "archive"  # no parser: `ingestion.reading.archives` reads its files one by one
+    ARCHIVE = "archive"  # no parser: `ingestion.reading.reader` reads its files one by one
     IMAGE = "image"  # no parser: read by `ingestion.reading.pictures`
     MEDIA = "media"  # sound or video, no parser: read by `ingestion.reading.reader`
 

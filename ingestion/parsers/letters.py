@@ -3,7 +3,7 @@
 In: an EML or MHTML file, read by Python's `email`, which tolerates damage and takes three times the file's size in
 memory, six with its largest attachment (a letter of 100 MB fits into a parsing process); or an MSG file of Outlook's.
 Out: a `Document` that begins with the headers that people look at. Wrong or missing charsets are guessed from the text.
-Attachments are not read here: `ingestion.reading.archives` unpacks them and has each read.
+Attachments are not read here: `ingestion.reading.reader` unpacks them and has each read.
 """
 
 import re

@@ -9,7 +9,7 @@ any timing is read as text.
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -36,20 +36,19 @@ _EMPTY_LINES = re.compile(r"\n[ \t]*\n")
 
 def to_paragraphs(utterances: Iterable[Utterance]) -> tuple[Block, ...]:
     """A block for each paragraph, in order; utterances without words are left out."""
-    spoken = (utterance for utterance in utterances if utterance.text.strip())
     return tuple(
         Block(
             kind=BlockKind.PARAGRAPH,
             text=" ".join(" ".join(utterance.text.split()) for utterance in paragraph),
             locator=Locator(start_s=paragraph[0].start_s, end_s=max(utterance.end_s for utterance in paragraph)),
         )
-        for paragraph in _paragraphs(spoken)
+        for paragraph in _paragraphs(utterances)
     )
 
 
 def _paragraphs(utterances: Iterable[Utterance]) -> Iterator[Sequence[Utterance]]:
     paragraph: list[Utterance] = []
-    for utterance in utterances:
+    for utterance in (each for each in utterances if each.text.strip()):
         if paragraph and utterance.start_s - paragraph[-1].end_s > PAUSE_S:
             yield paragraph
             paragraph = []
@@ -73,25 +72,13 @@ def _last_sentence_end(paragraph: Sequence[Utterance]) -> int:
     return len(paragraph)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cue:
-    """The lines on the screen during a time range."""
-
-    start_s: float
-    end_s: float
-    lines: tuple[str, ...]
-
-
 def parse(path: Path, name: str) -> Document:
     """Paragraphs with their times."""
     text = decode_text(path.read_bytes())
     cues = sorted(_cues(text), key=lambda cue: cue.start_s)
     if not cues:
         return read_text(text, name=name)
-    spoken = [
-        Utterance(start_s=cue.start_s, end_s=cue.end_s, text=" ".join(cue.lines)) for cue in collapse_rolling(cues)
-    ]
-    blocks = to_paragraphs(spoken)
+    blocks = to_paragraphs(_collapse_rolling(cues))
     return Document(
         title=choose_title(None, (), name=name),
         blocks=blocks,
@@ -100,16 +87,16 @@ def parse(path: Path, name: str) -> Document:
     )
 
 
-def collapse_rolling(cues: Sequence[Cue]) -> list[Cue]:
+def _collapse_rolling(cues: Sequence[Utterance]) -> Sequence[Utterance]:
     """Each line once, from its first appearance; cues that do not roll stay unchanged."""
-    repeats = sum(1 for before, after in pairwise(cues) if _overlap(before.lines, after.lines))
-    if repeats < len(cues) * ROLLING_SHARE:
-        return list(cues)
+    lines = [cue.text.split("\n") if cue.text else [] for cue in cues]
+    overlaps = [_overlap(before, after) for before, after in pairwise(lines)]
+    if sum(map(bool, overlaps)) < len(cues) * ROLLING_SHARE:
+        return cues
     collapsed = list(cues[:1])
-    for before, after in pairwise(cues):
-        fresh = after.lines[_overlap(before.lines, after.lines) :]
-        if fresh:
-            collapsed.append(replace(after, lines=fresh))
+    for after, own, overlap in zip(cues[1:], lines[1:], overlaps, strict=True):
+        if fresh := own[overlap:]:
+            collapsed.append(replace(after, text="\n".join(fresh)))
         else:
             collapsed[-1] = replace(collapsed[-1], end_s=max(collapsed[-1].end_s, after.end_s))
     # A line stays on screen while the next one is spoken.
@@ -123,19 +110,20 @@ def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
     return next((count for count in range(longest, 0, -1) if before[-count:] == after[:count]), 0)
 
 
-def _cues(text: str) -> list[Cue]:
-    """A cue for each timing line; an empty line inside a cue, which some SRT writers leave, does not end it."""
-    cues: list[Cue] = []
+def _cues(text: str) -> list[Utterance]:
+    """A cue for each timing line, its text in lines; an empty line inside a cue, which some SRT writers leave, does not
+    end it."""
+    cues: list[Utterance] = []
     for block in _EMPTY_LINES.split(text):
         lines = block.strip("\n").split("\n")
         timings = [(place, timing) for place, line in enumerate(lines) if (timing := _TIMING.match(line))]
         if cues and not timings and not block.lstrip().startswith(SKIPPED_BLOCKS):
-            cues[-1] = replace(cues[-1], lines=(*cues[-1].lines, *_clean(lines)))
+            cues[-1] = replace(cues[-1], text="\n".join(filter(None, (cues[-1].text, *_clean(lines)))))
         for (place, timing), end in zip(timings, [*(each for each, _ in timings[1:]), len(lines)], strict=False):
             is_numbered = end < len(lines) and lines[end - 1].strip().isdecimal()  # the number of the next cue
             start_s, end_s = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
-            words = tuple(_clean(lines[place + 1 : end - is_numbered]))
-            cues.append(Cue(start_s=start_s, end_s=max(start_s, end_s), lines=words))
+            words = "\n".join(_clean(lines[place + 1 : end - is_numbered]))
+            cues.append(Utterance(start_s=start_s, end_s=max(start_s, end_s), text=words))
     return cues
 
 

@@ -3,7 +3,7 @@
 In: a path. Out: a `Listing` of what the folder holds afterwards: files 1, 2, 3 …, within limits of count and bytes.
 Links, devices and folders are skipped, names are never paths, and nothing is inflated beyond what the sink takes. Of a
 letter only attachments are written, not its text, pictures shown in it, signatures and invitations. It runs in the
-confined process of `ingestion.parsers.registry`; `ingestion.reading.archives` reads the documents, one by one.
+confined process of `ingestion.parsers.registry`; `ingestion.reading.reader` reads the documents, one by one.
 """
 
 import bz2

@@ -22,8 +22,7 @@ from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import Outcome, WorkMeter
 from ingestion.progress import Progress
-from ingestion.reading.archives import Allowance
-from ingestion.reading.reader import FileReader
+from ingestion.reading.reader import Allowance, FileReader
 from ingestion.records import (
     Block,
     BlockKind,

@@ -12,7 +12,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import Listing, Member
 from ingestion.parsers.process import ParseProcess
 from ingestion.progress import Progress
-from ingestion.reading.archives import MOST_UNREAD_INSIDE, Allowance, add_attachments, read_archive
+from ingestion.reading.reader import MOST_UNREAD_INSIDE, Allowance, add_attachments, read_archive
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 
