@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 HELD_BYTES = 2_000_000  # serialised; as objects two to four times as much: a book of 900 pages fits
@@ -149,13 +149,7 @@ class _Ordinals(Sequence[T], Generic[T]):
     @abstractmethod
     def _one(self, ordinal: int) -> T: ...
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self._one(ordinal) for ordinal in range(*index.indices(len(self)))]
         return self._one(range(len(self))[index])

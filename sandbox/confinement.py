@@ -101,21 +101,19 @@ def allow_reporting() -> None:
 
 
 def _limit_resources(wanted: Confinement) -> None:
-    limits: dict[int, tuple[int, int]] = {
-        resource.RLIMIT_CORE: (0, 0),
-        resource.RLIMIT_FSIZE: (wanted.file_bytes, wanted.file_bytes),
-        resource.RLIMIT_NOFILE: (wanted.open_files, wanted.open_files),
-    }
-    if wanted.address_bytes is not None:
-        limits[resource.RLIMIT_AS] = (wanted.address_bytes, wanted.address_bytes + ROOM_TO_REPORT_BYTES)
-    if wanted.data_bytes is not None:
-        limits[resource.RLIMIT_DATA] = (wanted.data_bytes, wanted.data_bytes)
-    if wanted.cpu_s is not None:
-        limits[resource.RLIMIT_CPU] = (wanted.cpu_s, wanted.cpu_s + 1)  # first by the signal that tells why
-    for limit, (soft, hard) in limits.items():
+    limits = (
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_FSIZE, wanted.file_bytes, 0),
+        (resource.RLIMIT_NOFILE, wanted.open_files, 0),
+        (resource.RLIMIT_AS, wanted.address_bytes, ROOM_TO_REPORT_BYTES),
+        (resource.RLIMIT_DATA, wanted.data_bytes, 0),
+        (resource.RLIMIT_CPU, wanted.cpu_s, 1),  # first the signal that tells why
+    )
+    for limit, soft, more in limits:
         # A container or system may have set a lower hard limit, or (macOS) not know one; then that applies.
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(limit, (soft, hard))
+            if soft is not None:
+                resource.setrlimit(limit, (soft, soft + more))
 
 
 @cache

@@ -140,12 +140,11 @@ def decode_blocks(line: bytes) -> list[Block]:
     return blocks
 
 
-def _written_chars(block: Block) -> int:
-    """Headings count: of short blocks they are the largest part."""
-    return FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings))
-
-
-BLOCKS = Writing(write=encode_blocks, read=decode_blocks, size=_written_chars)
+BLOCKS = Writing[Block](
+    write=encode_blocks,
+    read=decode_blocks,  # headings count: of short blocks they are the largest part
+    size=lambda block: FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings)),
+)
 
 
 def block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:

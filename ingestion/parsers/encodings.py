@@ -109,8 +109,12 @@ def unicode_encoding(data: bytes) -> str | None:
 
 def _guess_encoding(sample: bytes, pieces: Iterable[bytes]) -> str:
     """Guess from the beginning, but test UTF-8 on all `pieces`: a few Russian words may be at the end."""
-    if found := unicode_encoding(sample) or ("utf-8" if _is_utf8(pieces) else _guess_cyrillic(sample)):
+    if found := unicode_encoding(sample) or ("utf-8" if _is_utf8(pieces) else None):
         return found
+    texts = {encoding: sample.decode(encoding, errors="replace") for encoding in CYRILLIC_ENCODINGS}
+    likeliest = max(texts, key=lambda encoding: _russian_score(texts[encoding], given=CYRILLIC_ENCODINGS[encoding]))
+    if _russian_score(texts[likeliest]) >= FEWEST_FREQUENT_PAIRS:
+        return likeliest
     if detect_language(sample.decode(LAST_RESORT, errors="replace")) in WESTERN_LANGUAGES:
         return LAST_RESORT  # its frequent words are ASCII; the statistics below mistake French for Baltic languages
     # Imported here: the import takes 50 ms, and most files are UTF-8.
@@ -129,12 +133,6 @@ def _is_utf8(pieces: Iterable[bytes]) -> bool:
         broken += text.count("\ufffd")
         above += len(text) - len(text.encode("ascii", errors="ignore"))
     return broken == 0 or above > broken * (1 + UTF8_VALID_FOR_EACH_BROKEN)
-
-
-def _guess_cyrillic(sample: bytes) -> str | None:
-    texts = {encoding: sample.decode(encoding, errors="replace") for encoding in CYRILLIC_ENCODINGS}
-    best = max(texts, key=lambda encoding: _russian_score(texts[encoding], given=CYRILLIC_ENCODINGS[encoding]))
-    return best if _russian_score(texts[best]) >= FEWEST_FREQUENT_PAIRS else None
 
 
 def _russian_score(text: str, *, given: float = 0.0) -> float:

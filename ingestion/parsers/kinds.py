@@ -114,21 +114,19 @@ def _zip_kind(path: Path) -> FileKind:
     with path.open("rb") as stream:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - ZIP_END_WITHIN_BYTES))
-        if min(size, _stated_directory_bytes(stream.read())) > LARGEST_DIRECTORY_BYTES:
+        tail = stream.read()
+        # The largest size in any end record: zipfile reads the directory whole, 20 MB of it become half a gigabyte of
+        # objects, and of several records it decides which one counts.
+        marks = ((b"PK\x05\x06", slice(12, 16)), (b"PK\x06\x06", slice(40, 48)))  # of ZIP and ZIP64; where it stands
+        found = ((tail[each.start() :], place) for mark, place in marks for each in re.finditer(re.escape(mark), tail))
+        stated = (int.from_bytes(record[place], "little") for record, place in found)
+        if min(size, max(stated, default=0)) > LARGEST_DIRECTORY_BYTES:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, detail="too many files in the archive")
         try:
             with zipfile.ZipFile(stream) as archive:
                 return _kind_of_members(archive)
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
             raise SourceError(FailureCode.FILE_DAMAGED, detail=f"broken archive: {error}") from error
-
-
-def _stated_directory_bytes(tail: bytes) -> int:
-    """The largest directory size in any end record: zipfile reads the directory whole, 20 MB of it become half a
-    gigabyte of objects, and of several records it decides which one counts."""
-    marks = ((b"PK\x05\x06", slice(12, 16)), (b"PK\x06\x06", slice(40, 48)))  # of ZIP and ZIP64, and where it stands
-    found = ((tail[each.start() :], place) for mark, place in marks for each in re.finditer(re.escape(mark), tail))
-    return max((int.from_bytes(record[place], "little") for record, place in found), default=0)
 
 
 def _kind_of_members(archive: zipfile.ZipFile) -> FileKind:
@@ -190,10 +188,8 @@ def glance(path: Path) -> FileKind | None:
         kind = kind_of(path)
     except SourceError:
         return None
-    return kind if kind in _NOT_ALONE else None
-
-
-_NOT_ALONE = frozenset({FileKind.IMAGE, FileKind.MEDIA, FileKind.ARCHIVE, FileKind.EMAIL, FileKind.OUTLOOK})
+    needing = (FileKind.IMAGE, FileKind.MEDIA, FileKind.ARCHIVE, FileKind.EMAIL, FileKind.OUTLOOK)
+    return kind if kind in needing else None
 
 
 def kind_of(path: Path, *, name: str = "") -> FileKind:
@@ -212,15 +208,8 @@ def kind_of(path: Path, *, name: str = "") -> FileKind:
     at = head[:PDF_MARK_WITHIN_BYTES].find(b"%PDF")  # at the start of a line or before objects: texts mention it, too
     if at >= 0 and (at == 0 or head[at - 1 : at] in b"\r\n" or b" obj" in head):
         return FileKind.PDF
-    if _is_binary(head):
+    controls = len(head) - len(head.translate(None, OTHER_CONTROLS))
+    is_odd = controls > len(head) * CONTROL_SHARE_OF_BINARY and unicode_encoding(head) is None
+    if is_odd or head.startswith(BINARY_MAGICS):
         raise SourceError(FailureCode.FILE_UNSUPPORTED, detail="not text and no known format")
     return _text_kind(head, ending=PurePath(name).suffix.lower())
-
-
-def _is_binary(head: bytes) -> bool:
-    if head.startswith(BINARY_MAGICS):
-        return True
-    if unicode_encoding(head) is not None:
-        return False
-    controls = len(head) - len(head.translate(None, OTHER_CONTROLS))
-    return controls > len(head) * CONTROL_SHARE_OF_BINARY

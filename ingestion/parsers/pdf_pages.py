@@ -36,9 +36,7 @@ PAGES_AN_OPENING = 250
 many pages the file is reopened, which costs no measurable time."""
 
 MOST_OPENINGS = 20  # of a long file: opening takes time in proportion to its pages
-_TextPage = Any
-_PageObject = Any
-"""PDFium's handles of a page's text and of what is drawn, ctypes types that mypy does not know."""
+_TextPage = Any  # PDFium's handle of a page's text, a ctypes type that mypy does not know
 THIN = 2.5  # points: what is drawn no wider is a line
 
 CURRENCIES = frozenset("$€£¥₽")  # often in a column of their own, close to the one before
@@ -106,7 +104,7 @@ def _rules(page: pdfium.PdfPage) -> list[Rule]:
     return rules
 
 
-def _sides(drawn: _PageObject, left: float, bottom: float, right: float, top: float) -> Iterator[Rule]:
+def _sides(drawn: Any, left: float, bottom: float, right: float, top: float) -> Iterator[Rule]:
     is_low, is_narrow = top - bottom <= THIN, right - left <= THIN
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     if is_low and not is_narrow:
@@ -148,10 +146,11 @@ def _piece(text: _TextPage, begin: int, end: int, words: str) -> PageLine:
     middle = (begin + end) // 2
     while middle < end and chr(raw.FPDFText_GetUnicode(text, middle)).isspace():
         middle += 1  # a space inserted by PDFium has no font
-    size = _size(text, middle)
+    size, matrix = float(raw.FPDFText_GetFontSize(text, middle)), raw.FS_MATRIX()
+    if raw.FPDFText_GetMatrix(text, middle, matrix):  # programs write 1-point fonts and enlarge them by it
+        size *= float((matrix.c**2 + matrix.d**2) ** 0.5)
     bold = all(_is_bold(text, index) for index in {begin, middle, end})
-    is_level = abs(last_baseline - baseline) <= size * LEVEL and right >= left
-    if not is_level:
+    if abs(last_baseline - baseline) > size * LEVEL or right < left:
         return PageLine(text=words, size=size, bold=bold)
     return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
 
@@ -211,22 +210,11 @@ def _origin(text: _TextPage, index: int) -> tuple[float, float]:
     return x.value, y.value
 
 
-def _size(text: _TextPage, index: int) -> float:
-    """The displayed font size: programs write 1-point fonts and enlarge them by the text matrix."""
-    matrix = raw.FS_MATRIX()
-    size = float(raw.FPDFText_GetFontSize(text, index))
-    if not raw.FPDFText_GetMatrix(text, index, matrix):
-        return size
-    return size * float((matrix.c**2 + matrix.d**2) ** 0.5)
-
-
 def _is_bold(text: _TextPage, index: int) -> bool:
-    flags = ctypes.c_int()
-    name = ctypes.create_string_buffer(LONGEST_FONT_NAME)
+    flags, name = ctypes.c_int(), ctypes.create_string_buffer(LONGEST_FONT_NAME)
     raw.FPDFText_GetFontInfo(text, index, name, LONGEST_FONT_NAME, flags)
-    if flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= 600:
-        return True
-    return BOLD_NAME.search(name.value) is not None
+    is_heavy = flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= 600
+    return bool(is_heavy) or BOLD_NAME.search(name.value) is not None
 
 
 def _merge_pieces(pieces: Iterable[PageLine], borders: Sequence[float]) -> list[PageLine]:

@@ -95,12 +95,10 @@ class _Row:
 
     @property
     def left(self) -> float:
-        """Where its first segment begins."""
         return self.segments[0].left
 
     @property
     def right(self) -> float:
-        """Where its last segment ends."""
         return self.segments[-1].right
 
     @property
@@ -155,16 +153,15 @@ class PdfTable:
 
 def may_have_tables(lines: Sequence[str]) -> bool:
     """A quick look at the texts of a page's lines, before anybody asks where their words stand."""
-    return sum(map(_ends_in_values, lines)) >= FEWEST_ROWS
-
-
-def _ends_in_values(line: str) -> bool:
-    if not line[-1:].isdigit() and line[-1:].isalpha():
-        return False
-    words = [each for each in line.split()[-LAST_WORDS:] if not BEFORE_VALUE.fullmatch(each)]
-    words = [each for each in words if not AFTER_VALUE.fullmatch(each)]
-    values = [VALUE.fullmatch(word) is not None for word in words[-2:]]
-    return bool(values) and values[-1] and (all(values) or FORMATTED.search(words[-1]) is not None)
+    found = 0
+    for line in lines:
+        if line[-1:].isalpha():
+            continue
+        words = [each for each in line.split()[-LAST_WORDS:] if not BEFORE_VALUE.fullmatch(each)]
+        words = [each for each in words if not AFTER_VALUE.fullmatch(each)][-2:]
+        values = [VALUE.fullmatch(word) is not None for word in words]
+        found += values[-1:] == [True] and (all(values) or FORMATTED.search(words[-1]) is not None)
+    return found >= FEWEST_ROWS
 
 
 def _read_rows(lines: Sequence[PageLine]) -> list[_Row]:
@@ -177,8 +174,8 @@ def _read_rows(lines: Sequence[PageLine]) -> list[_Row]:
     for place, line in enumerate(lines):
         if not line.text or not line.is_placed or line.cell:
             continue
-        segments = line.segments or (Segment(line.text, line.left, line.right),)
-        row = _Row(places=(place,), segments=_joined(segments), baseline=line.baseline, size=line.size, text=line.text)
+        segments = _joined(line.segments or (Segment(line.text, line.left, line.right),))
+        row = _Row(places=(place,), segments=segments, baseline=line.baseline, size=line.size, text=line.text)
         height = round(line.baseline)
         around = range(height - NEAR_POINTS, height + NEAR_POINTS + 1)
         near = [index for each in around for index in heights[each][-NEAR_ROWS:]]
@@ -186,8 +183,13 @@ def _read_rows(lines: Sequence[PageLine]) -> list[_Row]:
         if level is None:
             heights[height].append(len(rows))
             rows.append(row)
-        else:
-            rows[level] = _beside(rows[level], row)
+            continue
+        other = rows[level]
+        row = max(other, row, key=lambda each: each.size)
+        both = sorted((*other.segments, *segments), key=lambda each: each.left)
+        whole = _joined(both, gap=row.size * JOINED_GAP)
+        text = " ".join(each.text for each in both)
+        rows[level] = replace(row, places=(*other.places, place), segments=whole, text=text)
     return sorted(rows, key=lambda row: -row.baseline)
 
 
@@ -196,14 +198,6 @@ def _fits_beside(one: _Row, other: _Row) -> bool:
     if abs(one.baseline - other.baseline) > (MARK_HEIGHT if is_mark else SAME_HEIGHT) * max(one.size, other.size):
         return False
     return all(a.right <= b.left or b.right <= a.left for a in one.segments for b in other.segments)
-
-
-def _beside(one: _Row, other: _Row) -> _Row:
-    segments = sorted((*one.segments, *other.segments), key=lambda each: each.left)
-    text = " ".join(each.text for each in segments)
-    row = max(one, other, key=lambda each: each.size)
-    whole = _joined(segments, gap=row.size * JOINED_GAP)
-    return replace(row, places=(*one.places, *other.places), segments=whole, text=text)
 
 
 def _joined(segments: Sequence[Segment], *, gap: float = float("-inf")) -> tuple[Segment, ...]:
@@ -289,7 +283,7 @@ def _table(rows: Sequence[_Row], begin: int, start: int, end: int) -> PdfTable |
         lines=frozenset(place for row in (*units, *heads, *body) for place in row.places),
         unit=tuple(row.text for row in units),
         head=_head_cells(heads, bands),
-        rows=tuple(_body_cells(body, bands)),
+        rows=_body_cells(body, bands),
         bands=bands,
     )
 
@@ -426,7 +420,7 @@ def _spanned(row: _Row, bands: Sequence[Segment]) -> Iterator[tuple[str, Sequenc
         yield segment.text, columns
 
 
-def _body_cells(rows: Sequence[_Row], bands: Sequence[Segment]) -> Iterator[Cells]:
+def _body_cells(rows: Sequence[_Row], bands: Sequence[Segment]) -> tuple[Cells, ...]:
     """For each row its label, then a cell for each column. The lines of a label are joined."""
     whole: list[Cells] = []
     for row in rows:
@@ -437,11 +431,10 @@ def _body_cells(rows: Sequence[_Row], bands: Sequence[Segment]) -> Iterator[Cell
             texts[0 if is_label else _column(segment, bands) + 1].append(segment.text)
         cells = tuple(" ".join(text) for text in texts)
         whole.append(_one_row(whole.pop(), cells) if whole and _is_one_label(whole[-1], cells) else cells)
-    return iter(whole)
+    return tuple(whole)
 
 
 def _one_row(above: Cells, below: Cells) -> Cells:
-    """Two lines of one row."""
     return tuple(" ".join(filter(None, pair)) for pair in zip(above, below, strict=True))
 
 
@@ -497,9 +490,8 @@ def begin_with_label(
         return []
     *above, label = _label_rows(labels, first)
     row, *rest = first.rows
-    if _is_one_label(label, row):
-        return [replace(first, rows=(*above, _one_row(label, row), *rest)), *others]
-    return [replace(first, rows=(*above, label, row, *rest)), *others]
+    begun = (_one_row(label, row),) if _is_one_label(label, row) else (label, row)
+    return [replace(first, rows=(*above, *begun, *rest)), *others]
 
 
 def _goes_on_from(above: PdfTable, table: PdfTable) -> bool:

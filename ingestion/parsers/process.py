@@ -40,6 +40,13 @@ ENDS = {
     -signal.SIGXCPU: FailureCode.FILE_TOO_SLOW,
 }
 """What the end of a process without an answer says of its file."""
+REFUSALS = frozenset(
+    {
+        *(FailureCode.FILE_UNSUPPORTED, FailureCode.FILE_EMPTY, FailureCode.FILE_ENCRYPTED),
+        *(FailureCode.FILE_WITHOUT_TEXT, FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN),
+    }
+)
+"""What a reader says of a file in its own words: the process is as good as before."""
 SMALL_S = 5.0  # of a small file that shares a process, and of such a process; most take some milliseconds
 
 Result = TypeVar("Result")
@@ -117,7 +124,6 @@ class ParseProcess(FileParser, Closing):
 
     async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
         """Write the files inside to the empty `folder` (its whole path), named by numbers. Raises as `parse` does."""
-
         limits = {"folder": str(folder), "members": members, "total_bytes": total_bytes}
         return await self._ask(_request(file, Task.UNPACK, **limits), lambda child: child.record(Listing))
 
@@ -190,27 +196,9 @@ class SharedProcess(FileParser):
             self._spent_s += time.monotonic() - started
 
 
-REFUSALS = frozenset(
-    {
-        FailureCode.FILE_UNSUPPORTED,
-        FailureCode.FILE_EMPTY,
-        FailureCode.FILE_ENCRYPTED,
-        FailureCode.FILE_WITHOUT_TEXT,
-        FailureCode.FILE_NEEDS_SCRIPT,
-        FailureCode.FILE_NEEDS_LOGIN,
-    }
-)
-"""What a reader says of a file in its own words: the process is as good as before."""
-
-
 def _request(file: FetchedFile, task: Task, **more: Any) -> Request:
-    return Request(
-        task=task,
-        path=str(file.path.absolute()),
-        name=file.name,
-        media_type=file.media_type,
-        **more,
-    )
+    path = str(file.path.absolute())
+    return Request(task=task, path=path, name=file.name, media_type=file.media_type, **more)
 
 
 async def _answered(line: Line, request: Request, receive: "Receive[Result]", *, timeout_s: float) -> Result:

@@ -9,7 +9,7 @@ import codecs
 import logging
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path, PurePath
 
@@ -49,7 +49,6 @@ from sandbox.records import LINE_BYTES, from_line, to_line
 for encoding in charset_normalizer.constant.IANA_SUPPORTED:
     codecs.lookup(encoding)  # imports its codec: guessing an encoding would cost every child another 40 ms
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
-
 
 Parser = Callable[[Path, str], Document]
 """Reads a file that its sender has named so. Raises SourceError, and anything on a damaged file: the caller runs it in
@@ -130,33 +129,27 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
             connection.sendall(to_line(codec.Failed(code=refusal.code, detail=refusal.detail)))
 
 
-def _work(request: Request, stream: BufferedReader) -> Iterable[bytes]:
-    path = Path(request.path)
+def _work(request: Request, stream: BufferedReader) -> Iterator[bytes]:
+    path, name = Path(request.path), request.name
     match request.task:
         case Task.PARSE:
-            return _parsed(path, request)
+            document = parse_file(path, name=name, media_type=request.media_type)
+            yield from codec.encode_document(document)
+            if request.sizes:  # a book is cut under limits of its own, and some pages may still have to be read
+                is_text = isinstance(document.blocks, tuple) and not document.pages_without_text
+                yield from passage_lines(document.blocks if is_text else (), request.sizes)
         case Task.DRAW_PAGE:
-            return codec.encode_picture(draw_page(path, request.page))
+            yield from codec.encode_picture(draw_page(path, request.page))
         case Task.OPEN_PICTURE:
-            return codec.encode_picture(open_picture(path, request.page, name=request.name))
+            yield from codec.encode_picture(open_picture(path, request.page, name=name))
         case Task.UNPACK:
             limits = {"members": request.members, "total_bytes": request.total_bytes}
-            return [to_line(unpack(path, name=request.name, folder=Path(request.folder), **limits))]
-        case Task.CUT:  # passages go out while blocks come in
-            if request.sizes is None:
-                raise ValueError("no sizes")
+            yield to_line(unpack(path, name=name, folder=Path(request.folder), **limits))
+        case Task.CUT if request.sizes:  # passages go out while blocks come in
             lines = iter(stream.readline, b"\n")
-            return passage_lines((block for line in lines for block in codec.decode_blocks(line)), request.sizes)
-
-
-def _parsed(path: Path, request: Request) -> Iterator[bytes]:
-    """A document, and its passages if their sizes are given: none of a book, which is cut under limits of its own, or
-    of pages that are still to be read."""
-    document = parse_file(path, name=request.name, media_type=request.media_type)
-    yield from codec.encode_document(document)
-    if request.sizes:
-        is_text = isinstance(document.blocks, tuple) and not document.pages_without_text
-        yield from passage_lines(document.blocks if is_text else (), request.sizes)
+            yield from passage_lines((block for line in lines for block in codec.decode_blocks(line)), request.sizes)
+        case Task.CUT:
+            raise ValueError("no sizes")
 
 
 def _tell(connection: socket.socket) -> Tell:

@@ -15,7 +15,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -35,20 +35,11 @@ UNMENTIONED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "winmail
 LOCAL_HEADER_BYTES = 30  # of a ZIP member, before its name (APPNOTE 4.3.7)
 PACKED_READERS = ((b"\x1f\x8b\x08", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\xfd7zXZ\0", lzma.LZMAFile))
 TAR_OVERHEAD_BYTES = 16 * 1024 * 1024  # headers and padding beside the files
-Reader = Callable[[Path], object]
-"""The file classes of gzip, bz2 and lzma read alike but share no type."""
 UNPACKING_DAMAGE = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    ValueError,
-    RuntimeError,
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError),
+    RuntimeError,  # among others NotImplementedError: a compression method that Python does not know
 )
-"""What broken archives raise; NotImplementedError: a compression method that Python does not know."""
+"""What broken archives raise."""
 
 
 @dataclass(kw_only=True)
