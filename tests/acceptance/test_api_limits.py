@@ -93,7 +93,7 @@ async def test_a_database_that_is_away_is_told_as_503_and_in_the_middle_of_a_str
         api(token, DATABASE_URL=address, DATABASE_TIMEOUT_SECONDS="2") as client,
     ):
         assert (await client.post(f"/rags/{base}/chat", json=asked)).status_code == 200
-        wire.cut_at = b'"search"('  # the function of that name
+        wire.cut_at = b"public.search("
         streamed = await client.post(f"/rags/{base}/chat", json={**asked, "stream": True})
         refused = [
             await client.get("/rags"),
