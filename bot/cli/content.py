@@ -28,8 +28,7 @@ from bot.cli.output import (
     print_problem,
 )
 from bot.replies.answers import finished_answer, in_words
-from bot.replies.names import failure_sentence
-from bot.replies.readings import unread_values
+from bot.replies.names import failure_sentence, unread_values
 from bot.replies.rich import Kind, RichText, Run
 from bot.settings import Settings
 from bot.texts import Words, load_texts

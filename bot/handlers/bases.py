@@ -1,8 +1,10 @@
-"""The bases of a person or a group: the list, opening one, a new one, its name, deleting and sharing it, its members.
+"""The bases of a person or a group: the list, opening one, a new one, its name, deleting and sharing it, its members,
+and the tokens with which a person's programs reach the open base, or all of theirs, over HTTP.
 
-In: /bases and buttons, t.me/<bot>?start=join-…, and Telegram's word that somebody, or the bot itself, left a group, or
-that a topic has another name. Out: one message that is edited into what was pressed. What somebody may do is decided in
-SQL: a button that was made up ends with BaseClosed or BaseReadOnly. A link's secret is shown once and stored as a hash.
+In: /bases, /api and buttons, t.me/<bot>?start=join-…, and Telegram's word that somebody, or the bot itself, left a
+group, or that a topic has another name. Out: one message that is edited into what was pressed. What somebody may do is
+decided in SQL: a button that was made up ends with BaseClosed or BaseReadOnly, and a token may do no more than whoever
+made it. A link's secret and a token are shown once and stored as hashes.
 """
 
 from contextlib import suppress
@@ -12,6 +14,7 @@ from aiogram import Bot, F, Router
 from aiogram.enums import ChatType
 from aiogram.exceptions import TelegramAPIError
 from aiogram.filters import Command, CommandObject, CommandStart
+from aiogram.filters.callback_data import CallbackData
 from aiogram.types import ChatMemberUpdated
 
 from bot.handlers.filters import (
@@ -36,7 +39,7 @@ from bot.services import Refusal, Services, Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
 from domain.errors import BaseClosed, NoRoom
 from domain.ids import BaseId, ChatId, UserId
-from domain.people import token_hash
+from domain.people import new_token, token_hash
 from ingestion.errors import IngestionError
 
 NAME_NEW, NAME_AGAIN = "newbase", "basename"
@@ -55,6 +58,9 @@ def register(router: Router) -> None:
     router.callback_query.register(show_groups, view.BaseAction.filter(F.what == "groups"), has_message)
     router.callback_query.register(show_members, view.BaseAction.filter(F.what == "members"), has_message)
     router.callback_query.register(show_members, view.TakeOff.filter(), has_message)
+    router.message.register(show_tokens, Command("api"))
+    router.callback_query.register(make_token, NewToken.filter(), F.message.chat.type == "private", has_message)
+    router.callback_query.register(revoke_token, RevokeToken.filter(), F.message.chat.type == "private", has_message)
     register_pressed(router, open_base, add_to, ask_where, send_over, share, revoke, bind)
 
 
@@ -327,3 +333,56 @@ async def _show_choice(talk: Talk, chosen: view.ShareBase) -> None:
     base, links = await base_of(talk, chosen.base), await talk.stores.bases.invitations(BaseId(chosen.base))
     text = talk.words("share-choose", name=view.name_of_base(base, talk.words))
     await talk.show(text, view.share_keyboard(chosen, links, talk.words))
+
+
+class NewToken(CallbackData, prefix="token"):
+    """Make one: for the open base or for all, to read or to write."""
+
+    everything: bool
+    writes: bool
+
+
+class RevokeToken(CallbackData, prefix="untoken"):
+    token: int
+
+
+async def show_tokens(talk: Talk) -> None:
+    if talk.place.is_private:
+        await _list_tokens(talk)
+    else:
+        await talk.tell("tokens-private")
+
+
+async def make_token(talk: Talk, callback_data: NewToken) -> None:
+    """A new token, in a message of its own, which the person may delete."""
+    if len(await talk.stores.tokens.all(None)) >= 20:
+        raise Refusal("tokens-too-many")
+    token, base = new_token(), None if callback_data.everything else talk.base_id
+    await talk.stores.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
+    await _list_tokens(talk)
+    await talk.tell("token-made", token=token)
+
+
+async def revoke_token(talk: Talk, callback_data: RevokeToken) -> None:
+    await talk.stores.tokens.revoke(None, UserId(callback_data.token))
+    await talk.acknowledge("token-revoked")
+    await _list_tokens(talk)
+
+
+async def _list_tokens(talk: Talk) -> None:
+    words, may_write = talk.words, talk.state.role is not Role.READER
+    lines, off = [words("tokens-title")], []
+    for at, each in enumerate(await talk.stores.tokens.all(None), start=1):
+        where = words.plain("token-all") if each.base is None else each.base_name or words.plain("base-own")
+        way = words.plain("role-reader" if each.is_read_only else "role-writer")
+        used = [words.plain("token-used", day=each.used_at)] if each.used_at else []
+        lines.append(words("token-line", number=at, what=" · ".join([where, way, *used])))
+        off.append([button(words.plain("button-token-revoke", number=at), RevokeToken(token=each.id))])
+    new = [
+        [
+            worded(words, f"token-{what}-{way}", NewToken(everything=what == "all", writes=way == "write"))
+            for way in (("read", "write") if may_write or what == "all" else ("read",))
+        ]
+        for what in ("base", "all")
+    ]
+    await talk.show("\n".join(lines), rows(*new, *off))

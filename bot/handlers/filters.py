@@ -5,7 +5,7 @@ In a private chat everything is the person's own; what a group has collected, wh
 
 Questions of the bot that the person's next message answers (a new name, a part of a name to search for) have a kind
 (`about`) and a subject: `ask` puts one, `answers` is the filter of its handler. The question is stored for some minutes
-per chat and person. The person's next update takes it (`bot.middlewares`): words answer it; a command, a button, a file
+per chat and person. The person's next update takes it (`bot.dispatcher`): words answer it; a command, a button, a file
 or a forwarded message cancels it and does what it does anyway. The keyboard with the modes stays where it is: only a
 group, where nobody is heard without a reply, gets Telegram's reply panel.
 """

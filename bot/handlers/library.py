@@ -31,7 +31,7 @@ from bot.handlers.received import batch_of
 from bot.keyboards import bare, rows, worded
 from bot.replies import library as view
 from bot.replies.names import ADDRESSED, shortened
-from bot.replies.readings import TITLE_CHARACTERS
+from bot.replies.receipts import TITLE_CHARACTERS
 from bot.services import Refusal, Talk
 from bot.texts import Texts
 from domain.bases import Role

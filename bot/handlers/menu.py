@@ -1,7 +1,8 @@
-"""The menu: /start, switching between Чат and База, help, privacy, language, a new dialogue.
+"""The menu: /start, switching between Чат and База, help, privacy, language, a new dialogue, and /clean.
 
 In: commands, mode buttons (inline and of the reply keyboard). Out: the menu; the mode in `user_state`, a short hint,
-which depends on whether the base has anything to answer from, and the keyboard that shows which mode is on.
+which depends on whether the base has anything to answer from, and the keyboard that shows which mode is on. /clean asks
+and reports in one message; once the conversation is erased it shows the menu, too (seed 1, section 4.1.1).
 """
 
 from dataclasses import replace
@@ -10,17 +11,19 @@ from typing import Literal
 
 from aiogram import F, Router
 from aiogram.filters import Command, CommandObject, CommandStart
-from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, ReplyKeyboardMarkup
 
-from bot.handlers.filters import names_mode, register_pressed
-from bot.keyboards import ChooseLanguage, button, labelled_modes, mode_choice, mode_keyboard, rows
+from bot.handlers.filters import may_tidy, names_mode, register_pressed
+from bot.keyboards import ChooseLanguage, Clean, Shown, button, labelled_modes, mode_choice, mode_keyboard, rows, worded
 from bot.replies.bases import open_name
-from bot.services import Talk
-from bot.texts import LANGUAGES, Texts
+from bot.services import Refusal, Talk
+from bot.texts import LANGUAGES, Texts, Words
+from domain.bases import Role
 from domain.people import Mode
 
 _COMMANDS = {"chat": Mode.CHAT, "base": Mode.DOCUMENTS}
 _DEEP_LINKS = {**_COMMANDS, "documents": Mode.DOCUMENTS}  # t.me/<bot>?start=base
+CHAT, BASE, ALL, NOTHING = "chat", "base", "all", "nothing"  # what /clean removes
 Lack = Literal["empty", "reading"]  # the first documents have come, and none of them can be searched yet
 
 
@@ -35,6 +38,8 @@ def register(router: Router, texts: Texts) -> None:
     router.message.register(begin_dialogue, Command("new"))
     router.message.register(offer_languages, Command("language"))
     router.callback_query.register(switch_mode, names_mode({mode.value: mode for mode in Mode}))
+    router.message.register(offer_cleaning, Command("clean"))
+    register_pressed(router, clean)
     register_pressed(router, choose_language, anywhere=True)
 
 
@@ -108,3 +113,62 @@ async def lack_of(talk: Talk) -> Lack | None:
         return None
     newest = await talk.stores.library.documents(talk.base_id, limit=8)
     return "empty" if all(card.status.is_final for card in newest) else "reading"
+
+
+async def offer_cleaning(talk: Talk) -> None:
+    words = talk.words
+    choices = [worded(words, f"clean-{what}", Clean(what=what)) for what in (CHAT, BASE)]
+    all_of_theirs = [worded(words, "clean-all", Clean(what=ALL))] if talk.place.is_private else []
+    await talk.tell("clean-what", rows(choices, all_of_theirs, [_no(words)]))
+
+
+async def clean(talk: Talk, callback_data: Clean) -> None:
+    """Confirm, clear and report, all in the same message."""
+    what = callback_data.what
+    if what != NOTHING and not await may_tidy(talk):
+        raise Refusal("only-administrators")
+    if what not in (CHAT, BASE) and not (what == ALL and talk.place.is_private):
+        await talk.show(talk.words("clean-cancelled"))
+    elif callback_data.sure:
+        await talk.show(*await _cleaned(talk, what))
+        talk.services.wake()  # live messages of documents that were being read show their removal
+    elif question := await _question(talk, what):
+        sure = worded(talk.words, f"clean-{what}-sure", Clean(what=what, sure=True))
+        await talk.show(question, rows([sure, _no(talk.words)]))
+    else:
+        await talk.show(talk.words("clean-base-empty"))
+
+
+async def _question(talk: Talk, what: str) -> str:
+    """What would be gone; empty where a base holds nothing."""
+    if what == CHAT:
+        return talk.words("clean-chat-sure")
+    if what == ALL:
+        own = [each for each in await talk.stores.bases.all(talk.person) if each.role is Role.OWNER]
+        documents, others = sum(each.documents for each in own), sum(each.others for each in own)
+        return talk.words("clean-all-sure", bases=len(own), documents=documents, others=others)
+    held = await talk.stores.library.count(talk.base_id)
+    if not (held.documents or held.others):
+        return ""
+    sure = talk.words("clean-base-sure", count=held.documents or held.others)
+    return f"{sure} {talk.words('clean-base-others', count=held.others)}" if held.documents and held.others else sure
+
+
+async def _cleaned(talk: Talk, what: str) -> Shown:
+    """Clear it, and report."""
+    words, people = talk.words, talk.stores.people
+    if what == BASE:
+        gone = await talk.stores.library.clean_base(talk.base_id)
+        return words("clean-base-done", documents=gone.documents, passages=gone.chunks), None
+    async with talk.services.turns.at_rest(talk.room):  # the answer of a running turn would be remembered afterwards
+        if what == ALL:
+            bases, documents = await people.forget(talk.person)
+            return words("clean-all-done", bases=bases, documents=documents), None
+        removed = await people.clean_chat(talk.state.user_id, base=talk.base_id)
+        await people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
+    report = words("clean-chat-done", messages=removed.messages)
+    return f"{report}\n\n{words('choose-mode')}", mode_choice(words, None, base=open_name(talk.state))
+
+
+def _no(words: Words) -> InlineKeyboardButton:
+    return worded(words, "no", Clean(what=NOTHING))

@@ -1,9 +1,11 @@
 """A Telegram message, read once at the door.
 
-In: aiogram's `Message`. Out: `Received`, and the `Batch` of its sources. Polls, contacts, venues, checklists and rich
-messages are read as what they say. It downloads nothing; what sources a text holds is decided by `ingestion.intake`.
+In: aiogram's `Message`. Out: whether a group says it to the bot; `Received`, and the `Batch` of its sources. Polls,
+contacts, venues, checklists and rich messages are read as what they say. It downloads nothing; what sources a text
+holds is decided by `ingestion.intake`.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,7 @@ from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import (
     Audio,
     Message,
+    MessageEntity,
     MessageOriginChannel,
     MessageOriginChat,
     MessageOriginHiddenUser,
@@ -18,8 +21,8 @@ from aiogram.types import (
     User,
 )
 
-from bot.middlewares import without_mention
 from bot.services import Refusal, Talk
+from bot.telegram import COMMANDS
 from bot.texts import Words
 from domain.documents import Lane, SourceType
 from domain.ids import MessageId
@@ -29,6 +32,7 @@ from ingestion.records import Batch, Source
 FIELDS = ("animation", "document", "voice", "audio", "video", "video_note")  # a GIF has `document`, too
 # field of a message -> its kind in the locale text `unsupported`
 UNSUPPORTED = {"sticker": "sticker", "dice": "sticker", "story": "other", "paid_media": "other"}
+_COMMAND = re.compile(r"/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s|$)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +104,47 @@ async def original_of(talk: Talk) -> Message:
     if (original := talk.message.reply_to_message) is None:
         raise Refusal("original-gone")
     return without_mention(original, await talk.bot.me())
+
+
+def is_addressed(message: Message, me: User) -> bool:
+    """Whether a group's message is meant for `me`, or tells that somebody has left, or of a topic's other name."""
+    text = message.text or message.caption or ""
+    if command := _COMMAND.match(message.text or "") if message.forward_origin is None else None:
+        bot = command["bot"]
+        return bot.lower() == (me.username or "").lower() if bot else command["name"] in COMMANDS
+    if message.left_chat_member or message.forum_topic_edited:
+        return True
+    replied = message.reply_to_message
+    if replied and replied.from_user and replied.from_user.id == me.id:
+        return True
+    return any(_mentions(text, entity, me) for entity in message.entities or message.caption_entities or [])
+
+
+def without_mention(message: Message, me: User) -> Message:
+    """The message without its mentions of the bot and a space after each. The offsets of its other entities, which are
+    in UTF-16 units, are adjusted."""
+    text, entities = message.text or message.caption, message.entities or message.caption_entities or []
+    if not text or not (mentions := [entity for entity in entities if _mentions(text, entity, me)]):
+        return message
+    units, space = text.encode("utf-16-le"), " ".encode("utf-16-le")
+    entities = [entity for entity in entities if entity not in mentions]
+    for mention in reversed(mentions):
+        start, end = mention.offset, mention.offset + mention.length
+        end += units[end * 2 : end * 2 + 2] == space
+        units = units[: start * 2] + units[end * 2 :]
+        entities = [
+            each.model_copy(update={"offset": each.offset - (end - start)}) if each.offset >= end else each
+            for each in entities
+        ]
+    fields = ("text", "entities") if message.text else ("caption", "caption_entities")
+    said = zip(fields, (units.decode("utf-16-le"), entities), strict=True)
+    return message.model_copy(update=dict(said))
+
+
+def _mentions(text: str, entity: MessageEntity, me: User) -> bool:
+    if entity.type == MessageEntityType.TEXT_MENTION:
+        return entity.user is not None and entity.user.id == me.id
+    return entity.type == MessageEntityType.MENTION and entity.extract_from(text).lower() == f"@{me.username}".lower()
 
 
 def _author(message: Message) -> str | None:

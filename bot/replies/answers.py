@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from bot.replies.citations import TITLE_CHARACTERS, source_block
-from bot.replies.markdown import render_markdown
 from bot.replies.names import shortened
-from bot.replies.rich import ITALIC, Kind, RichText, Run, Style, join, rich
+from bot.replies.rich import ITALIC, Kind, RichText, Run, Style, join, render_markdown, rich
 from bot.texts import Words
 from rag.addresses import addresses, broken, defanged
 from rag.execution.tools import Spent

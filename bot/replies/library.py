@@ -10,9 +10,8 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot import keyboards as press
 from bot.keyboards import DISMISS, Shown, button, in_rows, rows, worded
-from bot.replies.names import ADDRESSED, failure_sentence, shortened, sign_of
-from bot.replies.readings import TITLE_CHARACTERS, size_of, unread_values
-from bot.replies.receipts import choice_buttons
+from bot.replies.names import ADDRESSED, failure_sentence, shortened, sign_of, unread_values
+from bot.replies.receipts import TITLE_CHARACTERS, choice_buttons, size_of
 from bot.replies.rich import BOLD, rich, split_rich, to_html
 from bot.texts import Value, Words
 from domain.documents import DocumentCard, DocumentStatus, Removed

@@ -11,9 +11,11 @@ from os.path import commonprefix
 from bot.texts import Value, Words
 from domain.documents import DocumentCard, Medium, SourceType, known_as
 from domain.locator import JsonValue
+from domain.visible import readable_address
 from ingestion.errors import FailureCode
 
 NAME_CHARACTERS = 80
+PARTS_NAMED = 4  # unread parts that are listed; the others are counted
 WORD_CHARACTERS = 10  # a line may be shortened by so many characters to end with a whole word
 
 ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address
@@ -65,6 +67,16 @@ def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = Fals
     key = key if key in words.keys else f"error-{FailureCode.INTERNAL.value}"
     fill = words.plain if plain else words
     return fill(key, **{name: _value(name, document, words) for name in words.variables(key)})
+
+
+def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
+    """Values for `receipt-unread`: how many parts could not be read, which ones and why. The file name of a captioned
+    photo is a number, so the document's name stands for it."""
+    said = []
+    for part in document.unread:
+        name = document.name if part.name == document.source_identifier else readable_address(part.name)
+        said.append(words.plain("unread-part", name=shortened(name, 50), code=part.code or ""))
+    return {"count": len(said), "parts": listed(said, PARTS_NAMED, words)}
 
 
 def service_name(params: Mapping[str, JsonValue], words: Words) -> str:

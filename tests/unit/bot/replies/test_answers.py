@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.replies.answers import close_unfinished, finished_answer, in_words, without_strange_links
-from bot.replies.markdown import render_markdown
-from bot.replies.rich import to_html
+from bot.replies.rich import render_markdown, to_html
 from bot.texts import load_texts
 from rag.addresses import keys
 from rag.records import AnswerKind, SmallTalk

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.replies.answers import close_unfinished
-from bot.replies.markdown import render_markdown
-from bot.replies.rich import split_rich, to_html, utf16_length
+from bot.replies.rich import render_markdown, split_rich, to_html, utf16_length
 from tests.fakes.telegram_html import read_html
 
 FRAGMENTS = (

@@ -2,8 +2,7 @@
 
 import pytest
 
-from bot.replies.markdown import render_markdown
-from bot.replies.rich import BOLD, rich, split_rich, to_html, utf16_length
+from bot.replies.rich import BOLD, render_markdown, rich, split_rich, to_html, utf16_length
 
 
 @pytest.mark.parametrize(

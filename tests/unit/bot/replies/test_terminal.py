@@ -1,7 +1,7 @@
 """Rich text on a terminal."""
 
 from bot.cli.content import to_terminal
-from bot.replies.markdown import render_markdown
+from bot.replies.rich import render_markdown
 
 
 def test_a_quote_is_marked_line_by_line() -> None:

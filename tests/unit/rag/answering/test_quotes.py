@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.lexical import RussianEnglishAnalyzer
-from bot.replies.markdown import render_markdown
+from bot.replies.rich import render_markdown
 from rag.answering.quotes import FOLDED_CHARS, choose, compare, quote_passages, read_for_sum
 from rag.records import Fit, RankedPassage
 from rag.words import AskedWords

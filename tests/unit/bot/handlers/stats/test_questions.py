@@ -2,10 +2,10 @@
 
 from datetime import date, timedelta
 
-from bot.charts import HEIGHT, KINDS, PAINTS, WIDTH, questions_chart
+from bot.handlers.stats import HEIGHT, KINDS, PAINTS, WIDTH, questions_chart
 from domain.statistics import TurnsOfDay
 from rag.records import AnswerKind
-from tests.unit.bot.charts.pixels import colours_of, opened
+from tests.unit.bot.handlers.stats.pixels import colours_of, opened
 
 LAST = date(2026, 5, 30)
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.charts import PAINTS, SERIES
-from bot.handlers.stats import base_html, overall_html, rows_html
+from bot.handlers.stats import PAINTS, SERIES, base_html, overall_html, rows_html
 from domain.documents import DocumentStatus
 from domain.statistics import BaseStatistics, OverallStatistics, StepFigures, TurnFigures, TurnsOfDay
 from tests.fakes.bot import GROUP, PERSON, TODAY, Person, texts

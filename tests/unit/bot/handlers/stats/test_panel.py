@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.charts import LEAST_STEP, scale_to, shortened
+from bot.handlers.stats import LEAST_STEP, scale_to, shortened
 
 
 @given(most=st.integers(0, 10**7), lines=st.integers(1, 5))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from aiogram.types import Message, MessageEntity, User
 
-from bot import middlewares
-from bot.middlewares import is_addressed, without_mention
+from bot import dispatcher
+from bot.handlers.received import is_addressed, without_mention
 from domain.errors import DatabaseAway
 from domain.people import Mode
 from tests.fakes.bot import GROUP, PERSON, Person
@@ -173,7 +173,7 @@ async def test_in_a_group_only_what_is_meant_for_the_bot_is_heard() -> None:
 @pytest.fixture
 def quick_albums(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether an album is for the bot is known after a moment."""
-    monkeypatch.setattr(middlewares, "ALBUM_S", 0.05)
+    monkeypatch.setattr(dispatcher, "ALBUM_S", 0.05)
 
 
 MENTION: dict[str, Any] = {"caption": "@baza_bot", "caption_entities": [{"type": "mention", "offset": 0, "length": 9}]}

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import pytest
 from PIL import Image
 
-from bot.charts import (
+from bot.handlers.stats import (
     BLUE,
     BOTTOM,
     GAP,
@@ -23,7 +23,7 @@ from bot.charts import (
     rows_of,
 )
 from domain.statistics import DayFigures
-from tests.unit.bot.charts.pixels import colours_of, opened
+from tests.unit.bot.handlers.stats.pixels import colours_of, opened
 
 LAST = date(2026, 5, 30)
 BUSY = DayFigures(
