@@ -27,15 +27,10 @@ _ENGLISH = (
 )
 _MONTH = f"(?P<name>{_RUSSIAN}|{_ENGLISH})"
 _OF_YEAR = rf"(?:,?\s+(?P<year>{_YEAR})(?!\d))?"
-_DAYS_IN_WORDS = tuple(
-    map(
-        re.compile,
-        (
-            rf"(?P<day>\d(?<![\d.,]\d)\d?)(?:-?(?:го|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}{_OF_YEAR}",
-            rf"\b(?P<name>{_ENGLISH})\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d.]){_OF_YEAR}",
-            rf"(?<![^\W_]){_MONTH}(?:\s+[а-я]+(?<!года))?[\s._-]+(?P<year>{_YEAR})(?!\d)",
-        ),
-    )
+_DAYS_IN_WORDS = (
+    re.compile(rf"(?P<day>\d(?<![\d.,]\d)\d?)(?:-?(?:го|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}{_OF_YEAR}"),
+    re.compile(rf"\b(?P<name>{_ENGLISH})\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d.]){_OF_YEAR}"),
+    re.compile(rf"(?<![^\W_]){_MONTH}(?:\s+[а-я]+(?<!года))?[\s._-]+(?P<year>{_YEAR})(?!\d)"),
 )
 _DAYS_IN_NUMBERS = (
     re.compile(rf"(?P<day>\d(?<![\d./]\d)\d?)[./](?:(?P<month>\d{{1,2}})[./])?(?P<year>{_YEAR})(?![\d/])"),
@@ -88,15 +83,13 @@ _PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  
 _RUSSIAN_WORD = re.compile(r"[а-я]+(?:-[а-я]+)*")
 _ENGLISH_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 _LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
-_RUSSIAN_STOP_TERMS = """
+_STOP_TERMS = """
     в на не и или но а с со к ко по из от до за о об у для при что чтобы как это этот тот который бы ли же быть
     кто какой каков чей когда сколько насколько где куда откуда почему зачем
-"""
-_ENGLISH_STOP_TERMS = """
     a an the of to in on at by for from with and or is are be was were it this that as
     what how which where when whi who whom whose much mani do doe did can i you your my we our
 """
-STOP_TERMS = frozenset(_RUSSIAN_STOP_TERMS.split() + _ENGLISH_STOP_TERMS.split())
+STOP_TERMS = frozenset(_STOP_TERMS.split())
 """Lemmas and stems that say nothing of the subject: prepositions, conjunctions, pronouns, what questions begin with.
 
 Measured against no list (benchmarks/lexical.py): nDCG@10 .423 -> .446 on vkcloud/ru, recall@10 .575 -> .603 on
@@ -140,10 +133,8 @@ def _days(cleaned: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[str]:
 
 
 class RussianEnglishAnalyzer:
-    """Meets `ingestion.ports.TermAnalyzer` and `rag.ports.TermAnalyzer`. Safe to share between threads.
-
-    The dictionary (0.3 s, 20 MB) is loaded at the first word, so that a command which analyses nothing does not wait.
-    """
+    """Meets `ingestion.ports.TermAnalyzer` and `rag.ports.TermAnalyzer`. Safe to share between threads. The dictionary
+    (0.3 s, 20 MB) is loaded at the first word, so that a command which analyses nothing does not wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -47,7 +47,6 @@ ORDINARY_ENGLISH = frozenset(_ORDINARY.split())
 hand, because there is no morphology for a whole English dictionary here, and a needless entity costs the planner one
 line."""
 
-
 # What other transliterations (ISO 9, passports, English habit) write for the same letter, folded one after the other.
 # Å, É and their kin lose their marks in `clean`. Capitals stand for sounds that must not be folded again.
 _FOLDS = tuple(
@@ -72,9 +71,7 @@ def fold(word: str) -> str:
 
 class NameForms:
     """Meets `ingestion.entities.records.NameReader` and `rag.entities.NameReader`. Safe to share between threads.
-
-    The dictionary (0.3 s) is loaded at the first word.
-    """
+    The dictionary (0.3 s) is loaded at the first word."""
 
     def __init__(self) -> None:
         self._read_word = lru_cache(maxsize=CACHED_WORDS)(self._analyse)

@@ -18,6 +18,7 @@ from domain.documents import SourceType
 from domain.ending import end
 from domain.ids import DocumentId
 from domain.visible import visible
+from prompts.wordings import language_of
 from rag.addresses import defanged
 from rag.answering.answer import AnswerWriter
 from rag.answering.plain import NOTHING, Draft, PlainAnswers
@@ -189,6 +190,10 @@ class Conversation:
         if clarification := found.planned.plan.clarification:
             yield Draft(kind=AnswerKind.CONVERSATION, text=visible(clarification.question), done=True)
             return
+        if self.writer is None and found.choice.is_needed:  # the bot adds a button for each document
+            text = self.plain.prompts.which[language_of(asked.text)]
+            yield Draft(kind=AnswerKind.CONVERSATION, text=text, done=True)
+            return
         # A doubtful follow-up is searched without the dialogue (seed 4, section 5.1: the memory gate); the writer sees
         # the dialogue, marked, so that nothing that the person has said is denied (DESIGN, section 6).
         plan, known = found.planned.plan, found.known
@@ -206,9 +211,6 @@ class Conversation:
             limits=plan.limits,
             hidden_ids=tuple(entity.id for entity in known.entities),
         )
-        if self.writer is None and found.choice.is_needed:
-            yield self.plain.ask_which(assignment)
-            return
         if self.writer is None or found.planned.origin is PlanOrigin.COURTESY:
             yield self.plain.write(assignment)
             return
@@ -237,9 +239,8 @@ class Conversation:
 
 
 def _for_tools(context: ToolContext, planned: Planned, dialogue: Dialogue) -> ToolContext:
-    """Adds what tools get of the dialogue (the summary and the last exchange), and the words that are searched beside
-    the planned ones: the person's own, or the question in full where it hangs on the dialogue. The default plan
-    searches the person's words anyway."""
+    """Adds the summary and the last exchange, and the words that are searched beside the planned ones: the person's
+    own (the default plan searches these anyway), or the question in full where it hangs on the dialogue."""
     plan = planned.plan
     own = plan.question if plan.follow_up is FollowUp.EXPLICIT else context.question
     last = [f"Person: {each.question}\nBaza: {each.answer[:600]}" for each in dialogue.window[-1:]]

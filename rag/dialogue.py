@@ -8,20 +8,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import structlog
 
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
 from prompts.loader import Prompts
-from rag.excerpts import near
 from rag.ports import ChatModel, Dialogue, DialogueStore, ModelError, TermAnalyzer
 from rag.records import ChatMessage, Exchange, Question, asking
 from rag.words import estimate_tokens, fence, rarity, stems
 
 GAP = " … "
-EXCERPT_CHARS = 600  # of either side of an exchange of long ago
 EVERY_PAIRS = 10  # seed 2, section 5.2: every 10-20 pairs, or when there is too much
 BUDGET_TOKENS = 3000  # of unsummarised exchanges: a quarter of a usual prompt
 AT_ONCE = 40  # pairs in one request
@@ -36,9 +33,8 @@ REMEMBERED_SESSIONS = 256  # of whose last answer this process knows the sources
 def fit_window(
     exchanges: Sequence[Exchange], *, pairs: int, tokens: int
 ) -> tuple[tuple[ChatMessage, ...], tuple[Exchange, ...]]:
-    """The newest exchanges that fit, as messages, and those left out, oldest first. At most `pairs`, each whole or not
-    at all, without a gap. Only the very last one may lose the middle of its answer, since the next question depends on
-    it («подробнее про второй пункт»)."""
+    """The newest exchanges that fit, at most `pairs`, as messages, and those left out, oldest first. Only the last one
+    may lose the middle of its answer, since the next question depends on it («подробнее про второй пункт»)."""
     kept: list[Exchange] = []
     left, cut = tokens, 0
     for exchange in reversed(exchanges[-pairs:] if pairs else ()):
@@ -78,12 +74,6 @@ def likest(exchanges: Sequence[Exchange], question: str) -> tuple[Exchange, ...]
 
     places = sorted((place for place, words in enumerate(holds) if words), key=lambda place: (-score(place), -place))
     return tuple(exchanges[place] for place in places)
-
-
-def excerpt(exchange: Exchange, question: str) -> Exchange:
-    """The exchange with long texts cut to what is near the question."""
-    shorter = partial(near, about=question, limit=EXCERPT_CHARS)
-    return Exchange(question=shorter(exchange.question), answer=shorter(exchange.answer))
 
 
 def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:

@@ -66,11 +66,12 @@ def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str
     with_heads = [{at, *heads.get(at, ()), *above.get(at, ())} for at in range(len(spans))]
     needed = (at for each in whole for at in _covering(told, stems(_one_spelling(each))))
     kept = {0}.union(*(with_heads[at] for at in needed))
-    room = limit - sum(spans[at].length for at in kept)
+    lengths = [span.end - span.start for span in spans]
+    room = limit - sum(lengths[at] for at in kept)
     for best in _telling(told, about):
         for wanted in (with_heads[best],) if best in heads else (with_heads[best], {best + 1}, {best - 1}):
             new = {at for at in wanted - kept if 0 <= at < len(spans)}
-            if (size := sum(spans[at].length for at in new)) <= room:
+            if (size := sum(lengths[at] for at in new)) <= room:
                 kept |= new
                 room -= size
     kept |= {at for at in range(len(spans)) if {at - 1, at + 1} <= kept and at not in heads}

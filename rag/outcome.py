@@ -129,8 +129,7 @@ def addresses_of(asked: Question, draft: Draft, found: Found) -> frozenset[str]:
 
 
 def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]) -> Mapping[str, JsonValue]:
-    """For `baza ask --json`: seed 4's QueryPlan and FactsPayload, the calls, the steps, what limited and what was
-    wrong."""
+    """For `baza ask --json`: seed 4's QueryPlan and FactsPayload, the calls, the steps, the limit, what was wrong."""
     calls: list[JsonValue] = [
         {
             "tool": each.call.tool,

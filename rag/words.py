@@ -90,11 +90,6 @@ class Span:
     start: int
     end: int
 
-    @property
-    def length(self) -> int:
-        """In characters."""
-        return self.end - self.start
-
 
 def folded(text: str) -> str:
     """In lower case and with е for ё, so that spellings of a word compare equal. Its length may change («ß»)."""

@@ -134,8 +134,7 @@ class _Writing:
         return reading.kind is AnswerKind.GENERAL and not self.settings.general_knowledge
 
     async def _finished(self, raw: str) -> Draft:
-        """The whole answer, checked, and written once more when it may not be shown, unless the person stops it
-        meanwhile."""
+        """The whole answer, checked, and written once more when it may not be shown, unless it is stopped."""
         try:
             first = await unless_set(self.stop, self._judged(raw))
         except BrokenOff:
@@ -167,9 +166,8 @@ class _Writing:
         return await self._judged(written)
 
     def _best(self, *tries: Judged) -> Draft:
-        """The last answer, or else the one before it, without the statements that failed; the facts themselves if none
-        may be shown. A correct answer in the wrong language is still better than no text, or quotes in another
-        language, too."""
+        """The last answer, or else the one before it, without the statements that failed; else the facts themselves.
+        A correct answer in the wrong language is still better than no text, or than quotes in another language."""
         last = tries[-1]
         if self._is_unwanted(last.reading):
             return replace(NOTHING, check=_counted(tries, last))
@@ -191,8 +189,7 @@ class _Writing:
 
     @property
     def _language(self) -> str | None:
-        """That the answer must be in. The previous question may have asked for a translation that this one
-        continues."""
+        """That the answer must be in. The question before may ask for a translation that this one continues."""
         asked = self.assignment
         before = (each.question for each in asked.dialogue.window[-1:])
         return wanted_language(self.settings.language, asked.question, asked.understood, *before)
@@ -257,8 +254,7 @@ class _Writing:
         return replace(draft, text=text, citations=cited)
 
     def _stopped(self, shown: ParsedAnswer) -> Draft:
-        """The text until the person pressed stop, if it passes its check; otherwise, and before any words, the
-        facts."""
+        """The text until the person pressed stop, if it passes its check; otherwise, or without text, the facts."""
         log.info("answer.stopped", model=self.model.name, shown=len(shown.text))
         remarks: tuple[str, ...] = ()
         if self.settings.rules:
@@ -319,8 +315,7 @@ def _counted(tries: Sequence[Judged], shown: Judged) -> CheckCounts:
 
 
 def _sources(reading: ParsedAnswer, prompt: AnswerPrompt) -> dict[int, str]:
-    """The facts that it cites with the others of the same items, or else the best ones; for a conversation the
-    dialogue."""
+    """The facts that it cites with the others of the same items, or else the best ones; and what was said."""
     assignment = prompt.assignment
     held = {number: said for number, said in enumerate(prompt.said[: len(prompt.facts)], start=1) if said}
     items = {prompt.facts[number - 1].item for number in reading.used} - {""}

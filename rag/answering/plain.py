@@ -118,11 +118,6 @@ class PlainAnswers:
             assignment, text, [cite(each.passage.passage, about=each.text) for each in cited if each.passage]
         )
 
-    def ask_which(self, assignment: Assignment) -> Draft:
-        """The question which of several documents is meant; the bot adds a button for each."""
-        text = self.prompts.which[language_of(assignment.question)]
-        return Draft(kind=AnswerKind.CONVERSATION, text=text, done=True)
-
     def _more(self, assignment: Assignment) -> Draft:
         """Passages that no earlier answer has quoted. The question is the same as then, so equal quotes are found."""
         said = "\n\n".join(exchange.answer for exchange in assignment.dialogue.window)

@@ -7,11 +7,12 @@ caching (the constant system prompt, the dialogue, then materials and question),
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from prompts.loader import Prompts
 from rag.answering.marks import ParsedAnswer, read
-from rag.dialogue import excerpt, fit_window, likest, size_of
+from rag.dialogue import fit_window, likest, size_of
+from rag.excerpts import near
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.facts_block import build_block
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
@@ -24,6 +25,7 @@ from rag.words import estimate_tokens, plain, without_headings
 # middle.
 _HISTORY_SHARE = 0.25
 _EARLIER_SHARE = 0.5  # of the dialogue's room: for the summary and what is recalled, as far as it is needed
+EXCERPT_CHARS = 600  # of either side of an exchange of long ago
 DOUBT = "The question may be about another subject than the conversation so far: use that only where it answers."
 _FENCE = "material-00000000"  # as long as every fence word, for estimates
 
@@ -87,8 +89,7 @@ class AnswerPrompt:
         return frozenset(filter(None, map(plain, (*named, *(name.partition("://")[2] for name in named)))))
 
     def read(self, raw: str, *, complete: bool) -> ParsedAnswer:
-        """What the model wrote, parsed. Without facts it cannot be from the base, whatever it claims: it is general
-        knowledge then."""
+        """What the model wrote, parsed. Without facts it is general knowledge, whatever it claims."""
         reading = read(raw, passages=len(self.facts), complete=complete, names=self.names)
         is_claimed = reading.kind is AnswerKind.FROM_BASE and not self.facts
         return replace(reading, kind=AnswerKind.GENERAL) if is_claimed else reading
@@ -160,8 +161,9 @@ def _older(dialogue: Dialogue, left_out: Sequence[Exchange], assignment: Assignm
     """The summary, then recalled exchanges and those left out of the window, the likest first."""
     question = f"{assignment.question} {assignment.understood}"
     best = likest((*dialogue.recalled, *left_out), question)
-    told = (excerpt(each, question) for each in dict.fromkeys((*best, *dialogue.recalled)))
-    parts = (dialogue.summary, *(f"Person: {each.question}\nYou: {each.answer}" for each in told))
+    shorter = partial(near, about=question, limit=EXCERPT_CHARS)
+    told = dict.fromkeys((*best, *dialogue.recalled))
+    parts = (dialogue.summary, *(f"Person: {shorter(each.question)}\nYou: {shorter(each.answer)}" for each in told))
     return [part for part in parts if part]
 
 

@@ -92,8 +92,7 @@ def fit_of(
     model: str | None,
     spellings: Sequence[Spelling] = (),
 ) -> Fit:
-    """How well a passage with the terms `held` fits a question. `asked`: its terms and their weights; `spellings` of
-    them count as well."""
+    """How well a passage with the terms `held` fits a question with the terms and weights `asked`, or `spellings`."""
     respelled = {each.term for each in spellings if each.term not in held and _is_respelled(each, held)}
     met, whole = asked.keys() & held | respelled, sum(asked.values())
     # a part of such a term counts, too: «тайм» where «тайм-аут» was asked and the passage has «таймаут»
@@ -128,8 +127,7 @@ def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
 
 
 def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Keep a passage unless a better one holds all its words, in nearly the same order: the same text in two documents,
-    a passage that lies inside its overlapping neighbour."""
+    """Leaves out what a better passage holds word for word, nearly in the same order: another copy, an overlap."""
     kept: list[RankedPassage] = []
     seen: list[tuple[frozenset[str], list[str]]] = []
     for candidate in ranked:

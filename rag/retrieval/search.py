@@ -57,7 +57,17 @@ class Retrieval:
             found = await self._found(query)
             fused = self._fused(query, found)
             ordered = await self._best(text, fused) if self.reranker else fused
-            judged = self._judged(merge_neighbours(ordered)[: self.passages], found, query)
+            best = merge_neighbours(ordered)[: self.passages]
+            similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
+            rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
+            asked = AskedWords(terms_of=self.analyzer.terms, rarities=dict(zip(query.terms, rarities, strict=True)))
+
+            def fit(passage: Passage) -> Fit:
+                held = frozenset(asked.terms_of(passage.with_names)) if asked.rarities else frozenset[str]()
+                near = similarities[passage.chunk_id]
+                return fit_of(asked.rarities, held, similarity=near, model=query.model, spellings=query.spellings)
+
+            judged = tuple(replace(each, judge=partial(fit, each.passage), asked=asked) for each in best)
         self.heard(time.monotonic() - started)
         return judged
 
@@ -126,21 +136,6 @@ class Retrieval:
             log.warning("search.not_reranked", reason=type(error).__name__)
             return tuple(ranked[: self.passages])
         return tuple(RankedPassage(passage=passages[index], score=relevance) for index, relevance in order)
-
-    def _judged(
-        self, best: Sequence[RankedPassage], found: Sequence[Candidate], query: SearchQuery
-    ) -> tuple[RankedPassage, ...]:
-        """The same passages, each with the function that computes its `fit`, and the words of the question."""
-        similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
-        rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
-        asked = AskedWords(terms_of=self.analyzer.terms, rarities=dict(zip(query.terms, rarities, strict=True)))
-
-        def fit(passage: Passage) -> Fit:
-            held = frozenset(asked.terms_of(passage.with_names)) if asked.rarities else frozenset[str]()
-            near = similarities[passage.chunk_id]
-            return fit_of(asked.rarities, held, similarity=near, model=query.model, spellings=query.spellings)
-
-        return tuple(replace(each, judge=partial(fit, each.passage), asked=asked) for each in best)
 
 
 @dataclass(frozen=True)
