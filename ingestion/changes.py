@@ -47,11 +47,8 @@ class _Unit:
     """A paragraph, or a row of a table."""
 
     text: str
+    words: list[str]
     section: str
-
-    @property
-    def words(self) -> list[str]:
-        return [word for word in _WORD.findall(self.text) if word != "|"]
 
 
 def compare(before: Sequence[Block], after: Sequence[Block]) -> Changes:
@@ -113,7 +110,9 @@ def _units(blocks: Sequence[Block]) -> dict[str, _Unit]:
             section = block.text
             continue
         texts = block.text.splitlines() if block.kind is BlockKind.TABLE else [block.text]
-        units |= {_plain(text): _Unit(text=text.strip(), section=section) for text in texts if _plain(text)}
+        for text in filter(str.strip, texts):
+            words = [word for word in _WORD.findall(text) if word != "|"]
+            units[_plain(text)] = _Unit(text=text.strip(), words=words, section=section)
     return units
 
 

@@ -9,7 +9,6 @@ Days in running text do not count, and several different ones cancel each other.
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import IntEnum
 from itertools import chain, islice, takewhile
@@ -84,7 +83,9 @@ _EDITION = re.compile(
     r"\s*(?:№?\s*[\d.]+\s*)?(?:от|on|of|as of|dated)?\s*:?\s*",
     re.IGNORECASE,
 )
-_EDITIONS = re.compile(r"\(?\s*(?:в\s+)?ред(?:акции|\.)\s", re.IGNORECASE)  # «(в ред. приказов от … № 3, от … № 8)»
+_EDITIONS = re.compile(
+    r"\(?\s*(?:в\s+)?ред(?:акции|\.)(?:\s|$)", re.IGNORECASE
+)  # «(в ред. приказов от … № 3, от … № 8)»
 _LABEL = re.compile(
     r"(?:дата(?:\s+(?:составления|документа|публикации|создания|подписания|выдачи|договора|письма|приказа|заключения"
     r"|акта|сч[её]та|протокола|отч[её]та|заявления))?|date(?:d)?|(?:issue|invoice|publication) date|date of issue|"
@@ -119,20 +120,11 @@ _DAYS = tuple(
 _RUN = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenDay:
-    """A day and the characters [start, end) that state it, including «г.»."""
-
-    day: date
-    start: int
-    end: int
-
-
-def _days_in(text: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[WrittenDay]:
-    """Existing days only: 31.02.2024 is skipped."""
+def _days_in(text: str, patterns: Iterable[re.Pattern[str]] = _DAYS) -> Iterator[tuple[date, str, str]]:
+    """Each day, with the text before and after the words that state it. 31.02.2024 is skipped."""
     for found in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
         with suppress(ValueError):
-            yield WrittenDay(day=_day(found), start=found.start(), end=found.end())
+            yield _day(found), text[: found.start()].rstrip(), text[found.end() :].strip()
 
 
 def _day(found: re.Match[str]) -> date:
@@ -172,69 +164,54 @@ def own_day(name: str, blocks: Iterable[Block], *, today: date) -> date | None:
     """The day; `name` is a file name with its extension, or a title. A name that has only the month gives none: «Прайс
     2024-03» would be shown with a day that nobody wrote."""
     claimed = [
-        (rank, written.day)
+        (rank, day)
         for place, line in enumerate(_top_lines(blocks))
-        for written in _days_in(line, _DAYS)
-        if EARLIEST <= written.day <= today and (rank := _rank(line, written, is_title=place < TITLE_LINES))
+        for day, before, after in _days_in(line)
+        if EARLIEST <= day <= today and (rank := _rank(before, after, is_title=place < TITLE_LINES))
     ]
     highest = max((rank for rank, _ in claimed), default=None)
     days = {day for rank, day in claimed if rank is highest}
     if days and (highest is _Rank.EDITION or len(days) == 1):  # the newest edition, or what all such lines agree on
         return max(days)
-    days = {written.day for written in _days_in(name, (*_DAYS, _RUN)) if EARLIEST <= written.day <= today}
+    days = {day for day, _, _ in _days_in(name, (*_DAYS, _RUN)) if EARLIEST <= day <= today}
     return days.pop() if len(days) == 1 else None
 
 
 def _top_lines(blocks: Iterable[Block]) -> list[str]:
+    """Without code; of a table its name and its first row's cells: a letterhead is often a table."""
     lines: list[str] = []
     for block in islice(blocks, TOP_LINES):
         if sum(len(line) + 1 for line in lines) >= TOP_CHARACTERS:
             break
-        lines += _lines(block)
+        pieces = block.text[:TOP_CHARACTERS].splitlines() if block.kind is not BlockKind.CODE else []
+        if block.kind is BlockKind.TABLE:
+            named = list(takewhile(lambda line: not line.startswith("|"), pieces))
+            pieces = [*named, *(cell for row in pieces[len(named) :][:1] for cell in row.split("|"))]
+        lines += filter(None, (_SIGNS.sub(" ", piece).strip() for piece in pieces))
     return [line[:LINE_CHARACTERS] for line in lines[:TOP_LINES]]
 
 
-def _lines(block: Block) -> Iterator[str]:
-    """Lines of a block; of a table its name and its first row's cells: a letterhead is often a table."""
-    if block.kind is BlockKind.CODE:
-        return
-    pieces = block.text[:TOP_CHARACTERS].splitlines()
-    if block.kind is BlockKind.TABLE:
-        named = list(takewhile(lambda line: not line.startswith("|"), pieces))
-        pieces = [*named, *(cell for row in pieces[len(named) :][:1] for cell in row.split("|"))]
-    yield from filter(None, (_SIGNS.sub(" ", piece).strip() for piece in pieces))
-
-
-def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
-    before, after = _STAMP.sub("", line[: written.start].rstrip(), count=1), line[written.end :].strip()
-    if _is_edition(line, before):
+def _rank(before: str, after: str, *, is_title: bool) -> _Rank | None:
+    """By the words on its line before and after the day."""
+    is_edition = _EDITIONS.match(before)
+    before = _STAMP.sub("", before, count=1)
+    found = _EDITION.fullmatch(before)
+    lead = found["lead"].strip(" (,;") if found else ""
+    if is_edition or (found and (not lead or _is_title(lead))):  # at the start of a line or title, of no cited law
         return _Rank.EDITION
     if _LABEL.fullmatch(before) and (not after or before.endswith(":")):
         return _Rank.LABEL
     if is_title and _is_title(before) and _GOES_ON.match(after):
         return _Rank.TITLE
-    return _Rank.LINE if _is_alone(before, after) or _is_edition_of_line(before, after) else None
-
-
-def _is_edition(line: str, before: str) -> bool:
-    """Whether it is this document's edition, at the start of a line or title, and not that of a cited law."""
-    if _EDITIONS.match(line):
-        return True
-    found = _EDITION.fullmatch(before)
-    lead = found["lead"].strip(" (,;") if found else ""
-    return found is not None and (not lead or _is_title(lead))
+    # «от 14.01.2025 № 12 (в редакции от 02.10.2025)» ranks like a day alone: the title is on another line.
+    ends_here = not after.strip(" ).,;")
+    is_of_line = ends_here and any(_is_alone(first, then) for _, first, then in _days_in(lead))
+    return _Rank.LINE if is_of_line or _is_alone(before, after) else None
 
 
 def _is_alone(before: str, after: str) -> bool:
     is_caption = _CAPTION.fullmatch(before) and not after.endswith(".")
     return bool((is_caption or _BEFORE_LINE.fullmatch(before)) and _AFTER_LINE.fullmatch(after))
-
-
-def _is_edition_of_line(before: str, after: str) -> bool:
-    """«от 14.01.2025 № 12 (в редакции от 02.10.2025)»: ranks like a day alone, because the title is on another line."""
-    found = _EDITION.fullmatch(before)
-    lead = found["lead"].strip(" (,;") if found and not after.strip(" ).,;") else ""
-    return any(_is_alone(lead[: day.start].rstrip(), lead[day.end :].strip()) for day in _days_in(lead, _DAYS))
 
 
 def _is_title(text: str) -> bool:

@@ -43,7 +43,12 @@ HEADING_WITHIN_BLOCKS = 3  # of a chapter: the heading may follow an epigraph
 def parse_epub(path: Path, name: str) -> Document:
     """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no package document), FILE_TOO_HEAVY."""
     with Package(path) as package:
-        opf_part = _find_opf(package)
+        container = package.tree("META-INF/container.xml")
+        stated = [] if container is None else [root.get("full-path", "") for root in container.iter("{*}rootfile")]
+        found = (*stated, *(part for part in sorted(package.names) if part.endswith(".opf")))
+        opf_part = next((part for part in found if part in package.names), None)
+        if opf_part is None:
+            raise SourceError(FailureCode.FILE_DAMAGED, detail="no package document")
         opf = read_tree(package.part(opf_part), recover=True)
         items = {item.get("id", ""): item for item in opf.iter("{*}item")}
         spine = dict.fromkeys(entry.get("idref", "") for entry in opf.iter("{*}itemref"))
@@ -59,16 +64,6 @@ def parse_epub(path: Path, name: str) -> Document:
             _add_chapter(outline, decode_page(package.part(part)), contents.get(part))
     authors = dict.fromkeys(map(words_of, opf.iter("{*}creator")))
     return outline.document(name, stated_in(opf, "title"), author=", ".join(authors) or None)
-
-
-def _find_opf(package: Package) -> str:
-    container = package.tree("META-INF/container.xml")
-    roots = [] if container is None else [root.get("full-path", "") for root in container.iter("{*}rootfile")]
-    found = next((part for part in roots if part in package.names), None)
-    found = found or next((part for part in sorted(package.names) if part.endswith(".opf")), None)
-    if found is None:
-        raise SourceError(FailureCode.FILE_DAMAGED, detail="no package document")
-    return found
 
 
 def _contents(package: Package, opf: Element, opf_part: str) -> Mapping[str, str]:
@@ -87,7 +82,6 @@ def _contents(package: Package, opf: Element, opf_part: str) -> Mapping[str, str
 
 
 def _add_chapter(outline: Outline, source: str, title: str | None) -> None:
-    """`title` is the chapter's in the table of contents."""
     chapter = Outline()
     add_markup(chapter, source)
     blocks = chapter.finish()
@@ -108,57 +102,49 @@ def parse_fb2(path: Path, name: str) -> Document:
     # HTML's names of characters become numbers, which XML knows without a DTD.
     data = _NAMED.sub(lambda found: unescape(found[0].decode()).encode("ascii", "xmlcharrefreplace"), data)
     root = read_tree(data, recover=True)
-    reader = _BookReader(_notes(root))
-    for body in root.iterchildren("{*}body"):
+    bodies = list(root.iterchildren("{*}body"))
+    notes = (note for body in bodies if body.get("name") in NOTES for note in body.iter("{*}section"))
+    reader = _BookReader({note.get("id", ""): _words_below_title(note) for note in notes})
+    for body in bodies:
         if body.get("name") not in NOTES:
             reader.read_children(body, level=0)
     about = next(root.iter("{*}title-info"), None)
-    return reader.outline.document(name, stated_in(about, "book-title"), author=_authors(about))
-
-
-def _authors(about: Element | None) -> str | None:
     people = [] if about is None else about.iterchildren("{*}author")
     names = (" ".join(filter(None, (words_of(child(person, part)) for part in NAME_PARTS))) for person in people)
-    return ", ".join(filter(None, names)) or None
+    authors = ", ".join(filter(None, names)) or None
+    return reader.outline.document(name, stated_in(about, "book-title"), author=authors)
 
 
-def _notes(root: Element) -> dict[str, str]:
-    """Id -> the note's text, without the number that is its title."""
-    notes: dict[str, str] = {}
-    for body in root.iterchildren("{*}body"):
-        if body.get("name") in NOTES:
-            for section in body.iter("{*}section"):
-                paragraphs = [inner for inner in section if local_name(inner) != "title"]
-                notes[section.get("id", "")] = " ".join(filter(None, map(words_of, paragraphs)))
-    return notes
+def _words_below_title(note: Element) -> str:
+    """Its title is its number."""
+    return " ".join(filter(None, (words_of(inner) for inner in note if local_name(inner) != "title")))
 
 
 class _BookReader:
     """Walks the sections."""
 
     def __init__(self, notes: Mapping[str, str]) -> None:
+        """`notes` are told by their id."""
         self.outline = Outline()
         self._notes = notes
         self._steps: Mapping[str, Callable[[Element, int], None]] = {
             **dict.fromkeys(("subtitle", "p", "text-author", "date", "stanza"), self._read_paragraph),
             "title": self._read_title,
             "table": self._read_table,
-            "section": self._read_section,
         }
 
     def read_children(self, element: Element, level: int) -> None:
         """Read the children; elements without a step (such as poems and epigraphs) are just their content."""
         for inner in element:
-            self._steps.get(local_name(inner), self.read_children)(inner, level)
-
-    def _read_section(self, element: Element, level: int) -> None:
-        self.outline.leave(level + 1)
-        self.read_children(element, level + 1)
+            if local_name(inner) == "section":
+                self.outline.leave(level + 1)
+                self.read_children(inner, level + 1)
+            else:
+                self._steps.get(local_name(inner), self.read_children)(inner, level)
 
     def _read_title(self, element: Element, level: int) -> None:
-        is_heading = local_name(element.getparent()) in ("section", "body")
         text = ". ".join(filter(None, (words_of(line).rstrip(".") for line in element)))
-        if is_heading and level:
+        if level and local_name(element.getparent()) in ("section", "body"):
             self.outline.add_heading(text, min(level, DEEPEST_HEADING))
         else:
             self.outline.add(BlockKind.PARAGRAPH, text)

@@ -12,7 +12,7 @@ surround articles are dropped.
 import re
 from collections import Counter
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 
@@ -30,20 +30,18 @@ from ingestion.parsers.outline import Outline, choose_author, choose_title
 from ingestion.records import Block, BlockKind, Document
 
 NOTICE_CHARACTERS = 300
-"""A shorter block that matches one of NOTICES is dropped; prose about the same subject is longer."""
+"""A shorter block that begins as one of NOTICES is dropped; prose about the same subject is longer."""
 
-NOTICES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"^(©|\(c\)|copyright\b).*",
-        r".*\b(all rights reserved|все права защищены)[.!]?$",
-        r"^(never|don.t) miss\b.*\b(news|stor(y|ies)|update).*\bsign(ing)? up\b.*",
-        r"^(sign up|subscribe)\b.*\bnewsletter.*",
-        r"^(to (view|read|continue)\b.*\b|please )(subscribe|log in|sign in)\b.*",
-        r"^already a subscriber.*\blog in\b.*",
-        r"^.*подпи(шитесь|сывайтесь|саться) на (нас|наш|рассылку|канал|новости).*",
-        r"^(поделиться|поделитесь|share|tweet|leave a comment|оставить комментарий)(\W.{0,40})?$",
-    )
+NOTICES = re.compile(
+    r"(©|\(c\)|copyright\b)"
+    r"|.*\b(all rights reserved|все права защищены)[.!]?$"
+    r"|(never|don.t) miss\b.*\b(news|stor(y|ies)|update).*\bsign(ing)? up\b"
+    r"|(sign up|subscribe)\b.*\bnewsletter"
+    r"|(to (view|read|continue)\b.*\b|please )(subscribe|log in|sign in)\b"
+    r"|already a subscriber.*\blog in\b"
+    r"|.*подпи(шитесь|сывайтесь|саться) на (нас|наш|рассылку|канал|новости)"
+    r"|(поделиться|поделитесь|share|tweet|leave a comment|оставить комментарий)(\W.{0,40})?$",
+    re.IGNORECASE,
 )
 
 HIDDEN_SHARE = 0.5
@@ -55,7 +53,6 @@ LINKED_SHARE = 0.3
 """A page with none of these, and with less than this share of its words in links, is a document that somebody saved as
 HTML: there is nothing around its text, and extraction would lose short lists and headings."""
 WIDEST_SPAN_DIGITS = 2  # of a cell's span: no table on a screen has a hundred columns or rows
-EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # there were hardly any pages before
 _NO_AUTHOR = re.compile(
     r"no author|редакция|guest|https?:.*|.*\b(?:says|edited by|comments?)\b.*|[\W\d_]*", re.IGNORECASE
 )
@@ -100,10 +97,14 @@ _TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
 
 def read_body(body: HtmlElement) -> tuple[Block, ...]:
     """Blocks in reading order, without notices; `body` is changed."""
-    for table in body.iter("table"):
-        _name_by_caption(table)
-    for quote in body.iter("quote"):
-        _keep_lines(quote)
+    for table in body.iter("table"):  # trafilatura writes a caption as the first row
+        first, *others = [*table.iter("row")] or [()]
+        if others and len(first) > 1 and not any("".join(cell.itertext()).strip() for cell in first[1:]):
+            first.tag = "caption"
+    for quote in body.xpath(".//quote[not(*)]"):  # may be what was set in lines, such as code
+        quote.text, *others = (quote.text or "").strip().split("\n")
+        for line in others:
+            SubElement(quote, "lb").tail = line
     for element in body.iter("list", "code"):  # trafilatura's HTML has no numbers, and no code inside a line
         if element.get("rend") == "ol":
             element.tag = "ol"
@@ -116,22 +117,7 @@ def read_body(body: HtmlElement) -> tuple[Block, ...]:
 
 def _is_notice(block: Block) -> bool:
     is_brief = block.kind is not BlockKind.HEADING and len(block.text) < NOTICE_CHARACTERS
-    return is_brief and any(notice.match(block.text) for notice in NOTICES)
-
-
-def _name_by_caption(table: HtmlElement) -> None:
-    """Of a table whose first row is a caption, as trafilatura writes one."""
-    first, *others = [*table.iter("row")] or [()]
-    if others and len(first) > 1 and not any("".join(cell.itertext()).strip() for cell in first[1:]):
-        first.tag = "caption"
-
-
-def _keep_lines(quote: HtmlElement) -> None:
-    """Of one without any markup inside, which may be what was set in lines, such as code."""
-    first, *others = (quote.text or "").strip().split("\n") if not len(quote) else [quote.text]
-    quote.text = first
-    for line in others:
-        SubElement(quote, "lb").tail = line
+    return is_brief and NOTICES.match(block.text) is not None
 
 
 def load_page(text: str) -> HtmlElement | None:
@@ -140,10 +126,9 @@ def load_page(text: str) -> HtmlElement | None:
     if tree is None:
         return None
     _prune_hidden(tree)
-    for attribute in ("colspan", "rowspan"):
-        for cell in tree.xpath(f"//*[@{attribute}]"):  # one that claims a million places would be filled in, each
-            if len(cell.get(attribute).strip()) > WIDEST_SPAN_DIGITS:
-                del cell.attrib[attribute]
+    for span in tree.xpath("//@colspan | //@rowspan"):  # one that claims a million places would be filled in, each
+        if len(span.strip()) > WIDEST_SPAN_DIGITS:
+            del span.getparent().attrib[span.attrname]
     return tree
 
 
@@ -167,23 +152,6 @@ def _prune_hidden(tree: HtmlElement) -> None:
                 element.attrib.pop(attribute, None)
         else:
             element.drop_tree()
-
-
-def _without_site(title: str | None, site: str | None) -> str | None:
-    """`Rules | Bank` becomes `Rules` on the site Bank."""
-    if not title or not site:
-        return title
-    return re.sub(rf"(?<=\S)\s+(?:[|/—–·»-]|::)\s+{re.escape(site)}\s*$", "", title, flags=re.IGNORECASE)
-
-
-def _day(stated: str | None) -> datetime | None:
-    """The day from trafilatura's YYYY-MM-DD; None for January 1, which it also writes for a year without a day."""
-    try:
-        day = datetime.strptime(stated or "", "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    is_possible = EARLIEST <= day <= datetime.now(UTC) + timedelta(days=1) and (day.month, day.day) != (1, 1)
-    return day if is_possible else None
 
 
 def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | None:
@@ -224,13 +192,16 @@ def read_page(text: str, *, name: str) -> Document:
     if not blocks and stated.sitename == "Telegram" and summary:  # a page that lacks the post itself
         blocks = (Block(kind=BlockKind.PARAGRAPH, text=summary),)
     blocks = blocks or _main_text(tree, text, summary)
-    author = (stated.author or "").replace(";", ",")
+    day = (stated.date or "").replace("-01-01", "")  # that is also written for a year without a day
+    site, author = stated.sitename or "", (stated.author or "").replace(";", ",")
+    behind = rf"(?<=\S)\s+(?:[|/—–·»-]|::)\s+{re.escape(site)}\s*$"  # `Rules | Bank` becomes `Rules` on the site Bank
+    title = re.sub(behind, "", stated.title or "", flags=re.IGNORECASE) if site else stated.title
     return Document(
-        title=choose_title(_without_site(stated.title, stated.sitename) or stated.sitename, blocks, name=name),
+        title=choose_title(title or site, blocks, name=name),
         blocks=blocks,
         language=language_of(blocks),
         author=None if _NO_AUTHOR.fullmatch(author) else choose_author(author, blocks),
-        published_at=_day(stated.date),
+        published_at=datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC) if "-" in day else None,
     )
 
 
@@ -275,9 +246,8 @@ def _extract(tree: HtmlElement) -> tuple[Block, ...]:
 def _with_standfirst(blocks: tuple[Block, ...], tree: HtmlElement, summary: str) -> tuple[Block, ...]:
     """Insert the line under the title, which extraction drops, if the page both declares and shows it."""
     shown = " ".join(" ".join(block.text for block in blocks).split())
-    if not blocks or len(summary) < STANDFIRST_CHARACTERS or summary in shown:
-        return blocks
-    if summary not in words_of(tree.find(".//body")):
+    is_lost = bool(blocks) and len(summary) >= STANDFIRST_CHARACTERS and summary not in shown
+    if not is_lost or summary not in words_of(tree.find(".//body")):
         return blocks
     first = 1 if blocks[0].kind is BlockKind.HEADING else 0
     locator = blocks[first].locator if first < len(blocks) else Locator()

@@ -8,6 +8,7 @@ Attachments are not read here: `ingestion.reading.reader` unpacks them and has e
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from email import message_from_binary_file
 from email.message import EmailMessage
@@ -16,7 +17,7 @@ from email.policy import EmailPolicy
 from email.utils import parseaddr, parsedate_to_datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import decode_text, tidy_text
@@ -58,13 +59,6 @@ class _Part(EmailMessage):
 POLICY = _Bounded(message_factory=_Part)
 
 
-class Bodies(NamedTuple):
-    """The same text in two forms, as letters have it; empty where one is missing."""
-
-    plain: str
-    html: str
-
-
 def open_letter(path: Path) -> EmailMessage:
     """Of an mbox file, only the first letter. Raises OSError."""
     with path.open("rb") as stream:
@@ -83,8 +77,8 @@ def content_of(part: EmailMessage) -> bytes:
     return cast("bytes", part.get_payload(decode=True)) or b""
 
 
-def bodies(letter: EmailMessage) -> Bodies:
-    """The text of the letter itself, not of letters attached to it."""
+def bodies(letter: EmailMessage) -> tuple[str, str]:
+    """The text of the letter itself, not of letters attached to it: plain and as HTML, empty where one is missing."""
     texts: dict[str, list[str]] = {kind: [] for kind in BODY_TYPES}
     for part in parts_of(letter):
         if (kind := part.get_content_type()) in texts and not _is_attachment(part):
@@ -93,15 +87,16 @@ def bodies(letter: EmailMessage) -> Bodies:
                 texts[kind].append(tidy_text(data.decode(charset)) if charset else decode_text(data))
             except (LookupError, ValueError):  # not only UnicodeError: the charset's name may hold a zero byte
                 texts[kind].append(decode_text(data))
-    return Bodies(plain="\n\n".join(texts["text/plain"]), html="\n".join(texts["text/html"]))
+    return "\n\n".join(texts["text/plain"]), "\n".join(texts["text/html"])
 
 
 def attachments(letter: EmailMessage) -> Iterator[tuple[str, EmailMessage]]:
     """Attachments in order, with their names; pictures shown in the text are skipped."""
-    shown = bodies(letter).html
+    _, html = bodies(letter)
     for part in parts_of(letter):
         kind = part.get_content_type()
-        if not _is_attachment(part) or kind in UNATTACHED_TYPES or _is_shown(part, shown):
+        is_shown = kind.startswith(("image/", "font/")) and _is_shown(part, html)
+        if not _is_attachment(part) or kind in UNATTACHED_TYPES or is_shown:
             continue
         name = part.get_filename() or kind.replace("/", ".")
         if kind == LETTER_TYPE and not part.get_filename():
@@ -118,11 +113,8 @@ def _is_attachment(part: EmailMessage) -> bool:
 
 
 def _is_shown(part: EmailMessage, html: str) -> bool:
-    if part.get_content_maintype() in ("image", "font"):
-        key = str(part.get("Content-ID", "")).strip().strip("<>")
-        place = str(part.get("Content-Location", ""))
-        return bool((key and f"cid:{key}" in html) or (place and place in html) or (place and not key))
-    return False
+    key, place = str(part.get("Content-ID", "")).strip().strip("<>"), str(part.get("Content-Location", ""))
+    return bool((key and f"cid:{key}" in html) or (place and (place in html or not key)))
 
 
 def parse(path: Path, name: str) -> Document:
@@ -135,7 +127,7 @@ def parse(path: Path, name: str) -> Document:
         sent_at = sent_at if sent_at.tzinfo else sent_at.replace(tzinfo=UTC)
     except ValueError:
         sent_at = None
-    return _document(stated, bodies(letter), name=name, author=sender or address or None, sent_at=sent_at)
+    return _document(stated, *bodies(letter), name=name, author=sender or address or None, sent_at=sent_at)
 
 
 def _header(letter: EmailMessage, name: str) -> str:
@@ -147,18 +139,17 @@ def _header(letter: EmailMessage, name: str) -> str:
 
 
 def _document(
-    headers: dict[str, str], words: Bodies, *, name: str, author: str | None, sent_at: datetime | None
+    headers: dict[str, str], plain: str, html: str, *, name: str, author: str | None, sent_at: datetime | None
 ) -> Document:
     """Of a letter in any format: the plain body, unless the HTML body has much more text."""
     marked, outline = Outline(), Outline()
-    stated = [f"{header}: {value}" for header, value in headers.items() if value]
-    outline.add(BlockKind.PARAGRAPH, "\n".join(stated))
-    if words.html.strip():
-        add_markup(marked, words.html)
+    outline.add(BlockKind.PARAGRAPH, "\n".join(f"{header}: {value}" for header, value in headers.items() if value))
+    if html.strip():
+        add_markup(marked, html)
     of_html = marked.finish()
     length = sum(len(block.text.split()) for block in of_html)
-    if words.plain.strip() and len(words.plain.split()) >= length * FULLNESS:
-        for paragraph in EMPTY_LINES.split(tidy_text(words.plain)):
+    if plain.strip() and len(plain.split()) >= length * FULLNESS:
+        for paragraph in EMPTY_LINES.split(tidy_text(plain)):
             outline.add(BlockKind.PARAGRAPH, "\n".join(line.rstrip() for line in paragraph.strip().split("\n")))
     else:
         outline.extend(of_html)
@@ -184,14 +175,10 @@ def parse_outlook(path: Path, name: str) -> Document:
         "Date": message.sent_date.isoformat(" ", "minutes") if message.sent_date else "",
         "Subject": message.subject or "",
     }
-    words = Bodies(plain=_body_of(message, "body"), html=_body_of(message, "html_body"))
-    return _document(headers, words, name=name, author=message.sender, sent_at=message.sent_date)
-
-
-def _body_of(message: Any, name: str) -> str:
-    """`body`, or `html_body`; a body in RTF only is text, too. Empty where its encoding is wrong."""
-    try:
-        body = getattr(message, name) or ""
-    except (UnicodeDecodeError, LookupError):
-        return ""
-    return decode_text(body) if isinstance(body, bytes) else body
+    bodies_of = []
+    for form in ("body", "html_body"):  # a body in RTF only is text, too
+        body: Any = ""
+        with suppress(UnicodeDecodeError, LookupError):
+            body = getattr(message, form) or ""
+        bodies_of.append(decode_text(body) if isinstance(body, bytes) else body)
+    return _document(headers, *bodies_of, name=name, author=message.sender, sent_at=message.sent_date)

@@ -22,14 +22,13 @@ EMU_OF_BAND = 350_000  # about a centimetre: shapes whose tops differ by less ar
 FAR_BELOW = 10**9  # for a shape without a position
 TITLE_TYPES = frozenset({"title", "ctrTitle"})
 PRESENTATION = "ppt/presentation.xml"
+SLIDE_IDS = "//*[local-name() = 'sldId']/@*[local-name() = 'id' and namespace-uri()]"  # besides the plain `id`
 BODY_TYPES = frozenset({"body", "obj", "subTitle", ""})
 UNREAD_TYPES = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})  # date, footer, number: the same on every slide
 MOST_POINTS = 10_000  # of a chart
 
-Corner = tuple[float, float]
-"""Top and left of a shape."""
-Placeholders = Mapping[tuple[str, str], Corner]
-"""("idx", number) or ("type", name) -> position."""
+Placeholders = Mapping[tuple[str, str], tuple[float, float]]
+"""("idx", number) or ("type", name) -> top and left."""
 
 
 def parse(path: Path, name: str) -> Document:
@@ -37,24 +36,16 @@ def parse(path: Path, name: str) -> Document:
     with Package(path) as package:
         outline = Outline()
         placeholders = cache(lambda layout: _placed(package, layout))  # many slides have one layout
-        slides = list(_slides(package))
+        presentation, relations = package.tree(PRESENTATION), package.relations(PRESENTATION)
+        ids = [] if presentation is None else presentation.xpath(SLIDE_IDS)
+        found = (relations[each].target for each in ids if each in relations)  # their names may be in another order
+        slides = [part for part in found if part in package.names]
         for number, part in enumerate(slides, start=1):
             outline.place = Locator(slide=number)
             layout = package.related(part, "slideLayout")
             _add_slide(outline, package, part, placeholders(layout) if layout else {})
         core = package.tree("docProps/core.xml")
     return outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"), pages=len(slides))
-
-
-def _slides(package: Package) -> Iterator[str]:
-    """Slide parts in the order of the presentation; the names of parts may be in another order."""
-    presentation = package.tree(PRESENTATION)
-    relations = package.relations(PRESENTATION)
-    for slide in presentation.iter("{*}sldId") if presentation is not None else ():
-        ids = [value for key, value in slide.attrib.items() if key.endswith("}id")]  # besides the slide's plain `id`
-        relation = relations.get(ids[0]) if ids else None
-        if relation is not None and relation.target in package.names:
-            yield relation.target
 
 
 def _placed(package: Package, layout: str) -> Placeholders:
@@ -87,9 +78,9 @@ def _content(container: Element | None) -> Iterator[Element]:
             yield element
 
 
-def _corner(element: Element, placeholders: Placeholders) -> Corner:
+def _corner(element: Element, placeholders: Placeholders) -> tuple[float, float]:
     """Of a shape or group by its properties, of a frame by its own transform, else of its placeholder."""
-    properties = _first(element, "spPr", "grpSpPr")
+    properties = next(element.iterchildren("{*}spPr", "{*}grpSpPr"), None)
     transform = child(element if properties is None else properties, "xfrm")
     offset = None if transform is None else child(transform, "off")
     with suppress(ValueError):  # the strict variant allows units
@@ -167,15 +158,11 @@ def _chart_rows(chart: Element) -> list[list[str]]:
     for series in chart.iter("{*}ser"):
         name = child(series, "tx")  # beside it, the formula that it comes from
         names.append(" ".join(words_of(value) for value in name.iter("{*}v", "{*}t")) if name is not None else "")
-        columns.append(_points(_first(series, "val", "yVal")))
-        categories = categories or _points(_first(series, "cat", "xVal"))
+        columns.append(_points(next(series.iterchildren("{*}val", "{*}yVal"), None)))
+        categories = categories or _points(next(series.iterchildren("{*}cat", "{*}xVal"), None))
     places = sorted({place for column in (categories, *columns) for place in column})[:MOST_POINTS]
     rows = [[categories.get(place, ""), *(column.get(place, "") for column in columns)] for place in places]
     return [names, *rows] if rows else []
-
-
-def _first(element: Element, *names: str) -> Element | None:
-    return next((found for name in names if (found := child(element, name)) is not None), None)
 
 
 def _points(values: Element | None) -> dict[int, str]:

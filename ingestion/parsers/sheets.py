@@ -153,13 +153,15 @@ def _add_table(outline: Outline, rows: Iterator[SheetRow], header_above: SheetRo
         return header_above
     _add_titles(outline, titles[:-MOST_NAMES])
     known = body or [*islice(rows, 1)] or [header]
-    for block in in_portions(chain(known, rows), _length, limit=BLOCK_CHARACTERS):
+    for block in in_portions(
+        chain(known, rows), lambda row: sum(len(text) + 3 for text in row.cells.values()), limit=BLOCK_CHARACTERS
+    ):
         for title in titles[-MOST_NAMES:]:
             outline.place = Locator(row=title.number)
             outline.name_table(" ".join(title.cells.values()))
         columns = sorted({column for row in (header, *block) for column in row.cells})[:MOST_COLUMNS]
         shown = block if block == [header] else [header, *block]
-        outline.place = Locator(row=block[0].number, row_end=_last(block))
+        outline.place = _place(block)
         outline.add(BlockKind.TABLE, render_table([[row.cells.get(column, "") for column in columns] for row in shown]))
     return header
 
@@ -178,16 +180,12 @@ def _add_titles(outline: Outline, rows: Sequence[SheetRow]) -> None:
     """Single-cell lines: a title, a remark, or a list."""
     for begin in range(0, len(rows), 20):
         lines = rows[begin : begin + 20]
-        outline.place = Locator(row=lines[0].number, row_end=_last(lines))
+        outline.place = _place(lines)
         outline.add(BlockKind.PARAGRAPH, "\n".join(text for row in lines for text in row.cells.values()))
 
 
-def _last(rows: Sequence[SheetRow]) -> int | None:
-    return rows[-1].number if len(rows) > 1 else None
-
-
-def _length(row: SheetRow) -> int:
-    return sum(map(len, row.cells.values())) + 3 * len(row.cells)
+def _place(rows: Sequence[SheetRow]) -> Locator:
+    return Locator(row=rows[0].number, row_end=rows[-1].number if len(rows) > 1 else None)
 
 
 def parse_csv(path: Path, name: str) -> Document:
@@ -206,17 +204,12 @@ def parse_csv(path: Path, name: str) -> Document:
 
 def _guess_delimiter(sample: str) -> str | None:
     """The delimiter with which most rows have the same number of columns, at least two; None when there is none."""
-    score, best = max((_score(sample, delimiter), -place) for place, delimiter in enumerate(DELIMITERS))
-    return DELIMITERS[-best] if score > 0 else None
-
-
-def _score(sample: str, delimiter: str) -> float:
-    rows = [len(record) for record in islice(_records(sample.splitlines(keepends=True), delimiter), 200) if record]
-    widths = Counter(width for width in rows if width > 1)
-    if not widths:
-        return 0.0
-    width, frequency = widths.most_common(1)[0]
-    return frequency / len(rows) + min(width, 20) / 100
+    scores: dict[str, float] = {}
+    for delimiter in DELIMITERS:
+        rows = [len(record) for record in islice(_records(sample.splitlines(keepends=True), delimiter), 200) if record]
+        for width, frequency in Counter(width for width in rows if width > 1).most_common(1):
+            scores[delimiter] = frequency / len(rows) + min(width, 20) / 100
+    return max(scores, key=scores.__getitem__, default=None)
 
 
 def _records(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:

@@ -36,7 +36,6 @@ WORKBOOK = "xl/workbook.xml"
 MOST_MERGED_ROWS = 100_000
 MOST_COLUMNS = 16_384  # of a sheet
 MERGE_BYTES = 200  # more than a single element takes
-
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 
 
@@ -55,13 +54,9 @@ def parse(path: Path, name: str) -> Document:
         workbook = read_tree(package.part(WORKBOOK))
         relations = package.relations(WORKBOOK)
         properties = child(workbook, "workbookPr")
-        book = _Book(
-            shared=_read_shared(package),
-            formats=_read_formats(
-                package.tree("xl/styles.xml"),
-                epoch_1904=properties is not None and properties.get("date1904") in ("1", "true"),
-            ),
-        )
+        is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
+        formats = _read_formats(package.tree("xl/styles.xml"), epoch_1904=is_1904)
+        book = _Book(shared=_read_shared(package), formats=formats)
         for sheet in workbook.iter("{*}sheet"):
             relation = relations.get(attribute(sheet, "id") or "")
             if relation is None or relation.kind != "worksheet" or relation.target not in package.names:
@@ -86,10 +81,9 @@ def _rich_text(item: Element) -> str:
     """The text of its runs, without phonetic hints (`rPh`) for Japanese."""
     pieces: list[str] = []
     for inner in item:
-        name = inner.tag.rpartition("}")[2]
-        if name == "t":
+        if inner.tag.endswith("}t"):
             pieces.append(inner.text or "")
-        elif name in ("r", "is"):
+        elif inner.tag.endswith(("}r", "}is")):
             pieces.append(_rich_text(inner))
     return "".join(pieces)
 
@@ -97,11 +91,9 @@ def _rich_text(item: Element) -> str:
 def _read_formats(styles: Element | None, *, epoch_1904: bool) -> list[Format]:
     if styles is None:
         return []
-    codes = dict(BUILT_IN)
-    for stated in styles.iter("{*}numFmt"):
-        codes[int(stated.get("numFmtId", "0"))] = stated.get("formatCode", GENERAL)
-    cells = child(styles, "cellXfs")
-    chosen = (codes.get(int(entry.get("numFmtId", "0")), GENERAL) for entry in (() if cells is None else cells))
+    stated = {int(each.get("numFmtId", "0")): each.get("formatCode", GENERAL) for each in styles.iter("{*}numFmt")}
+    codes = {**BUILT_IN, **stated}
+    chosen = (codes.get(int(entry.get("numFmtId", "0")), GENERAL) for entry in styles.iterfind("{*}cellXfs/*"))
     return [number_format(code, epoch_1904=epoch_1904) for code in chosen]
 
 
@@ -201,17 +193,17 @@ def parse_binary(path: Path, name: str) -> Document:
 
 def _binary_rows(rows: Iterable[list[Cell]], first_column: int) -> Iterator[SheetRow]:
     for number, row in enumerate(rows, start=1):
-        cells = {column: text for column, cell in enumerate(row, first_column) if (text := _show_binary(cell)).strip()}
+        cells: dict[int, str] = {}
+        for column, cell in enumerate(row, first_column):
+            match cell:
+                case bool():
+                    cells[column] = str(cell).upper()
+                case int() | float():
+                    cells[column] = plain_number(float(cell))
+                case datetime():
+                    cells[column] = cell.isoformat(" ", "minutes").removesuffix(" 00:00")
+                case _ if str(cell).strip():
+                    cells[column] = str(cell)
         if cells:
             has_values = any(not isinstance(row[column - first_column], str) for column in cells)
             yield SheetRow(number=number, cells=cells, has_values=has_values)
-
-
-def _show_binary(cell: Cell) -> str:
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, int | float):
-        return plain_number(float(cell))
-    if isinstance(cell, datetime):
-        return cell.isoformat(" ", "minutes").removesuffix(" 00:00")
-    return str(cell)

@@ -62,7 +62,7 @@ def test_a_charset_that_is_missing_is_guessed(tmp_path: Path) -> None:
 def test_a_charset_that_cannot_be_one_is_guessed(tmp_path: Path) -> None:
     path = tmp_path / "a.eml"
     path.write_bytes(b'Content-Type: text/plain; charset="utf\0-8"\n\n' + "слова".encode())
-    assert bodies(open_letter(path)).plain == "слова"
+    assert bodies(open_letter(path)) == ("слова", "")
 
 
 def test_the_fuller_body_is_read(tmp_path: Path) -> None:
@@ -215,5 +215,5 @@ def test_a_letter_with_thousands_of_letters_in_each_other_is_read(tmp_path: Path
     path = tmp_path / "letter.eml"
     path.write_bytes(content + b"Content-Type: message/rfc822\n\n" + inner + b"\n--b--\n")
     letter = open_letter(path)
-    assert bodies(letter).plain == "words"
+    assert bodies(letter)[0] == "words"
     assert [name for name, _ in attachments(letter)] == ["inner.eml"]
