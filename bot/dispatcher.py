@@ -13,6 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -78,11 +79,11 @@ def build_dispatcher(services: Services) -> Dispatcher:
     stats.register(commands)
     sources.register(commands)
     answering.register(commands)
-    commands.message.register(unknown_command, is_command)
+    commands.message.register(partial(refuse, key="unknown-command"), is_command)
     messages.register_keeping(keeping)
     messages.register_asking(questions)
     questions.message.outer_middleware(Throttle(bursts=FILES))  # the mode is known by then
-    unknown.callback_query.register(unknown_button)
+    unknown.callback_query.register(partial(refuse, key="unknown-button"))
     dispatcher.include_routers(joining, commands, keeping, questions, unknown)
     return dispatcher
 
@@ -102,14 +103,9 @@ async def _give_talk(handler: Handler, event: TelegramObject, data: dict[str, An
         await talk.acknowledge()
 
 
-async def unknown_command(talk: Talk) -> None:
-    """A mistyped command is neither a question nor a note."""
-    raise Refusal("unknown-command")
-
-
-async def unknown_button(talk: Talk) -> None:
-    """A button of an older version, or under a message that is too old."""
-    raise Refusal("unknown-button")
+async def refuse(talk: Talk, key: str) -> None:
+    """A mistyped command, neither a question nor a note; a button of an older version or under a too old message."""
+    raise Refusal(key)
 
 
 async def apologise(failure: ErrorEvent, services: Services) -> bool:

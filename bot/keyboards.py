@@ -28,7 +28,6 @@ class ShowSource(CallbackData, prefix="src"):
 
     @property
     def chunk(self) -> int:
-        """The passage's id."""
         return int(self.place.partition(".")[0])
 
     @property
@@ -39,16 +38,12 @@ class ShowSource(CallbackData, prefix="src"):
 
 
 class Rate(CallbackData, prefix="rate"):
-    """Thumbs up (1) or down (-1)."""
-
-    rating: int
+    rating: int  # thumbs up (1) or down (-1)
 
 
 class ListPage(CallbackData, prefix="docs"):
-    """A page of the library, from 0; only documents whose names contain `name` are listed."""
-
-    page: int
-    name: str = ""
+    page: int  # of the library, from 0
+    name: str = ""  # only documents whose names contain it are listed
 
 
 class OfDocument(CallbackData, prefix="of"):
@@ -56,9 +51,7 @@ class OfDocument(CallbackData, prefix="of"):
 
 
 class OpenDocument(OfDocument, prefix="doc"):
-    """A document's card; `page` is the page of the list to go back to."""
-
-    page: int = 0
+    page: int = 0  # of the list, to go back to from the card
 
 
 class TakeBack(OfDocument, prefix="back"):
@@ -66,10 +59,8 @@ class TakeBack(OfDocument, prefix="back"):
 
 
 class DeleteDocument(OfDocument, prefix="del"):
-    """Delete a document: ask first, delete when `sure`. `page` is the page of the list to go back to."""
-
-    sure: bool = False
-    page: int = 0
+    sure: bool = False  # else it is asked first
+    page: int = 0  # of the list, to go back to
 
 
 class ShowOriginal(OfDocument, prefix="orig"): ...
@@ -83,9 +74,7 @@ class CancelBatch(CallbackData, prefix="stopall"):
 
 
 class KeepDocument(OfDocument, prefix="stay"):
-    """Keep a temporary document for good; `page` is the page of the list when the button is on the document's card."""
-
-    page: int | None = None
+    page: int | None = None  # of the list, when the button is on the document's card
 
 
 class KeepBatch(CallbackData, prefix="stayall"):
@@ -93,9 +82,7 @@ class KeepBatch(CallbackData, prefix="stayall"):
 
 
 class ChooseVersion(OfDocument, prefix="ver"):
-    """What to do with a document when the base has its name with other content."""
-
-    choice: Choice
+    choice: Choice  # when the base has its name with other content
 
 
 class AddSection(OfDocument, prefix="sect"): ...
@@ -112,9 +99,7 @@ class SendOver(OfDocument, prefix="over"): ...
 
 
 class ReadDocument(OfDocument, prefix="read"):
-    """A page of a document's text; `part` counts from 0."""
-
-    part: int = 0
+    part: int = 0  # a page of its text
 
 
 class ShowVersions(OfDocument, prefix="vers"): ...
@@ -125,16 +110,12 @@ class AskAbout(OfDocument, prefix="ask"):
 
 
 class Clean(CallbackData, prefix="clean"):
-    """Clear `chat`, `base` or `all` of a person, or `nothing`: ask first, clear when `sure`."""
-
-    what: str
-    sure: bool = False
+    what: str  # `chat`, `base` or `all` of a person, or `nothing`
+    sure: bool = False  # else it is asked first
 
 
 class ModeFor(CallbackData, prefix="for"):
-    """Switch to a mode and handle in it the message that this one replies to."""
-
-    mode: Mode
+    mode: Mode  # to switch to, and to handle the message in that this one replies to
 
 
 class ChooseLanguage(CallbackData, prefix="lang"):
@@ -142,15 +123,11 @@ class ChooseLanguage(CallbackData, prefix="lang"):
 
 
 class PickChoice(CallbackData, prefix="pick"):
-    """A choice in answer to a clarifying question, by its place; the button's label holds its text."""
-
-    place: int
+    place: int  # of the choice in a clarifying question; the button's label holds its text
 
 
 class PickDocument(OfDocument, prefix="in"):
-    """Answer a question of the dialogue from one document; `asked` is the question's `question_key`."""
-
-    asked: str
+    asked: str  # `question_key` of the question of the dialogue to answer from this document
 
 
 class ResumeDialogue(CallbackData, prefix="talk"):

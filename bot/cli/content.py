@@ -29,7 +29,7 @@ from bot.cli.output import (
 )
 from bot.replies.answers import finished_answer, in_words
 from bot.replies.names import failure_sentence, unread_values
-from bot.replies.rich import Kind, RichText, Run
+from bot.replies.rich import LINK, QUOTES, RichText, Run
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus, SourceType
@@ -153,7 +153,6 @@ def for_adding(settings: Settings) -> Settings:
 
 
 QUOTE_MARK = "│ "
-_QUOTES = frozenset({Kind.QUOTE, Kind.FOLDED_QUOTE})
 DEFAULT_BASE = "default"  # always counts as existing
 PAGE = 200  # documents per call
 
@@ -162,8 +161,8 @@ def to_terminal(text: RichText) -> str:
     """The same text without formatting: quotes behind a mark, addresses after their labels."""
 
     def quoted_and_link(run: Run) -> tuple[bool, str]:
-        links = (style.value for style in run.styles if style.kind is Kind.LINK)
-        return bool(run.kinds & _QUOTES), next(links, "")
+        links = (style.value for style in run.styles if style.tag == LINK)
+        return bool(run.tags & QUOTES), next(links, "")
 
     shown = ""
     was_quoted = False

@@ -336,9 +336,7 @@ async def _show_choice(talk: Talk, chosen: view.ShareBase) -> None:
 
 
 class NewToken(CallbackData, prefix="token"):
-    """Make one: for the open base or for all, to read or to write."""
-
-    everything: bool
+    everything: bool  # else for the open base
     writes: bool
 
 

@@ -37,8 +37,6 @@ DAY_S = 24 * 60 * 60  # lifetime of a temporary document («Только про�
 SHORT_QUESTION_CHARACTERS = 200  # a longer text that ends with «?» is a letter or a list rather than a question
 log = structlog.get_logger()
 
-_NO_QUESTIONS = frozenset({SourceType.FILE, SourceType.LINK})
-
 
 def register_keeping(router: Router) -> None:
     router.message.register(keep, in_mode(Mode.DOCUMENTS))
@@ -138,7 +136,7 @@ async def ask(talk: Talk, received: Received | None = None) -> None:
         elif message.caption:
             await _ask_back(talk, received)
         return
-    if sources and (not message.text or all(source.type in _NO_QUESTIONS for source in sources)):
+    if sources and (not message.text or all(source.type in (SourceType.FILE, SourceType.LINK) for source in sources)):
         await _ask_back(talk, received)
         return
     if not message.text:

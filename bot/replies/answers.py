@@ -13,7 +13,7 @@ from itertools import groupby
 
 from bot.replies.citations import TITLE_CHARACTERS, source_block
 from bot.replies.names import shortened
-from bot.replies.rich import ITALIC, Kind, RichText, Run, Style, join, render_markdown, rich
+from bot.replies.rich import ITALIC, LINK, QUOTES, RichText, Run, Style, join, render_markdown, rich
 from bot.texts import Words
 from rag.addresses import addresses, broken, defanged
 from rag.execution.tools import Spent
@@ -44,7 +44,7 @@ def without_strange_links(text: RichText, known: Set[str]) -> RichText:
     """`known`: keys as `rag.addresses.keys` gives them."""
 
     def part_of(run: Run) -> tuple[Style | None, bool]:
-        return next((style for style in run.styles if style.kind is Kind.LINK), None), run.is_literal
+        return next((style for style in run.styles if style.tag == LINK), None), run.is_literal
 
     safe = RichText()
     for (link, is_literal), runs in groupby(text.runs, key=part_of):
@@ -69,7 +69,7 @@ def _linked(label: RichText, target: str, known: Set[str]) -> RichText:
     is_known = leads is not None and leads.key in known
     if leads and is_known and all(not each.host or each.host == leads.host for each in addresses(label.text)):
         return label
-    runs = (Run(run.text, tuple(style for style in run.styles if style.kind is not Kind.LINK)) for run in label.runs)
+    runs = (Run(run.text, tuple(style for style in run.styles if style.tag != LINK)) for run in label.runs)
     bare = _plain(RichText(tuple(runs)), known, in_code=False)
     shown = target if is_known else defanged(target, frozenset())
     return bare if label.text.strip() == target else bare + rich(f" ({shown})")
@@ -164,7 +164,7 @@ def _labelled(kind: AnswerKind, text: RichText, words: Words, *, is_weak: bool =
     if kind not in LABELS or not text:
         return text
     text = text.folded() if kind is AnswerKind.QUOTES else text
-    has_margin = text.runs[0].kinds & {Kind.QUOTE, Kind.FOLDED_QUOTE}
+    has_margin = text.runs[0].tags & QUOTES
     label = "answer-weak-label" if is_weak else LABELS[kind]
     return join([rich(words.plain(label), ITALIC), text], "\n" if has_margin else "\n\n")
 

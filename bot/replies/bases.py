@@ -21,16 +21,12 @@ NAME_CHARACTERS = 40
 
 
 class OpenBase(CallbackData, prefix="open"):
-    """Open a base in this chat, and show what can be done with it."""
-
     base: str
 
 
 class BaseAction(CallbackData, prefix="base"):
-    """Something to do with a base: rename, delete, erase (sure), members, leave, quit (sure), groups."""
-
     base: str
-    what: str
+    what: str  # rename, delete, erase (sure), members, leave, quit (sure), groups
 
 
 class ShareBase(CallbackData, prefix="link"):
@@ -54,10 +50,8 @@ class TakeOff(CallbackData, prefix="off"):
 
 
 class BindBase(CallbackData, prefix="bind"):
-    """Open a base in a group; `group` is the group's own base, by the last 12 digits of its id."""
-
     base: str
-    group: str
+    group: str  # the group's own base, by the last 12 digits of its id
 
 
 class AddTo(CallbackData, prefix="addto"):

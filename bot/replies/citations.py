@@ -23,7 +23,6 @@ from rag.words import Span
 
 NAME_CHARACTERS = 60  # of a section, a sheet or a file
 QUOTE_CHARACTERS = 60  # by which a quote is found on its page
-Range = tuple[int, int]
 
 
 def places(locators: Iterable[Locator], words: Words, *, title: str) -> str:
@@ -84,7 +83,7 @@ def page_of(quote: str, locator: Locator, blocks: Iterable[Block]) -> Locator:
 def stretches(numbers: Iterable[tuple[int | None, int | None]]) -> list[str]:
     """`3–4`, `7`: sorted, with consecutive numbers merged into ranges."""
     ranges = sorted({(first, last or first) for first, last in numbers if first is not None})
-    joined: list[Range] = []
+    joined: list[tuple[int, int]] = []
     for first, last in ranges:
         if joined and first <= joined[-1][1] + 1:
             joined[-1] = (joined[-1][0], max(joined[-1][1], last))

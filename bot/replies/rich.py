@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from itertools import takewhile
 
@@ -24,35 +23,19 @@ from domain.visible import visible
 MESSAGE_LIMIT = 4096  # UTF-16 units after entities are parsed, as sendMessage counts
 
 
-class Kind(StrEnum):
-    """The tags that Baza uses, of https://core.telegram.org/bots/api#html-style."""
-
-    BOLD = "b"
-    ITALIC = "i"
-    STRIKE = "s"
-    CODE = "code"
-    PRE = "pre"
-    LINK = "a"
-    QUOTE = "blockquote"
-    FOLDED_QUOTE = "blockquote expandable"
-
-
 @dataclass(frozen=True)
 class Style:
-    """A kind of formatting; `value` is the address of a link or the language of a code block."""
+    """A tag of https://core.telegram.org/bots/api#html-style; `value` is a link's address or a code block's language."""
 
-    kind: Kind
+    tag: str
     value: str = ""
 
 
-BOLD = Style(Kind.BOLD)
-ITALIC = Style(Kind.ITALIC)
-STRIKE = Style(Kind.STRIKE)
-CODE = Style(Kind.CODE)
-QUOTE = Style(Kind.QUOTE)
-FOLDED_QUOTE = Style(Kind.FOLDED_QUOTE)
-_LITERAL = frozenset({Kind.CODE, Kind.PRE})  # cannot be combined with other formatting, except quotes
-_QUOTES = frozenset({Kind.QUOTE, Kind.FOLDED_QUOTE})
+LINK, PRE = "a", "pre"  # the tags that carry a value
+BOLD, ITALIC, STRIKE, CODE = map(Style, ("b", "i", "s", "code"))
+QUOTE, FOLDED_QUOTE = Style("blockquote"), Style("blockquote expandable")
+LITERAL = frozenset({CODE.tag, PRE})  # cannot be combined with other formatting, except quotes
+QUOTES = frozenset({QUOTE.tag, FOLDED_QUOTE.tag})
 
 
 @dataclass(frozen=True)
@@ -63,13 +46,13 @@ class Run:
     styles: tuple[Style, ...] = ()
 
     @property
-    def kinds(self) -> frozenset[Kind]:
-        return frozenset(style.kind for style in self.styles)
+    def tags(self) -> frozenset[str]:
+        return frozenset(style.tag for style in self.styles)
 
     @property
     def is_literal(self) -> bool:
         """Whether the run is code, whose spaces and line breaks must stay as they are."""
-        return bool(self.kinds & _LITERAL)
+        return bool(self.tags & LITERAL)
 
 
 @dataclass(frozen=True)
@@ -131,12 +114,12 @@ def utf16_length(text: str) -> int:
 
 
 def _wrap(run: Run, style: Style) -> Run:
-    if style.kind in run.kinds:
+    if style.tag in run.tags:
         return run
-    if style.kind in _QUOTES:
-        return run if run.kinds & _QUOTES else Run(run.text, (style, *run.styles))
-    if style.kind is Kind.LINK and Kind.PRE not in run.kinds:
-        return Run(run.text, (style, *(inner for inner in run.styles if inner.kind is not Kind.CODE)))
+    if style.tag in QUOTES:
+        return run if run.tags & QUOTES else Run(run.text, (style, *run.styles))
+    if style.tag == LINK and PRE not in run.tags:
+        return Run(run.text, (style, *(inner for inner in run.styles if inner.tag != CODE.tag)))
     return run if run.is_literal else Run(run.text, (style, *run.styles))
 
 
@@ -168,11 +151,11 @@ def to_html(text: RichText) -> str:
 
 def _tags(style: Style) -> tuple[str, str]:
     value = html.escape(style.value)
-    if style.kind is Kind.LINK:
+    if style.tag == LINK:
         return f'<a href="{value}">', "</a>"
-    if style.kind is Kind.PRE and value:
+    if style.tag == PRE and value:
         return f'<pre><code class="language-{value}">', "</code></pre>"
-    return f"<{style.kind}>", f"</{style.kind.split()[0]}>"
+    return f"<{style.tag}>", f"</{style.tag.split()[0]}>"
 
 
 # Where a piece may end, and the share of the limit that it must fill, or the next kind of border is tried.
@@ -214,11 +197,9 @@ def _piece_end(text: str, start: int, limit: int) -> int:
 
 
 NARROW_COLUMNS = 36  # monospace characters that a phone shows in one line
-_GAP = "  "
 LINKED = re.compile(r"(?:https?|tg)://\S+", re.IGNORECASE)
 RULE = "———"
 BULLETS = ("•", "◦", "▪")  # by depth of nesting
-_INDENT = "   "
 # CommonMark rules that are off: `lheading` turns a paragraph bold while a list below it is still being written, `code`
 # takes a carelessly indented paragraph for code, `reference` swallows lines.
 _LEFT_OUT = ["lheading", "code", "reference"]
@@ -231,16 +212,16 @@ def _table(node: _Node) -> RichText:
     if not rows or not rows[0]:
         return RichText()
     said = [[" ".join(cell.text.split()) for cell in row] for row in rows]
-    widths = [max(map(_columns, column)) for column in zip(*said, strict=True)]
-    if sum(widths) + len(_GAP) * (len(widths) - 1) > NARROW_COLUMNS:
+    gap, widths = "  ", [max(map(_columns, column)) for column in zip(*said, strict=True)]
+    if sum(widths) + len(gap) * (len(widths) - 1) > NARROW_COLUMNS:
         heading, *others = rows
         titles = (cell.wrapped(BOLD) for cell in heading)
         return join((_group(heading, row) for row in others), "\n\n") if others else join(titles, " · ")
     styles = (str(cell.attrs.get("style", "")) for cell in node.children[0].children[0].children)
     align = [style.removeprefix("text-align:") for style in styles]
-    lines = [_GAP.join(map(_padded, row, widths, align)).rstrip() for row in said]
-    lines.insert(1, _GAP.join("─" * width for width in widths))
-    return rich("\n".join(lines), Style(Kind.PRE))
+    lines = [gap.join(map(_padded, row, widths, align)).rstrip() for row in said]
+    lines.insert(1, gap.join("─" * width for width in widths))
+    return rich("\n".join(lines), Style(PRE))
 
 
 def _group(heading: Sequence[RichText], row: Sequence[RichText]) -> RichText:
@@ -284,8 +265,15 @@ def _blocks(nodes: Iterable[_Node], separator: str, *, depth: int = 0) -> RichTe
 def _block(node: _Node, depth: int) -> RichText:
     if node.type == "blockquote":
         return _blocks(node.children, "\n", depth=depth).wrapped(QUOTE)
+    if node.type == "hr":
+        return rich(RULE)
+    if node.type == "table":
+        return _table(node)
+    if node.type == "fence":
+        (language,) = re.findall(r"\A[\w+#.-]*", node.info.strip())
+        return rich(node.content.rstrip("\n"), Style(PRE, language))
     if node.type not in ("bullet_list", "ordered_list"):
-        return _BLOCKS.get(node.type, _inlines)(node)
+        return _inlines(node)
     items = []
     for number, item in enumerate(node.children, start=int(node.attrs.get("start", 1))):
         marker = f"{number}. " if node.type == "ordered_list" else f"{BULLETS[min(depth, len(BULLETS) - 1)]} "
@@ -298,13 +286,8 @@ def _indented(run: Run, follower: Run) -> Run:
     """Indents all lines after the first to align with the item's text; code blocks are not indented."""
     if run.is_literal:
         return run
-    line_start = r"\n(?!\Z)" if Kind.PRE in follower.kinds else r"\n"
-    return Run(re.sub(line_start, "\n" + _INDENT, run.text), run.styles)
-
-
-def _fence(node: _Node) -> RichText:
-    (language,) = re.findall(r"\A[\w+#.-]*", node.info.strip())
-    return rich(node.content.rstrip("\n"), Style(Kind.PRE, language))
+    line_start = r"\n(?!\Z)" if PRE in follower.tags else r"\n"
+    return Run(re.sub(line_start, "\n   ", run.text), run.styles)
 
 
 def _inlines(node: _Node) -> RichText:
@@ -320,11 +303,10 @@ def _inlines(node: _Node) -> RichText:
 def _link(node: _Node) -> RichText:
     label, address = _inlines(node), str(node.attrs.get("href" if node.type == "link" else "src", ""))
     shown = label if label.text.strip() else rich(address)
-    return shown.wrapped(Style(Kind.LINK, address)) if LINKED.fullmatch(address) else shown
+    return shown.wrapped(Style(LINK, address)) if LINKED.fullmatch(address) else shown
 
 
 _STYLES = {"heading": BOLD, "strong": BOLD, "em": ITALIC, "s": STRIKE}
-_BLOCKS: Mapping[str, Callable[[_Node], RichText]] = {"fence": _fence, "hr": lambda _: rich(RULE), "table": _table}
 _INLINES: Mapping[str, Callable[[_Node], RichText]] = {
     "code_inline": lambda node: rich(node.content, CODE),
     "softbreak": lambda _: rich("\n"),

@@ -12,8 +12,6 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message, ReplyKey
 
 from domain.ids import ChatId, MessageId, ThreadId
 
-_UNCHANGED = "message is not modified"
-_GONE = "message to delete not found"
 POPUP_CHARACTERS = 200  # Telegram's limit for answerCallbackQuery
 
 Keyboard = InlineKeyboardMarkup | ReplyKeyboardMarkup
@@ -53,7 +51,7 @@ async def edit(
     try:
         await bot.edit_message_text(html, chat_id=chat, message_id=message, reply_markup=keyboard)
     except TelegramBadRequest as error:
-        return _UNCHANGED in error.message
+        return "message is not modified" in error.message
     return True
 
 
@@ -62,7 +60,7 @@ async def take_away(shown: Message) -> bool:
     try:
         await shown.delete()
     except TelegramBadRequest as refused:  # gone, or too old to be deleted: then it stays
-        return _GONE not in refused.message
+        return "message to delete not found" not in refused.message
     return True
 
 
