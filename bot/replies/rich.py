@@ -25,7 +25,7 @@ MESSAGE_LIMIT = 4096  # UTF-16 units after entities are parsed, as sendMessage c
 
 @dataclass(frozen=True)
 class Style:
-    """A tag of https://core.telegram.org/bots/api#html-style; `value` is a link's address or a code block's language."""
+    """A tag of core.telegram.org/bots/api#html-style; `value` is a link's address or a code block's language."""
 
     tag: str
     value: str = ""
