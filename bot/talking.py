@@ -5,6 +5,7 @@ imports this module in a thread while the database starts.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -30,7 +31,6 @@ from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare
 from ingestion.errors import FailureCode, SourceError
 from ingestion.files import document_folder
-from ingestion.indexing import count_terms
 from ingestion.ports import TelegramFiles, Transcriber
 from localchat.server import serve_local_chat
 from localchat.store import read_token
@@ -133,7 +133,7 @@ def _services(parts: Parts, texts: Texts, bot: Bot, wake: Callable[[], None]) ->
         measures=parts.measures,
         kept_files=parts.kept_files,
         texts=texts,
-        count_terms=partial(count_terms, parts.analyzer),
+        count_terms=lambda name: Counter(parts.analyzer.terms(name)),
         small_talk=SmallTalkRule(load_small_talk()),
         wake=wake,
         hear=partial(hear, BotFiles(bot), transcriber, settings.home / "scratch") if transcriber else None,

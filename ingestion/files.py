@@ -1,9 +1,9 @@
 """Files on disk: a folder for each document in work, bytes that are hashed while they are written, pages of a site.
 
 In: the folder that all processes of an installation share; pieces of bytes; pages as the crawler got them. Out: a
-private folder, removed at the end, however the work ends; the file, its size and SHA-256; for the site parser a file of
-JSON lines. The owner of a folder holds a lock on it, which ends with the owner's process; the next document removes the
-folders that killed processes left. Writing is plain blocking I/O in small pieces.
+private folder, removed at the end, however the work ends; the file, its size and SHA-256; a file of JSON lines. The
+owner of a folder holds a lock on it, which ends with the owner's process; the next document removes what those that
+were killed have left.
 """
 
 import fcntl

@@ -1,9 +1,8 @@
 """Embeds the windows of a document, stores chunks with vectors and terms in batches, moves bases to another model.
 
 In: the passages of one document; bases whose passages another model embedded. Out: `WorkQueue.add_chunks` calls, or the
-chunks of a document that is small enough to be stored together with its publication; the same passages with vectors of
-this embedder, while the old ones are still searched; a base switches over at one moment, once no vector is missing. It
-publishes nothing. Pure work is computed in a thread where it is long, and one piece ahead of its consumer.
+chunks of a small document, stored with its publication; new vectors beside the old ones, which are searched until a
+base switches over at one moment. Pure work that is long is computed in a thread, one piece ahead of its consumer.
 """
 
 import asyncio
@@ -89,7 +88,7 @@ class Indexer:
         stem = PurePath(shown).stem if is_file else parsed.title
         opening = " ".join(block.text for block in islice(parsed.blocks, OPENING_BLOCKS))[:OPENING_CHARS]
         names = dict.fromkeys((parsed.title, *spelled_out(stem, opening), stem))
-        lines = (NameLine(text=name, terms=count_terms(self.analyzer, name)) for name in names if name)
+        lines = (NameLine(text=name, terms=Counter(self.analyzer.terms(name))) for name in names if name)
         return replace(parsed, names=tuple(lines))
 
     async def index_together(self, documents: Sequence[CutDocument]) -> list[WholeDocument]:
@@ -117,7 +116,10 @@ class Indexer:
         chunks = passages.chunks
         kept: Collection[int] = ()
         if stored:
-            digests = await asyncio.to_thread(lambda: [_md5(chunk.text) for chunk in chunks])
+            texts = (chunk.text.encode(errors="replace") for chunk in chunks)
+            # The same as PostgreSQL's `md5(text)`; it compares texts and is no security measure.
+            hashed = (hashlib.md5(text, usedforsecurity=False).hexdigest() for text in texts)
+            digests = await asyncio.to_thread(list, hashed)
             kept = await self.queue.keep_chunks(document, model=self.embedder.model, digests=digests)
         missing = [place for place in passages.windows if not all(own in kept for own in range(place.own, place.end))]
         done = len(chunks) - sum(place.end - place.own for place in missing)
@@ -137,7 +139,7 @@ class Indexer:
         return await compute(lambda: self._combine(chunks, vectors, named), characters=characters)
 
     def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], names: Sequence[str]) -> list[IndexedChunk]:
-        counted = cache(lambda above: count_terms(self.analyzer, above))  # neighbouring chunks share headings
+        counted = cache(lambda above: Counter(self.analyzer.terms(above)))  # neighbouring chunks share headings
         indexed = []
         for chunk, vector in zip(chunks, vectors, strict=True):
             # A question names the document or its section («договор аренды») more often than the passage itself does.
@@ -160,11 +162,6 @@ def length_of(analyzer: TermAnalyzer, text: str, terms: Sequence[str]) -> int:
     """Of a text with these terms, without the numbers of its tables: they would thin out the words beside them."""
     cells = _NUMBER_CELL.findall(text)
     return len(terms) - len(analyzer.terms("\n".join(cells))) if cells else len(terms)
-
-
-def count_terms(analyzer: TermAnalyzer, text: str) -> Counter[str]:
-    """Lexical term -> how often it occurs in the text."""
-    return Counter(analyzer.terms(text))
 
 
 def spelled_out(name: str, opening: str) -> list[str]:
@@ -191,11 +188,6 @@ async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vect
 def in_groups(windows: Sequence[T]) -> list[Sequence[T]]:
     """Groups of windows of the size that the embedder gets per call."""
     return [windows[first : first + WINDOWS_AT_ONCE] for first in range(0, len(windows), WINDOWS_AT_ONCE)]
-
-
-def _md5(text: str) -> str:
-    """The same as PostgreSQL's `md5(text)`; it compares texts and is no security measure."""
-    return hashlib.md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()
 
 
 async def compute(work: Callable[[], T], *, characters: int) -> T:

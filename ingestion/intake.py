@@ -154,8 +154,5 @@ def _note(pieces: list[_Piece], message: IncomingMessage) -> Source:
 
 
 def _links(pieces: list[_Piece], message: IncomingMessage) -> tuple[Source, ...]:
-    addresses = [piece.address for piece in pieces if piece.address]
-    return tuple(
-        link_of(address, author=message.author, published_at=message.published_at)
-        for address in dict.fromkeys(addresses)
-    )
+    addresses = dict.fromkeys(piece.address for piece in pieces if piece.address)
+    return tuple(link_of(each, author=message.author, published_at=message.published_at) for each in addresses)

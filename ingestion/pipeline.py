@@ -1,14 +1,13 @@
 """Takes claimed documents through all stages to published passages: one alone, or several small ones at once.
 
 In: a `ClaimedDocument`, or those of one claim. Out: what the queue stores: a document ends ready, as a duplicate, or
-waiting for the person's choice. Errors go to the worker. A retry starts from the beginning, but does not embed again
-what an earlier attempt stored. Small documents share calls and a process; whatever does not go smoothly with one of
-them, such as a file that is damaged, slow, a scan or not small after all, is done alone.
+waiting for the person's choice. A retry starts from the beginning, but does not embed again what an earlier attempt
+stored. Small documents share calls and a process; whatever does not go smoothly with one of them is done alone.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -87,8 +86,7 @@ class IngestionPipeline:
         """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         if document.full_at is not None:
             raise SourceError(FailureCode.BASE_FULL, most=document.full_at)
-        progress = Progress(self.queue, document, meter=self.meter)
-        try:
+        with closing(Progress(self.queue, document, meter=self.meter)) as progress:
             parsed = await self._read(document, progress)
             is_new = False
             if parsed is not None:
@@ -97,18 +95,13 @@ class IngestionPipeline:
                     raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
                 is_new = await self._store(CutDocument(document=document, parsed=parsed, passages=passages), progress)
             self.meter.document_ended(Outcome.READY if is_new else Outcome.KNOWN)
-        finally:
-            progress.close()
 
     async def _store_large(self, cut: CutDocument) -> bool | None:
         """None where it meets trouble: run alone it tells why."""
         progress = Progress(self.queue, cut.document, meter=self.meter)
-        try:
+        with suppress(SourceError, ServiceError, LeaseLost), closing(progress):
             return await self._store(cut, progress)
-        except (SourceError, ServiceError, LeaseLost):
-            return None
-        finally:
-            progress.close()
+        return None
 
     async def _store(self, cut: CutDocument, progress: Progress) -> bool:
         """Index and publish; False where the base already has the content. A document of one batch is stored and

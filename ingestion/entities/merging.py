@@ -1,9 +1,9 @@
 """Merges several readings of a document into what is stored: one entity for all its names, facts with their passages.
 
 In: extracts, the base's entities with the same keys, the document's passages. Out: `NewEntities`. A name in another
-form or alphabet means the same entity if the types are equal, or if one of the types is only a guess; its keys are all
-words, their prefixes, a person's surname, a document's kind with its number, and a single ordinary word counts only
-where it is written as a name. What a document's structure states is never removed; what the model repeats is. Pure.
+form or alphabet means the same entity if the types are equal, or if one of the types is only a guess; a single ordinary
+word counts only where it is written as a name. What a document's structure states is never removed; what the model
+repeats is. Pure.
 """
 
 import re

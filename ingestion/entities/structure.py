@@ -13,12 +13,8 @@ from domain.names import Relation
 from ingestion.entities.records import EntityName, EntityType, Extract, Mention, Statement
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 
-PERSON, ORGANIZATION, PROJECT, TECHNOLOGY = (
-    EntityType.PERSON,
-    EntityType.ORGANIZATION,
-    EntityType.PROJECT,
-    EntityType.TECHNOLOGY,
-)
+PERSON, ORGANIZATION = EntityType.PERSON, EntityType.ORGANIZATION
+PROJECT, TECHNOLOGY = EntityType.PROJECT, EntityType.TECHNOLOGY
 LONGEST_NAME = 80  # characters; a longer heading is a sentence
 MOST_PERSON_WORDS = 4
 LONGEST_FACT = 400  # characters, of a sentence too
@@ -267,28 +263,22 @@ def _read_block(part: _Part) -> Iterator[Statement]:
     sections = part.block.locator.headings[len(part.path) :]
     rule = section_rule(sections[-1]) if sections else None
     described = {PROJECT: Relation.PROJECT_DETAILS, PERSON: Relation.ENTITY_FACTS}.get(part.subject.type)
-    for line, offset in _lines_at(part.block):
-        at = part.at + offset
+    end = part.at
+    for whole in part.block.text.split("\n"):
+        line = _BULLET.sub("", whole).strip()
+        at = end + whole.find(line)
+        end += len(whole) + 1
         labelled = labelled_values(line)
         for label, value, start in labelled:
             stated = BY_LABEL[label.lower()]
             text = f"{label}: {value}" if stated.written else value
             yield from _states(stated, text, value, part.subject, at + start)
-        if labelled:
+        if labelled or not line:
             continue
         if rule is not None:
             yield from _states(rule, line, line, part.subject, at)
         elif not sections and part.block.kind is BlockKind.PARAGRAPH and described and len(line) <= LONGEST_FACT:
             yield Statement(subject=part.subject, relation=described, text=line, at=at)
-
-
-def _lines_at(block: Block) -> Iterator[tuple[str, int]]:
-    """The items or paragraphs without their bullets, each with its offset in the block."""
-    at = 0
-    for line in block.text.split("\n"):
-        if text := _BULLET.sub("", line).strip():
-            yield text, at + line.find(text)
-        at += len(line) + 1
 
 
 def _states(rule: LabelRule, text: str, value: str, subject: EntityName, at: int) -> Iterator[Statement]:

@@ -1,10 +1,8 @@
 """Crawls a section of a site into one file: breadth first, within limits of depth, number, bytes and time.
 
 In: a SITE source, the address of the section's first page. Out: a `FetchedFile` of SITE_TYPE; documents that the pages
-link to are attached, and count as pages. It obeys robots.txt (RFC 9309: a site whose rules cannot be fetched because it
-is in trouble is not crawled; one that has none, or refuses to show them, sets no limits) and nofollow, and
-guards each address like a single link. The order of pages depends on the site alone, so the same site gives the same
-document again. It extracts no text.
+link to are attached, and count as pages. It obeys robots.txt (RFC 9309) and nofollow, and guards each address like a
+single link. The order of pages depends on the site alone, so the same site gives the same document again.
 """
 
 import asyncio
@@ -92,11 +90,9 @@ class Section:
 
 
 def choose_section(start: str, links: Sequence[Link]) -> Section:
-    """The narrowest part of the site that has the first page as its front.
-
-    This is the pages below the page itself (`/blog` and `/blog/…`), else its folder. For a page at the top of its site,
-    or a list whose entries are elsewhere, it is whatever the page's content links to.
-    """
+    """The narrowest part of the site that has the first page as its front: the pages below the page itself (`/blog` and
+    `/blog/…`), else its folder. For a page at the top of its site, or a list whose entries are elsewhere, it is
+    whatever the page's content links to."""
     parts = urlsplit(start)
     whole = Section(host=parts.netloc, front=start, folder="/")
     if parts.path in ("", "/"):
@@ -146,9 +142,7 @@ async def fetch_section(
     source: Source, folder: Path, progress: Progress, downloader: Downloader, limits: CrawlLimits
 ) -> FetchedFile:
     """Crawl the section of an address; an address that is a document itself is a section of that document alone.
-
-    Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with.
-    """
+    Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with."""
     with HashedFile(folder / "site", limit_bytes=sys.maxsize) as file:
         crawl = Crawl(downloader, folder, file, limits)
         first = await crawl.begin(source.identifier)
@@ -257,10 +251,8 @@ class Crawl:
         return rules
 
     async def _visit(self, address: str) -> Visit:
-        """A page, or a file where there is room for it. Even a file gets no more than the time left.
-
-        Raises SourceError and ServiceError with PAGE_* codes; PAGE_TYPE for what is neither a page nor a document.
-        """
+        """A page, or a file where there is room for it. Even a file gets no more than the time left. Raises SourceError
+        and ServiceError with PAGE_* codes; PAGE_TYPE for what is neither a page nor a document."""
         self._asked += 1
         target = self._folder / f"page-{self._asked}"
         page, left_s = self._downloader.limits, max(SHORTEST_WAIT_S, self._left_s)
@@ -294,7 +286,10 @@ class Crawl:
 
     def _keep(self, visit: Visit, *, depth: int) -> None:
         """Write the visit unless it was kept under another address, and queue its links."""
-        keys = {visit.file.sha256} if visit.file else {page_key(visit.url), self._canonical_key(visit)}
+        keys = {visit.file.sha256} if visit.file else {page_key(visit.url)}
+        # The canonical address is trusted only within the section: some sites name their front page on every page.
+        if (named := visit.links.canonical) and self._section.holds(named):
+            keys |= {page_key(named)} - {page_key(self._section.front)}
         if keys & self._kept:
             return
         self._kept |= keys
@@ -313,12 +308,6 @@ class Crawl:
                 self._met.add(key)
                 self._queries[path] += bool(query)
                 self._waiting.append((link.url, depth + 1))
-
-    def _canonical_key(self, visit: Visit) -> str:
-        """The canonical address is trusted only within the section: some sites name their front page on every page."""
-        canonical = visit.links.canonical or visit.url
-        is_believed = self._section.holds(canonical) and page_key(canonical) != page_key(self._section.front)
-        return page_key(canonical if is_believed else visit.url)
 
 
 def _read(download: Download) -> Visit:

@@ -2,9 +2,8 @@
 
 In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_* error: SourceError where a retry is
 useless, ServiceError where the other side may recover. Redirects from https to http are followed as browsers do:
-nothing secret is sent, and the person sees the final address. Of the content it inspects only the first bytes, because
-pages, files and robots.txt have different limits: they decide, not a wrong header. Which format a file has is left to
-the reader. It decompresses in bounded steps, so that a zip bomb hits the limit and not the memory.
+nothing secret is sent, and the person sees the final address. Of the content it inspects only the first bytes, which
+decide, not a wrong header, whether the limits of pages or those of files hold.
 """
 
 import asyncio
@@ -119,9 +118,8 @@ class DownloadLimits:
 
 
 async def decode_body(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body, decompressed in steps, so that when the consumer stops, decompression stops. It may be several gzip
-    members in a row. Raises SourceError PAGE_UNREACHABLE for a coding that was not requested, or is not what it says.
-    """
+    """The body, decompressed in steps, so that a bomb hits the limit and not the memory. It may be several gzip members
+    in a row. Raises SourceError PAGE_UNREACHABLE for a coding that was not requested, or is not what it says."""
     coding = response.headers.get("content-encoding", "").strip().lower()
     if coding not in _PLAIN | _ZIPPED:
         detail = f"content-encoding {coding[:40]}"
@@ -206,7 +204,9 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
     if announced.isdecimal() and int(announced) > most_bytes:
         raise Oversize(most_bytes)
     body = decode_body(response)
-    head = await _head_of(body)
+    head = b""
+    while len(head) < HEAD_BYTES and (piece := await anext(body, None)) is not None:
+        head += piece
     content, limit_bytes = recognise(declared, head[:HEAD_BYTES]), limits.page_bytes
     if content is Content.FILE:
         if not limits.file_bytes:
@@ -229,16 +229,6 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
         declared=declared,
         content=content,
     )
-
-
-async def _head_of(body: AsyncIterator[bytes]) -> bytes:
-    """At least HEAD_BYTES, if there are so many; the rest stays in `body`."""
-    head = b""
-    async for piece in body:
-        head += piece
-        if len(head) >= HEAD_BYTES:
-            break
-    return head
 
 
 def _join(url: httpx.URL, location: str) -> str:

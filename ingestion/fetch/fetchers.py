@@ -1,10 +1,9 @@
 """Fetches sources of every type: files from Telegram, our storage or this machine, pages, sections of sites, videos.
 
 In: a `ClaimedDocument` and the folder made for it. Out: a `FetchedFile` in that folder, so that later stages read
-exactly what was hashed: of a link the page itself, or the document behind the address. A page stays HTML: extracting
-its text is parsing of hostile input and belongs in the parsing process. A file that holds only a link (desktops make
-them when an address is dragged out of a browser) counts as its address. Notes are not fetched (`ingestion.about`).
-`open_fetchers` builds what the worker uses, and closes its network.
+exactly what was hashed. A page stays HTML: extracting its text is parsing of hostile input and belongs in the parsing
+process. A file that holds only a link (desktops make them when an address is dragged out of a browser) counts as its
+address. Notes are not fetched (`ingestion.about`).
 """
 
 import asyncio

@@ -1,10 +1,9 @@
 """Decides where the crawler may connect, and is its only way to the network.
 
-In: a URL, or httpx requests. Out: the normalised URL, and responses, raw (not decompressed); otherwise SourceError
-PAGE_ADDRESS_* or PAGE_NOT_FOUND_HOST. An address is checked as written, then as resolved, where the socket is opened,
-so neither a redirect nor a second DNS answer can bypass it: a name is resolved once, and refused when ANY of its
-addresses is inside. TLS still verifies the certificate for the host's name, because only the TCP connection uses the IP
-address. No proxy, no cookies, no connection reuse.
+In: a URL, or httpx requests. Out: the normalised URL, and responses, raw (not decompressed). An address is checked as
+written, then as resolved, where the socket is opened, so neither a redirect nor a second DNS answer can bypass it: a
+name is resolved once, and refused when ANY of its addresses is inside. TLS still verifies the certificate for the
+host's name, because only the TCP connection uses the IP address. No proxy, no cookies, no connection reuse.
 """
 
 import asyncio
@@ -96,10 +95,8 @@ class AddressGuard:
         return url
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """Resolve the host: some of its IP addresses to connect to, which are all public.
-
-        Raises SourceError PAGE_ADDRESS_FORBIDDEN or PAGE_NOT_FOUND_HOST, ServiceError when DNS does not answer.
-        """
+        """Resolve the host: some of its IP addresses to connect to, which are all public. Raises SourceError
+        PAGE_ADDRESS_FORBIDDEN or PAGE_NOT_FOUND_HOST, ServiceError when DNS does not answer."""
         is_allowed = self._is_allowed(host, port)
         if not is_allowed:
             _refuse_as_written(host, port)

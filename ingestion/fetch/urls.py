@@ -1,9 +1,8 @@
 """Normalises addresses of pages as people write them, and finds a page's links and what it asks of robots.
 
-In: an address from a message or the command line; the text of a page. Out: one canonical URL, so
-that the same page sent twice has one name; `PageLinks`. Markup is scanned for tags in one linear pass,
-without a tree: parsing hostile markup belongs in the parsing process, and a link that the scan misses costs only one
-page. It resolves nothing and connects to nothing.
+In: an address from a message or the command line; the text of a page. Out: one canonical URL, so that the same page
+sent twice has one name; `PageLinks`. Markup is scanned for tags in one linear pass, without a tree: parsing hostile
+markup belongs in the parsing process, and a link that the scan misses costs only one page.
 """
 
 import re
@@ -49,10 +48,8 @@ _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 
 
 def normalise_url(text: str) -> str | None:
-    """`Example.org/a?utm_source=x#top` -> `https://example.org/a`; None when it is no http(s) address.
-
-    Telegram marks bare domains as links; they get https, as in today's browsers.
-    """
+    """`Example.org/a?utm_source=x#top` -> `https://example.org/a`; None when it is no http(s) address. Telegram marks
+    bare domains as links; they get https, as in today's browsers."""
     text = text.strip()
     if not _SCHEME.match(text) or _HOST_AND_PORT.match(text):
         text = f"https://{text}"

@@ -64,13 +64,24 @@ class VideoFetcher:
         except TimeoutError as error:
             raise SourceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(self.total_s)) from error
         log.info("video_fetched", host=host, outcome=type(message).__name__, seconds=round(time.monotonic() - began, 1))
-        if isinstance(message, Got):
-            return await _fetched_file(message, folder, url, host)
-        if message.code is None:
-            raise ServiceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=message.detail)
-        named = {"host": host, "name": message.title or host}
-        limits = {"minutes": round(self.sound_s / 60), "limit_mb": megabytes(self.size_bytes)}
-        raise SourceError(message.code, detail=message.detail, **named, **limits)
+        if isinstance(message, Refused):
+            if message.code is None:
+                raise ServiceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=message.detail)
+            named = {"host": host, "name": message.title or host}
+            limits = {"minutes": round(self.sound_s / 60), "limit_mb": megabytes(self.size_bytes)}
+            raise SourceError(message.code, detail=message.detail, **named, **limits)
+        path = folder / message.file
+        if path.is_symlink() or not path.is_file():
+            raise SourceError(FailureCode.VIDEO_REFUSED, host=host, detail="no such file")
+        return FetchedFile(
+            path=path,
+            name=f"{(message.about.title or host).replace('/', ' ')}{path.suffix}",
+            media_type=MEDIA_TYPES.get(path.suffix, SOUND_TYPE),
+            size_bytes=path.stat().st_size,
+            sha256=await asyncio.to_thread(hash_file, path),
+            url=url,
+            about=message.about,
+        )
 
     async def _run(self, url: str, folder: Path, progress: Progress) -> Got | Refused:
         """In a pool of its own, so that what it may have started ends with it."""
@@ -148,18 +159,3 @@ async def _open_first(addresses: Sequence[str], port: int) -> socket.socket:
         else:
             return connection
     raise failure
-
-
-async def _fetched_file(got: Got, folder: Path, url: str, host: str) -> FetchedFile:
-    path = folder / got.file
-    if path.is_symlink() or not path.is_file():
-        raise SourceError(FailureCode.VIDEO_REFUSED, host=host, detail="no such file")
-    return FetchedFile(
-        path=path,
-        name=f"{(got.about.title or host).replace('/', ' ')}{path.suffix}",
-        media_type=MEDIA_TYPES.get(path.suffix, SOUND_TYPE),
-        size_bytes=path.stat().st_size,
-        sha256=await asyncio.to_thread(hash_file, path),
-        url=url,
-        about=got.about,
-    )

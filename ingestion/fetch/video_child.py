@@ -1,11 +1,9 @@
 """The process that runs yt-dlp for one link and ends, and what it and the worker say to each other.
 
 In: one record, `Wanted`. Out: `Message` records, the last one `Got` or `Refused`; the process handles untrusted data,
-so the worker checks them once more (`read_message`). What to fetch is chosen from yt-dlp's description (a JSON object
-whose fields each host fills differently) and its error messages: captions before sound, never pictures. The process is
-confined before (`sandbox.forkserver`): it writes to one folder, and instead of sockets it has the connections that the
-worker opens for it (`LentSocket`). No cookies, no configuration files, no plugins, no updates; only the extractors of
-known hosts.
+so the worker checks them once more (`read_message`). Captions are fetched before sound, and never pictures. The process
+is confined before (`sandbox.forkserver`): it writes to one folder, and instead of sockets it has the connections that
+the worker opens for it (`LentSocket`). No cookies, no configuration files, no plugins, no updates.
 """
 
 import logging
@@ -140,10 +138,8 @@ def read_info(info: Info) -> About:
 
 def choose_captions(info: Info) -> tuple[str, str] | None:
     """yt-dlp's option and the host's code of the language (ru, ru-RU, en-orig): manual captions in Russian, English or
-    the spoken language; else automatic ones; else any manual ones.
-
-    Machine translations are never taken: they are neither what was said nor what somebody wrote.
-    """
+    the spoken language; else automatic ones; else any manual ones. Machine translations are never taken: they are
+    neither what was said nor what somebody wrote."""
     manual, automatic = _readable(info.get("subtitles")), _readable(info.get("automatic_captions"))
     spoken = str(info.get("language") or "").split("-")[0].lower()
     for language in (*PREFERRED, spoken):
@@ -308,13 +304,9 @@ def lend_sockets(worker: socket.socket) -> None:
     """From now on connections are asked of the worker, by the host's name."""
     LentSocket.worker = worker
     socket.socket = LentSocket  # type: ignore[misc] # libraries of Python make theirs by this name
-    socket.getaddrinfo = _unresolved  # type: ignore[assignment]
+    socket.getaddrinfo = lambda host, port, *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (host, port))]
     for name in UNLENT:
         sys.modules[name] = None  # type: ignore[assignment] # Python's convention for a module not to be imported
-
-
-def _unresolved(host: str, port: int, *_: object, **__: object) -> list[tuple[object, ...]]:
-    return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (host, port))]
 
 
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
