@@ -60,10 +60,8 @@ def _range(places: Iterable[tuple[int | None, int | None]]) -> tuple[int | None,
 
 def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: int) -> Iterator[Chunk]:
     """Passages of at most `chunk_tokens`; each repeats up to `overlap_tokens` of whole sentences from the one before.
-
     Blocks are read lazily. A sentence, table row, list item or code block that fits a passage is never cut; a heading
-    opens the passage of the text after it, unless the two together are too large.
-    """
+    opens the passage of the text after it, unless the two together are too large."""
     knife, budget, overlap = Knife(chunk_tokens * HUNDREDTHS), chunk_tokens * HUNDREDTHS, overlap_tokens * HUNDREDTHS
     cut = chain.from_iterable(map(knife.cut, blocks))
     pieces = list(islice(cut, STRETCH_PIECES))

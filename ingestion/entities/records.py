@@ -171,9 +171,7 @@ class FactReader(Protocol):
 
     async def read(self, blocks: Sequence[tuple[Block, int]], *, title: str, known: Sequence[str]) -> Extract:
         """Read one part of a document; each block comes with its offset. `known` are names found in earlier parts.
-
-        Raises ServiceError.
-        """
+        Raises ServiceError."""
 
 
 class EnrichmentQueue(Protocol):
