@@ -1,11 +1,12 @@
-"""Who asks: the token of a request, its base, its rights and its rate.
+"""Who asks, and with what: the token of a request, its base, its rights and its rate, and the services of the app.
 
 In: a request. Out: a `Caller`, or a problem: 401, 403, 404 or 429. Another base than the token's is answered like one
 that does not exist, before anything is looked up, so that it cannot be told from one by words or by time.
 """
 
 import re
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from math import ceil
@@ -14,14 +15,46 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from adapters.database.stores import Stores
+from adapters.kept_files import FolderFiles, SupabaseFiles
 from api.problems import Problem, language_of
-from api.services import ApiServices
 from domain.bases import ListedBase, Role
+from domain.documents import DocumentCard
 from domain.ids import BaseId
 from domain.people import Caller, act_for, token_hash
+from rag.conversation import Conversation
+from rag.metering import TurnMetrics
+from rag.records import Answer
+from rag.reservations import DayBounds
+from rag.retrieval.search import Retrieval
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _bearer = HTTPBearer(auto_error=False, description="A token of `baza token add`.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiServices:
+    """Everything outside HTTP that the endpoints use, built by `bot.http_api`: this package chooses no adapter."""
+
+    stores: Stores  # each call for a base says for whom (`domain.people`)
+    storage: FolderFiles | SupabaseFiles
+    file_bytes: int
+    bytes_per_day: int  # of the uploads of one token
+    kept_bytes: int  # of one base
+    new_secret: Callable[[], str]  # of a webhook
+    check_address: Callable[[str], object]  # raises SourceError for one that leads inside
+    passages: Retrieval
+    conversation: Conversation
+    frugal_conversation: Conversation  # calls no model: for tokens that have used up the daily bounds of a person
+    bounds_of: Callable[[Caller], DayBounds]  # of the token and its person
+    token_spent_until: Callable[[Caller], Awaitable[datetime | None]]  # of API_DAILY_COST
+    turn_ended: Callable[[TurnMetrics], None]  # for the metrics of this process
+    worded: Callable[[Answer, str], str]  # the answer's text in full, never blank, in the language of the interface
+    say: Callable[[str, str], str]  # (language, problem) -> its sentence
+    failure: Callable[[DocumentCard, str], str]  # why a document was not read, in a language
+    wake: Callable[[], None]  # wakes a worker of this process after something was enqueued
+    default_language: str = "ru"
+    requests_per_minute: int = 120  # of one token
 
 
 def services_of(request: Request) -> ApiServices:

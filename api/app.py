@@ -24,10 +24,10 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import bases, chat, documents, mcp, openai_chat
+from api.access import ApiServices
 from api.chat import Turns
 from api.documents import FORM_BYTES, MULTIPART
 from api.problems import PROBLEMS, answer_problems
-from api.services import ApiServices
 
 JSON_BYTES = 256 * 1024
 SHUTDOWN_S = 10

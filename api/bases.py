@@ -16,9 +16,8 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
-from api.access import AnyCaller, Owner, Reader, Services, Writer, at_base
+from api.access import AnyCaller, ApiServices, Owner, Reader, Services, Writer, at_base
 from api.problems import Problem
-from api.services import ApiServices
 from domain.bases import NAME_CHARACTERS
 from domain.documents import SourceType
 from domain.ids import DocumentId

@@ -24,10 +24,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, JsonValue
 
-from api.access import Language, Reader, Services, spent
+from api.access import ApiServices, Language, Reader, Services, spent
 from api.bases import Strict, Text
 from api.problems import Problem, problem_json, problem_of
-from api.services import ApiServices
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
 from domain.people import Caller, acting_for

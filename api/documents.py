@@ -20,10 +20,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, ValidationError, model_validator
 from starlette.datastructures import FormData, UploadFile
 
-from api.access import Language, Reader, Services, Writer, spent
+from api.access import ApiServices, Language, Reader, Services, Writer, spent
 from api.bases import LARGEST, DocumentUuid, Strict
 from api.problems import Problem
-from api.services import ApiServices
 from domain.documents import Choice, DocumentCard, DocumentStatus, Lane, Once, Refusal, SourceType
 from domain.ids import BaseId, DocumentId
 from domain.people import Caller

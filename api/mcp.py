@@ -17,12 +17,11 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from api.access import AnyCaller, Language, Services
+from api.access import AnyCaller, ApiServices, Language, Services
 from api.bases import DocumentUuid, Search, Strict, Text, callers, names_of, of_base, search
 from api.chat import Turns, TurnsOfApp, sources_of
 from api.documents import NewDocument, added, show_content
 from api.problems import Problem
-from api.services import ApiServices
 from domain.people import Caller
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # with `initialize`; the first for unknown ones

@@ -7,7 +7,7 @@ What a request held never stands in it.
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from fastapi import FastAPI, Request
@@ -17,10 +17,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
-from api.services import ApiServices
 from domain.errors import BaseClosed, BaseReadOnly, DatabaseTrouble
 from domain.locator import JsonValue
 from ingestion.errors import ServiceError
+
+if TYPE_CHECKING:
+    from api.access import ApiServices
 
 LANGUAGES = ("ru", "en")
 MEDIA_TYPE = "application/problem+json"
@@ -70,14 +72,14 @@ def language_of(accepted: str, default: str) -> str:
     return max(weights, key=lambda name: weights[name], default=default)
 
 
-def problem_json(services: ApiServices, problem: Problem, language: str) -> dict[str, JsonValue]:
+def problem_json(services: "ApiServices", problem: Problem, language: str) -> dict[str, JsonValue]:
     """The object of a problem."""
     status = problem.status
     detail = services.say(language, problem.key)
     return {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
 
 
-def answer_problems(app: FastAPI, services: ApiServices, routes: Sequence[BaseRoute]) -> None:
+def answer_problems(app: FastAPI, services: "ApiServices", routes: Sequence[BaseRoute]) -> None:
     """Every error of the app, whose endpoints these are, becomes a problem."""
 
     def respond(

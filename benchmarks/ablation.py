@@ -21,7 +21,7 @@ from benchmarks.alike import REPORTED_SEED, SEED, SHOWN, Base, judged, made_base
 from benchmarks.alike_forms import DEVELOPED_ON
 from bot.app import Parts, open_parts
 from bot.cli.measuring import CANDIDATES, evaluate, fill_base, read_qrels, read_rows
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.settings import Settings
 from domain.ids import BaseId, DocumentId
 

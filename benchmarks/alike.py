@@ -32,7 +32,7 @@ from benchmarks.alike_forms import DEVELOPED_ON, REPORTED_ON, make_documents, un
 from benchmarks.lexical import Bm25
 from benchmarks.notes import server_ms
 from bot.app import Parts, open_parts
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.replies.answers import finished_answer
 from bot.settings import Settings
 from bot.texts import load_texts

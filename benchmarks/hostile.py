@@ -22,7 +22,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from bot.app import Parts, open_parts
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, DocumentId, UserId

@@ -22,7 +22,7 @@ from adapters.database.transport import Argument, Row, Transport
 from adapters.lexical import RussianEnglishAnalyzer
 from benchmarks.hashed import OfflineEmbedder
 from bot.app import open_transport
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.settings import Settings
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, UserId

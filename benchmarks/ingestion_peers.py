@@ -25,7 +25,7 @@ from adapters.database.embedded import embedded_database
 from bot.app import open_parts
 from bot.cli import OBJECTS_A_COLLECTION
 from bot.cli.content import add_sources, for_adding
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus
 from ingestion.records import Vector, Window

@@ -22,7 +22,7 @@ from pathlib import Path
 from bot.app import Parts, open_parts
 from bot.cli.content import add_sources
 from bot.cli.measuring import fill_base
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.replies.answers import finished_answer
 from bot.settings import Settings
 from bot.texts import load_texts

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bot.app import Parts, open_parts
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.settings import Settings
 from domain.documents import SourceType
 from domain.ids import BaseId, UserId

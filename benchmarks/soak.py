@@ -19,7 +19,7 @@ from statistics import median, quantiles
 
 from benchmarks.hostile import ASK_EVERY_S, OTHER, _peak_mb, file_source, note_ready_in_s, until_ended, worker_of
 from bot.app import Parts, open_parts
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.settings import Settings
 from domain.ids import BaseId, UserId
 from ingestion.records import Batch

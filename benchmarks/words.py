@@ -30,7 +30,7 @@ from benchmarks.notes import server_ms, server_seconds
 from benchmarks.search import PASSAGES_A_DOCUMENT, add_document, read_texts
 from benchmarks.synthetic import MODEL, Vectors, make_base, vector_rows
 from bot.app import Parts, open_parts
-from bot.journal import configure_logging
+from bot.home import configure_logging
 from bot.settings import Settings
 from domain.ids import BaseId
 from rag.retrieval.search import Retrieval

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
@@ -22,9 +21,8 @@ from adapters.lexical import RussianEnglishAnalyzer
 from adapters.name_finder import NatashaFinder
 from adapters.names import NameForms
 from bot import models
-from bot.enrichment import ModelFactReader
+from bot.enrichment import ModelFactReader, charged
 from bot.measures import Measures
-from bot.reading_costs import charged
 from bot.settings import Settings
 from ingestion.chunking.passages import PassageSizes
 from ingestion.entities.enricher import Enricher
@@ -58,9 +56,6 @@ from rag.planning.planner import Planner, PlannerPrompt
 from rag.ports import ChatModel, QuestionAnalyzer, Reranker
 from rag.retrieval.search import DocumentSearch, Retrieval
 from rag.small_talk import SmallTalkRule
-
-if TYPE_CHECKING:
-    from aiogram import Bot
 
 MEGABYTE = 2**20
 
@@ -333,26 +328,6 @@ async def postgres_url(settings: Settings) -> AsyncIterator[str]:
 
     async with embedded_database(settings.home) as url:
         yield url
-
-
-@asynccontextmanager
-async def open_bot(token: str, api_url: str | None, measures: Measures | None = None) -> AsyncIterator["Bot"]:
-    """A client of the Bot API at `api_url` (None: Telegram's own) that retries requests where that is safe."""
-    # aiogram takes seconds to import; commands that do not talk to Telegram skip it.
-    from aiogram import Bot
-    from aiogram.client.default import DefaultBotProperties
-    from aiogram.client.session.aiohttp import AiohttpSession
-    from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
-
-    from bot.telegram import RetryRequests
-
-    session = AiohttpSession(api=TelegramAPIServer.from_base(api_url) if api_url else PRODUCTION)
-    session.middleware(RetryRequests(measures or Measures()))
-    bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML", link_preview_is_disabled=True))
-    try:
-        yield bot
-    finally:
-        await session.close()
 
 
 def _tools(

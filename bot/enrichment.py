@@ -1,25 +1,31 @@
-"""Reads entities from documents with a chat model.
+"""Reads entities from documents with a chat model, and says who pays for what reading costs.
 
-In: a part of a document. Out: an `Extract`. The model is not trusted: a fact is a quotation that must stand there, and
-so must each name that is not known already. Models copy words faithfully but change punctuation («» to "", — to -,
-ё to е), rejoin words hyphenated at a line end, and put inflected names into the nominative; no other difference is
-tolerated. It lives in `bot`, which alone may combine a model of `rag`, a prompt and a port of `ingestion`.
+In: a part of a document; the work on documents. Out: an `Extract`; rows of `reading_costs`. The model is not trusted: a
+fact is a quotation that must stand there, and so must each name that is not known already. Models copy words faithfully
+but change punctuation («» to "", — to -, ё to е), rejoin words hyphenated at a line end, and put inflected names into
+the nominative; no other difference is tolerated. It lives in `bot`, which alone may combine a model of `rag`, a prompt
+and a port of `ingestion`.
 """
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Annotated, Any
 
+import structlog
 from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
+from domain.errors import DatabaseAway
+from domain.ids import BaseId, DocumentId
 from domain.names import NameWord, Relation
 from ingestion.entities.records import EntityName, EntityType, Extract, Mention, NameReader, Statement
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 from prompts.loader import Prompts
-from rag.metering import ask_leave
+from rag.metering import Usage, ask_leave, metering_step, needing
 from rag.ports import ChatModel, ModelError
 from rag.records import ChatMessage
 from rag.words import fence
@@ -34,6 +40,8 @@ MOST_FACTS = 40
 SHORTEST_QUOTE = 3  # characters
 LONGEST_QUOTE = 400
 CERTAINTY = 0.9  # below facts from the document's structure (1.0)
+
+log = structlog.get_logger()
 
 Text = Annotated[str, Field(max_length=1000)]
 
@@ -179,3 +187,44 @@ def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence
             )
             statements.append(statement)
     return Extract(mentions=mentions, statements=tuple(statements))
+
+
+@asynccontextmanager
+async def charged(
+    base: BaseId,
+    documents: Sequence[DocumentId],
+    *,
+    keep: Callable[[BaseId, DocumentId, float], Awaitable[None]],
+    spent_until: Callable[[BaseId, DocumentId], Awaitable[datetime | None]] | None = None,
+) -> AsyncIterator[None]:
+    """See `ingestion.ports.Charged`: what reading costs, as far as the servers of the models tell, counts in the day of
+    the person who sent the document (PERSON_DAILY_COST). What a call has cost is kept before the next one is made, so a
+    large document stops within its day, and a worker that is killed forgets one call.
+
+    The documents share the cost, also when the block fails. What would cost raises ServiceError DAY_SPENT when the day
+    of a sender is spent (`spent_until`; None: no bound); documents of several senders are then tried alone.
+    """
+    usage, kept = Usage(), 0.0
+
+    async def settle() -> None:
+        nonlocal kept
+        due, kept = usage.cost - kept, usage.cost
+        try:
+            for document in documents if due > 0 else ():
+                await keep(base, document, due / len(documents))
+        except DatabaseAway as error:
+            log.warning("reading_cost.lost", reason=str(error))
+
+    async def leave() -> None:
+        if spent_until:
+            await settle()
+        for document in documents:
+            if spent_until and (until := await spent_until(base, document)):
+                seconds = (until - datetime.now(UTC)).total_seconds()
+                raise ServiceError(FailureCode.DAY_SPENT, retry_after_s=max(1.0, seconds), until=until.isoformat())
+
+    try:
+        with metering_step(usage), needing(leave):
+            yield
+    finally:
+        await settle()

@@ -10,8 +10,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from adapters.webhooks import new_secret
+from api.access import ApiServices
 from api.app import build_api, serving
-from api.services import ApiServices
 from bot.app import MEGABYTE, Parts
 from bot.replies.answers import in_words
 from bot.replies.names import failure_sentence

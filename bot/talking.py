@@ -14,7 +14,7 @@ from pathlib import Path
 from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
-from bot.app import MEGABYTE, Parts, open_bot
+from bot.app import MEGABYTE, Parts
 from bot.cli.models import adding_search
 from bot.cli.output import CommandError, port_named
 from bot.dispatcher import build_dispatcher
@@ -25,7 +25,7 @@ from bot.models import unheard
 from bot.notices import NoticeLoop
 from bot.services import Services
 from bot.settings import Settings, TelegramSettings
-from bot.telegram import TELEGRAM_FILE_MB, BotFiles, announce_commands
+from bot.telegram import TELEGRAM_FILE_MB, BotFiles, announce_commands, open_bot
 from bot.texts import Texts
 from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare

@@ -1,4 +1,4 @@
-"""Requests to the Bot API: retried where that is safe, downloads of files that were sent to the bot, and its menu.
+"""The Bot API: its client, requests retried where that is safe, downloads of files that were sent to the bot, its menu.
 
 In: each request of a bot, as a middleware of its session; a file id; `Texts`. Out: its result, or the error of the last
 attempt (aiogram itself never retries); bytes on disk, or an ingestion error that says what to do; the menu of commands
@@ -8,13 +8,16 @@ and the bot's own description in both languages. Bodies are never logged.
 import asyncio
 import random
 import shutil
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import structlog
 from aiogram import Bot
+from aiogram.client.default import DefaultBotProperties
+from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.session.middlewares.base import BaseRequestMiddleware, NextRequestMiddlewareType
-from aiogram.client.telegram import PRODUCTION
+from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
 from aiogram.exceptions import (
     TelegramAPIError,
     TelegramBadRequest,
@@ -46,6 +49,18 @@ _MB = 2**20
 COMMANDS = (
     "start", "chat", "base", "docs", "bases", "api", "new", "dialogs", "clean", "stats", "language", "privacy", "help",
 )  # fmt: skip
+
+
+@asynccontextmanager
+async def open_bot(token: str, api_url: str | None, measures: Measures | None = None) -> AsyncIterator[Bot]:
+    """A client of the Bot API at `api_url` (None: Telegram's own) that retries requests where that is safe."""
+    session = AiohttpSession(api=TelegramAPIServer.from_base(api_url) if api_url else PRODUCTION)
+    session.middleware(RetryRequests(measures or Measures()))
+    bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML", link_preview_is_disabled=True))
+    try:
+        yield bot
+    finally:
+        await session.close()
 
 
 class RetryRequests(BaseRequestMiddleware):

@@ -17,8 +17,7 @@ import typer
 from dotenv import dotenv_values
 
 from adapters.local.layout import Task
-from bot.home import SETTINGS, SILENT_S, open_home, silence_s
-from bot.journal import configure_logging
+from bot.home import SETTINGS, SILENT_S, configure_logging, open_home, silence_s
 from bot.settings import Settings, SettingsError, home_of, secret_variables
 from sandbox.kernel import forget_variables, hide_process, works
 

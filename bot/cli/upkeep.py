@@ -20,7 +20,7 @@ from adapters.database.stores.people import PeopleStore, TokenStore
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import DatabaseAway, DatabaseError
 from adapters.local.layout import LocalModelError
-from bot.app import Parts, open_bot, open_parts, open_transport, postgres_url
+from bot.app import Parts, open_parts, open_transport, postgres_url
 from bot.cli.content import words_of
 from bot.cli.output import Bar, CommandError, print_json, print_line, sentence
 from bot.home import LOCALCHAT
@@ -136,6 +136,8 @@ async def _telegram(settings: Settings, words: Words) -> AsyncIterator[Finding]:
         yield Finding("telegram", State.MISSING, words.plain("missing-token"))
         return
     from aiogram.exceptions import TelegramAPIError  # takes seconds to import; only installations with a bot need it
+
+    from bot.telegram import open_bot
 
     async with open_bot(telegram.token.get_secret_value(), telegram.api_url) as bot:
         try:
