@@ -136,28 +136,22 @@ class Turn:
         return problem_json(self.turns.services, problem_of(error), self.question.language)
 
     async def reply(self, answer: Answer) -> "Reply":
-        """The finished turn as JSON."""
+        """The finished turn as JSON. While the database is away it has no number: the answer is there nevertheless."""
+        number, caller, dialogue = None, self.caller, self.turns.services.stores.dialogue
+        try:
+            if answer.text:
+                last = await dialogue.messages(caller.token, self.question.session_id, base=caller.base, limit=1)
+                number = last[-1].id if last else None
+        except DatabaseTrouble as trouble:
+            log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
         return Reply(
             answer=self.worded(answer),
             kind=answer.kind,
             sources=sources_of(answer),
             session_id=uuid.UUID(self.question.session_id),
-            message_id=await self._message_id(answer),
+            message_id=number,
             usage=Usage.model_validate(answer.turn.usage, from_attributes=True),
         )
-
-    async def _message_id(self, answer: Answer) -> int | None:
-        """The number under which the answer is stored; None for one that is not, as for small talk, or while the
-        database is away: the answer is there nevertheless."""
-        if not answer.text:
-            return None
-        caller, dialogue = self.caller, self.turns.services.stores.dialogue
-        try:
-            last = await dialogue.messages(caller.token, self.question.session_id, base=caller.base, limit=1)
-        except DatabaseTrouble as trouble:
-            log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
-            return None
-        return last[-1].id if last else None
 
     async def _noted(self, event: TurnEvent) -> TurnEvent:
         """The event; what a finished turn has cost is noted."""

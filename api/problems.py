@@ -100,8 +100,11 @@ def answer_problems(app: FastAPI, services: "ApiServices", routes: Sequence[Base
     async def of_framework(request: Request, error: Exception) -> JSONResponse:
         status = error.status_code if isinstance(error, HTTPException) else 500
         known = status if status in (404, 405, 413) else 422
-        allowed = {"Allow": _methods(routes, request)} if known == HTTPStatus.METHOD_NOT_ALLOWED else None
-        return respond(request, Problem(HTTPStatus(known)), given=allowed)
+        # Those that the path takes: Starlette tells the ones of the first route alone.
+        matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+        methods = {method for route in matching for method in getattr(route, "methods", None) or ()}
+        allowed = {"Allow": ", ".join(sorted(methods or {"GET", "HEAD"}))}  # none: those of the web chat's files
+        return respond(request, Problem(HTTPStatus(known)), given=allowed if known == 405 else None)
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         found = error.errors() if isinstance(error, RequestValidationError) else []
@@ -116,13 +119,6 @@ def answer_problems(app: FastAPI, services: "ApiServices", routes: Sequence[Base
     app.add_exception_handler(RequestValidationError, invalid)
     for kind in (Problem, DatabaseTrouble, ServiceError, Exception):
         app.add_exception_handler(kind, ours)
-
-
-def _methods(routes: Sequence[BaseRoute], request: Request) -> str:
-    """Those that the path takes: Starlette tells the ones of the first route alone."""
-    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    methods = {method for route in matching for method in getattr(route, "methods", None) or ()}
-    return ", ".join(sorted(methods or {"GET", "HEAD"}))  # none: those of the web chat's files
 
 
 def problem_of(error: Exception) -> Problem:

@@ -20,8 +20,6 @@ from domain.statistics import QueueState
 from ingestion.ports import Outcome, WorkMeter
 from rag.metering import ModelCall, TurnMetrics
 
-Resting = Callable[[], Mapping[str, bool]]
-"""Model -> whether it is not called for a while after failures (`adapters.llm.fallback`)."""
 TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)
 RANKS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
 TOKENS = (250, 500, 1000, 1500, 2000, 3000, 5000, 10_000)
@@ -45,7 +43,7 @@ class Measures(WorkMeter):
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self._models: list[tuple[str, Resting]] = []
+        self._models: list[tuple[str, Callable[[], Mapping[str, bool]]]] = []
         counter, gauge = partial(Counter, registry=self._registry), partial(Gauge, registry=self._registry)
         times = partial(Histogram, registry=self._registry)
         self._turns = counter("baza_turns", "Questions answered.", ["kind"])
@@ -120,8 +118,8 @@ class Measures(WorkMeter):
         self._tokens.labels(role, "answer").inc(call.answer_tokens)
         self._cost.labels(role).inc(call.cost)
 
-    def watch_models(self, role: str, resting: Resting) -> None:
-        """Register `resting`, which is called at each scrape."""
+    def watch_models(self, role: str, resting: Callable[[], Mapping[str, bool]]) -> None:
+        """Register what tells at each scrape which models are not called for a while (`adapters.llm.fallback`)."""
         self._models.append((role, resting))
 
     def stage_ended(self, status: DocumentStatus, seconds: float) -> None:

@@ -59,10 +59,8 @@ VECTOR_WEIGHT = 0.6
 """Of vector search; that of lexical search is the rest to 1. Sentences and names are weighed against both. Measured,
 see benchmarks/README.md."""
 
-SearchModels = tuple[TextEmbedder, Reranker | None, float]
 
-
-async def open_search_models(settings: Settings, stack: AsyncExitStack) -> SearchModels:
+async def open_search_models(settings: Settings, stack: AsyncExitStack) -> tuple[TextEmbedder, Reranker | None, float]:
     """The models that are configured, and the weight of vectors in a search. Raises LocalModelError for a local one
     that cannot be used."""
     jina = settings.jina
@@ -83,7 +81,7 @@ async def open_search_models(settings: Settings, stack: AsyncExitStack) -> Searc
     return embedder, JinaReranker(client, model=jina.reranker_model), VECTOR_WEIGHT
 
 
-def _open_local_models(settings: Settings) -> SearchModels:
+def _open_local_models(settings: Settings) -> tuple[TextEmbedder, Reranker | None, float]:
     local, models = settings.local, settings.home / "models"
     embedder: TextEmbedder = NoEmbedder()
     reranker: Reranker | None = None

@@ -165,7 +165,7 @@ class Call(Parameters):
     def reply_to(self) -> int | None:
         """The id of the message to reply to; None without a reply."""
         reply = self.reply_parameters
-        if reply is None or self.exchange.messages.find(self.chat_id, reply.message_id):
+        if reply is None or self.exchange.store.find(self.chat_id, reply.message_id):
             return reply.message_id if reply else None
         if not reply.allow_sending_without_reply:
             raise bad("message to be replied not found")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from localchat.records import ACCOUNTS, BOT_ID, Json, Room, given
-from localchat.store import Files, Messages, Updates, Values
+from localchat.store import Files, Store
 
 QUEUE_EVENTS = 10_000  # a page that is this far behind is disconnected; when it reconnects it reads the history
 
@@ -62,13 +62,11 @@ class Exchange:
     """The state that the Bot API and the page share."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path, clock: Callable[[], float]) -> None:
-        self.messages = Messages(connection)
-        self.updates = Updates(connection)
-        self.values = Values(connection)
+        self.store = Store(connection)
         self.files = Files(connection, folder / "files")
         self.hub = Hub()
         self.clock = clock
-        self._last_id = self.messages.last_id()
+        self._last_id = self.store.last_id()
         self._stoppable: dict[int, int] = {}  # chat -> the draft that its person may stop
         self._pressed: dict[str, tuple[float, Json]] = {}  # query id -> when and what; not answered yet
 
@@ -77,7 +75,7 @@ class Exchange:
         reply = message.get("reply_to_message")
         if reply is None:
             return message
-        found = self.messages.find(message["chat"]["id"], reply["message_id"])
+        found = self.store.find(message["chat"]["id"], reply["message_id"])
         replied = {name: value for name, value in found.items() if name != "reply_to_message"} if found else None
         return given(**{**message, "reply_to_message": replied})
 
@@ -87,7 +85,7 @@ class Exchange:
         return user if user["is_bot"] else {**user, "language_code": self.language(user_id)}
 
     def language(self, user_id: int) -> str:
-        return str(self.values.get(f"language of {user_id}") or "ru")
+        return str(self.store.get(f"language of {user_id}") or "ru")
 
     def post(self, room: Room, sender_id: int, **fields: object) -> Json:
         """Store a new message, show it, and send the bot an update if a person wrote it."""
@@ -105,7 +103,7 @@ class Exchange:
 
     def remove(self, chat_id: int, message_id: int) -> bool:
         """Delete a message; False when there is no such message."""
-        removed = self.messages.delete(chat_id, message_id)
+        removed = self.store.delete(chat_id, message_id)
         if removed:
             self.hub.tell_pages({"type": "delete", "chat_id": chat_id, "message_id": message_id})
         return removed
@@ -144,22 +142,22 @@ class Exchange:
 
     def tell_bot(self, kind: str, payload: Json) -> None:
         """Queue an update, unless the bot's `allowed_updates` exclude its kind."""
-        allowed = self.values.get("allowed_updates")
+        allowed = self.store.get("allowed_updates")
         wanted = kind in allowed if isinstance(allowed, list) and allowed else kind not in _UNASKED
         if wanted:
-            self.updates.add(kind, payload, now=self.clock())
+            self.store.enqueue(kind, payload, now=self.clock())
             self.hub.wake_bot()
 
     def set_keyboard(self, chat_id: int, keyboard: Json | None) -> None:
         """Store and show the reply keyboard of a chat."""
-        self.values.put(f"keyboard of {chat_id}", keyboard)
+        self.store.put(f"keyboard of {chat_id}", keyboard)
         self.hub.tell_pages({"type": "keyboard", "chat_id": chat_id, "keyboard": keyboard})
 
     def keyboard(self, chat_id: int) -> object:
-        return self.values.get(f"keyboard of {chat_id}")
+        return self.store.get(f"keyboard of {chat_id}")
 
     def _spread(self, message: Json, *, event: str, update: str) -> Json:
-        self.messages.save(message)
+        self.store.save(message)
         view, chat_id = self.view(message), message["chat"]["id"]
         self.hub.tell_pages({"type": event, "chat_id": chat_id, "message": view})
         if message["from"]["id"] != BOT_ID:

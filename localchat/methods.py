@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from localchat.call import Call, Method
 from localchat.exchange import Exchange
@@ -91,7 +92,7 @@ async def edit_message_reply_markup(call: Call) -> Json:
 
 
 def _own_message(call: Call) -> Json:
-    message = call.exchange.messages.find(call.room.chat_id, call.message_id)
+    message = call.exchange.store.find(call.room.chat_id, call.message_id)
     if message is None:
         raise bad("message to edit not found")
     if message["from"]["id"] != BOT_ID:
@@ -181,7 +182,7 @@ CONTENT = ("text", "entities", "caption", "caption_entities", "document", "photo
 
 async def copy_message(call: Call) -> Json:
     """A new message with the content of another one, in the same chat."""
-    original = call.exchange.messages.find(call.from_chat_id, call.message_id)
+    original = call.exchange.store.find(call.from_chat_id, call.message_id)
     if original is None or call.from_chat_id != call.room.chat_id:
         raise bad("message to copy not found")
     return {"message_id": _posted(call, content_of(original))["message_id"]}
@@ -214,15 +215,9 @@ async def set_my_commands(call: Call) -> bool:
 
 
 def _kept(call: Call, name: str, value: object) -> bool:
-    call.exchange.values.put(f"{name} {call.language_code}", value or None)
+    call.exchange.store.put(f"{name} {call.language_code}", value or None)
     call.exchange.hub.tell_pages({"type": "profile"})
     return True
-
-
-def commands_for(exchange: Exchange, user_id: int) -> object:
-    """The menu that a person sees, in their language."""
-    values = exchange.values
-    return values.get(f"commands {exchange.language(user_id)}") or values.get("commands ") or []
 
 
 async def _set_text(name: str, call: Call) -> bool:
@@ -231,9 +226,9 @@ async def _set_text(name: str, call: Call) -> bool:
     return _kept(call, name, text)
 
 
-def profile_text(exchange: Exchange, name: str, language: str) -> str:
-    """The bot's text `name` in this language, else the one without a language."""
-    return str(exchange.values.get(f"{name} {language}") or exchange.values.get(f"{name} ") or "")
+def profile_of(exchange: Exchange, name: str, user_id: int) -> Any:
+    """The bot's menu or text that a person sees in their language, else the one without a language."""
+    return exchange.store.get(f"{name} {exchange.language(user_id)}") or exchange.store.get(f"{name} ")
 
 
 async def get_chat_member(call: Call) -> Json:
@@ -256,21 +251,21 @@ async def get_updates(call: Call) -> Sequence[Json]:
     replaces this one."""
     exchange = call.exchange
     if call.allowed_updates is not None:
-        exchange.values.put("allowed_updates", call.allowed_updates)
-    exchange.updates.acknowledge(call.offset)
+        exchange.store.put("allowed_updates", call.allowed_updates)
+    exchange.store.acknowledge(call.offset)
     hub, woken = exchange.hub, asyncio.Event()
     hub.wake_bot()
     hub.poll = woken
     seconds = min(max(call.timeout, 0), POLL_S)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while seconds and hub.poll is woken and not hub.closed and not exchange.updates.pending(limit=1):
+            while seconds and hub.poll is woken and not hub.closed and not exchange.store.pending(limit=1):
                 await woken.wait()
                 woken.clear()
     if hub.poll is not woken:
         sentence = "terminated by other getUpdates request; make sure that only one bot instance is running"
         raise Refused(f"Conflict: {sentence}", code=409)
-    return exchange.updates.pending(limit=min(max(call.limit, 1), LIMIT))
+    return exchange.store.pending(limit=min(max(call.limit, 1), LIMIT))
 
 
 async def delete_webhook(_: Call) -> bool:

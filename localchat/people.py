@@ -18,7 +18,7 @@ from aiohttp import web
 from pydantic import Field, model_validator
 
 from localchat.call import EXCHANGE, Number, Parameters, read_request
-from localchat.methods import commands_for, content_of, profile_text
+from localchat.methods import content_of, profile_of
 from localchat.records import (
     ACCOUNTS,
     BOT_ID,
@@ -87,7 +87,7 @@ class Act(Parameters):
     @property
     def found(self) -> Json:
         """The message of the address. Raises Refused."""
-        found = self.exchange.messages.find(self.room.chat_id, self.message)
+        found = self.exchange.store.find(self.room.chat_id, self.message)
         if found is None:
             raise Refused("Not Found: message", code=404)
         return found
@@ -96,17 +96,16 @@ class Act(Parameters):
 async def see(act: Act) -> Json:
     """Everything but the histories."""
     exchange, user_id = act.exchange, act.user
-    language = exchange.language(user_id)
-    texts = {name: profile_text(exchange, name, language) for name in ("description", "short_description")}
+    texts = {name: profile_of(exchange, name, user_id) or "" for name in ("description", "short_description")}
     chats = [
         {
             "id": room.chat_id,
             "type": room.kind,
             "title": room.title,
             "people": room.people,
-            "last": next(map(exchange.view, exchange.messages.page(room.chat_id, before=2**62, limit=1)), None),
+            "last": next(map(exchange.view, exchange.store.page(room.chat_id, before=2**62, limit=1)), None),
             "keyboard": exchange.keyboard(room.chat_id),
-            "commands": commands_for(exchange, user_id),
+            "commands": profile_of(exchange, "commands", user_id) or [],
         }
         for room in ROOMS.values()
         if {YOU, user_id} & {*room.people}
@@ -116,7 +115,7 @@ async def see(act: Act) -> Json:
 
 async def set_language(act: Act) -> Json:
     """That of the page from now on."""
-    act.exchange.values.put(f"language of {act.user}", act.language)
+    act.exchange.store.put(f"language of {act.user}", act.language)
     return {"ok": True}
 
 
@@ -132,7 +131,7 @@ async def upload(act: Act) -> Json:
 async def read_history(act: Act) -> Json:
     """The messages before `before`, or the last ones."""
     limit = min(max(act.limit, 1), MOST_MESSAGES)
-    found = act.exchange.messages.page(act.room.chat_id, before=act.before or 2**62, limit=limit + 1)
+    found = act.exchange.store.page(act.room.chat_id, before=act.before or 2**62, limit=limit + 1)
     return {"messages": [act.exchange.view(message) for message in found[-limit:]], "more": len(found) > limit}
 
 
@@ -149,7 +148,7 @@ async def say(act: Act) -> Json:
         if not files and not part.text:
             raise bad("message text is empty")
     contents = _album(written[0], files, act) if files else [part.to_json() for part in written]
-    if act.reply_to and exchange.messages.find(room.chat_id, act.reply_to):
+    if act.reply_to and exchange.store.find(room.chat_id, act.reply_to):
         for content in contents[:1] if files else contents:
             content["reply_to_message"] = {"message_id": act.reply_to}
     return {"messages": [exchange.post(room, act.user, **content) for content in contents]}
@@ -197,7 +196,7 @@ def parts_of(text: str, units: int) -> list[str]:
 async def forward(act: Act) -> Json:
     """Say what was said in a message, and by whom. As `kind` "hidden_user" or "channel" it comes from somebody of that
     name who is not in these chats."""
-    found = act.exchange.messages.find(act.room_of(act.chat_id).chat_id, act.message_id)
+    found = act.exchange.store.find(act.room_of(act.chat_id).chat_id, act.message_id)
     if found is None:
         raise bad("message to forward not found")
     origin, name = {"type": act.kind, "date": found["date"]}, " ".join(act.name.split())

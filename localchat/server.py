@@ -91,10 +91,9 @@ def _foreign(request: web.Request) -> str | None:
     if not names_this_server(request, request.host):
         return "This server answers only to 127.0.0.1 and localhost."
     origin = request.headers.get("Origin")
-    if origin is not None and not names_this_server(request, origin.removeprefix("http://")):
-        return "Another site may not use this server."
-    foreign = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
-    if foreign and not (request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate"):
+    is_foreign = origin is not None and not names_this_server(request, origin.removeprefix("http://"))
+    is_opened = request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate"
+    if is_foreign or (request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and not is_opened):
         return "Another site may not use this server."
     return None
 

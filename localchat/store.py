@@ -37,6 +37,7 @@ drop table if exists counters;
 drop table if exists queries;
 """
 
+KEPT_S = 24 * 3600  # Telegram keeps an update for a day (core.telegram.org/bots/api#getting-updates)
 _BYTES = "application/octet-stream"
 _FOLDERS: dict[FileKind, str] = {
     "document": "documents", "photo": "photos", "audio": "music", "voice": "voice", "video": "videos",
@@ -85,13 +86,13 @@ def _take_over(connection: sqlite3.Connection) -> None:
             **formatted.to_json("caption" if kind else "text"),
             **(stored_file(row).shown_as(kind) if kind else {}),
         )
-        Messages(connection).save(message)
+        Store(connection).save(message)
     connection.execute("drop table messages")
     connection.execute("commit")
 
 
-class Messages:
-    """The history of every chat."""
+class Store:
+    """The history of every chat, the queue of updates between people and the bot, and JSON values by key."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -121,22 +122,7 @@ class Messages:
         rows = self._connection.execute(query, (chat_id, before, limit)).fetchall()
         return [json.loads(row[0]) for row in reversed(rows)]
 
-
-def stored_file(row: sqlite3.Row) -> StoredFile:
-    """The file in a row of `files`."""
-    return StoredFile(**{field.name: row[field.name] for field in fields(StoredFile)})
-
-
-KEPT_S = 24 * 3600  # Telegram keeps an update for a day (core.telegram.org/bots/api#getting-updates)
-
-
-class Updates:
-    """The queue between people and the bot."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def add(self, kind: str, payload: Json, *, now: float) -> None:
+    def enqueue(self, kind: str, payload: Json, *, now: float) -> None:
         """Append an update and drop those over a day old. Ids start from the clock's milliseconds, as those of messages
         do (see `Exchange.post`)."""
         self._connection.execute("delete from updates where made_at < ?", (now - KEPT_S,))
@@ -154,13 +140,6 @@ class Updates:
         """The oldest `limit` updates, in order."""
         rows = self._connection.execute("select * from updates order by update_id limit ?", (limit,)).fetchall()
         return [{"update_id": row["update_id"], row["kind"]: json.loads(row["payload"])} for row in rows]
-
-
-class Values:
-    """JSON values by key."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     def get(self, key: str) -> object:
         """The value of `key`; None when there is none."""
@@ -198,6 +177,11 @@ def _kept_secret(path: Path, fresh: str) -> str:
             os.link(draft, path)
         draft.unlink()
     return path.read_text().strip()
+
+
+def stored_file(row: sqlite3.Row) -> StoredFile:
+    """The file in a row of `files`."""
+    return StoredFile(**{field.name: row[field.name] for field in fields(StoredFile)})
 
 
 class Files:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from localchat.store import Files, Messages, image_size, open_store
+from localchat.store import Files, Store, image_size, open_store
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_messages_of_an_earlier_version_are_taken_over(tmp_path: Path) -> No
         before.commit()
     for _ in range(2):
         with closing(open_store(tmp_path)) as opened:
-            message = Messages(opened).find(1001, 7) or {}
+            message = Store(opened).find(1001, 7) or {}
         assert (message["from"]["first_name"], message["chat"]["id"], message["text"]) == ("Вы", 1001, "раз")
         assert message["entities"] == [{"type": "bold", "offset": 0, "length": 3}]
         assert (message["reply_to_message"], message["reply_markup"]) == ({"message_id": 5}, {"a": 1})
