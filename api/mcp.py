@@ -17,7 +17,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from api.access import AnyCaller, ApiServices, Language, Services
+from api.access import AnyCaller, Language
 from api.bases import DocumentUuid, Search, Strict, Text, callers, names_of, of_base, search
 from api.chat import Turns, TurnsOfApp, sources_of
 from api.documents import NewDocument, added, show_content
@@ -70,7 +70,6 @@ class Context:
     """Who calls, and what with."""
 
     caller: Caller
-    services: ApiServices
     turns: Turns
     language: str
 
@@ -95,11 +94,11 @@ TOOLS: Mapping[str, Tool] = {
 
 
 @router.post("/mcp", response_model=None, responses={202: {"description": "A notification was taken"}})
-async def receive(call: Call, caller: AnyCaller, services: Services, turns: TurnsOfApp, language: Language) -> Response:
+async def receive(call: Call, caller: AnyCaller, turns: TurnsOfApp, language: Language) -> Response:
     """Answers one message."""
     if call.id is None:
         return Response(status_code=HTTPStatus.ACCEPTED)
-    context = Context(caller=caller, services=services, turns=turns, language=language)
+    context = Context(caller=caller, turns=turns, language=language)
     said: dict[str, JsonValue] = {"error": {"code": UNKNOWN_METHOD, "message": "Method not found"}}
     try:
         if (result := await _answer(call, context)) is not None:
@@ -136,14 +135,14 @@ async def _called(asked: ToolCall, context: Context) -> dict[str, JsonValue]:
     arguments = dict(asked.arguments)
     try:
         if context.caller.opens_all and (base := arguments.pop("base", None)) is not None:
-            context = replace(context, caller=await of_base(context.caller, context.services, str(base)))
+            context = replace(context, caller=await of_base(context.caller, context.turns.services, str(base)))
         if tool.writes and context.caller.is_read_only:
             raise Problem(HTTPStatus.FORBIDDEN)
         return _result(await _done(tool.arguments.model_validate(arguments), context))
     except ValidationError as error:
         return _result({"error": "; ".join(each["msg"] for each in error.errors())}, is_error=True)
     except Problem as problem:
-        return _result({"error": context.services.say(context.language, problem.key)}, is_error=True)
+        return _result({"error": context.turns.services.say(context.language, problem.key)}, is_error=True)
 
 
 def _usable(context: Context) -> dict[str, Tool]:
@@ -153,7 +152,7 @@ def _usable(context: Context) -> dict[str, Tool]:
 
 async def _told(context: Context) -> list[JsonValue]:
     """The tools that the token may use; `base` is an argument where it opens several bases."""
-    bases = names_of(await callers(context.caller, context.services)) if context.caller.opens_all else []
+    bases = names_of(await callers(context.caller, context.turns.services)) if context.caller.opens_all else []
     told: list[JsonValue] = []
     for name, tool in _usable(context).items():
         schema = tool.arguments.model_json_schema()
@@ -166,7 +165,7 @@ async def _told(context: Context) -> list[JsonValue]:
 
 async def _done(asked: Arguments, context: Context) -> dict[str, JsonValue]:
     """What the tool with these arguments gives."""
-    caller, services = context.caller, context.services
+    caller, services = context.caller, context.turns.services
     match asked:
         case Search():
             found = await search(asked, caller, services)

@@ -48,12 +48,6 @@ class ChatMessage(BaseModel):
         return parts if isinstance(parts, str) else "\n".join(part.text for part in parts)
 
 
-class StreamOptions(BaseModel):
-    """What a stream tells beside the answer."""
-
-    include_usage: bool = False
-
-
 class Completion(BaseModel):
     """A request; what else OpenAI's has is ignored."""
 
@@ -62,7 +56,7 @@ class Completion(BaseModel):
     model: str
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     stream: bool = False
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, JsonValue] | None = None  # include_usage: what the answer cost follows it
 
 
 @router.get("/models")
@@ -95,8 +89,8 @@ async def complete(
         "model": asked.model,
     }
     if asked.stream:
-        tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
-        return streamed(_chunks(turn, head, tells_usage=tells_usage))
+        tells_usage = (asked.stream_options or {}).get("include_usage")
+        return streamed(_chunks(turn, head, tells_usage=bool(tells_usage)))
     answer = await turn.answer()
     text, sources = turn.worded(answer), sources_of(answer)
     message: dict[str, JsonValue] = {"role": "assistant", "content": text, "annotations": _annotations(text, sources)}

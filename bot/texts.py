@@ -102,7 +102,12 @@ class Texts:
 
 def load_texts(*, today: Callable[[], date] = date.today) -> Texts:
     """All of them. Tests see to it that every language has the same keys with the same values."""
-    return Texts(by_language={language: Words(language, _read(LOCALES / language), today) for language in LANGUAGES})
+    parse, by_language = FluentParser().parse, {}
+    for language in LANGUAGES:
+        files = [parse(path.read_text(encoding="utf-8")) for path in sorted((LOCALES / language).glob("*.ftl"))]
+        messages = {entry.id.name: entry for file in files for entry in file.body if isinstance(entry, ast.Message)}
+        by_language[language] = Words(language, messages, today)
+    return Texts(by_language=by_language)
 
 
 def language_of(code: str | None, *, default: str) -> str:
@@ -111,11 +116,6 @@ def language_of(code: str | None, *, default: str) -> str:
     if not code:
         return default
     return "ru" if code.split("-")[0].lower() in reads_russian else "en"
-
-
-def _read(folder: Path) -> dict[str, ast.Message]:
-    files = (FluentParser().parse(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.ftl")))
-    return {entry.id.name: entry for file in files for entry in file.body if isinstance(entry, ast.Message)}
 
 
 class _Variables(Visitor):

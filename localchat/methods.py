@@ -199,14 +199,7 @@ _TEXTS = {"description": 512, "short_description": 120}  # units at most
 async def get_me(call: Call) -> Json:
     """The bot's account. Privacy mode is off: the bot gets every message of a group and must filter them itself, which
     is a stricter test."""
-    return {
-        **ACCOUNTS[BOT_ID],
-        "can_join_groups": True,
-        "can_read_all_group_messages": True,
-        "supports_inline_queries": False,
-        "can_connect_to_business": False,
-        "has_main_web_app": False,
-    }
+    return {**ACCOUNTS[BOT_ID], "can_join_groups": True, "can_read_all_group_messages": True}
 
 
 async def set_my_commands(call: Call) -> bool:

@@ -41,17 +41,12 @@ BaseOption = Annotated[str, typer.Option("--base", help="Name of the base.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+@app.callback(invoke_without_command=True)
+def everything(asks_version: Annotated[bool, typer.Option("--version", help="Print it.")] = False) -> None:
+    """What holds for all commands."""
+    if asks_version:
         typer.echo(f"baza {version('baza')}")
         raise typer.Exit
-
-
-@app.callback()
-def everything(
-    _: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")] = False,
-) -> None:
-    """What holds for all commands."""
 
 
 def main() -> None:

@@ -9,9 +9,8 @@ import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
-from enum import StrEnum
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.migrate import MigrationError, altered_migrations, migrate
@@ -52,19 +51,11 @@ _PASSAGE = Passage(
 """Something to rerank: without a passage the service would not be called at all."""
 
 
-class State(StrEnum):
-    """The state of a service."""
-
-    WORKS = "works"
-    MISSING = "missing"  # not configured; Baza works without it
-    FAILS = "fails"
-
-
 class Finding(NamedTuple):
     """A line of the table."""
 
     service: str
-    state: State
+    state: Literal["works", "missing", "fails"]  # missing: not configured; Baza works without it
     advice: str
 
 
@@ -92,29 +83,26 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
     """`baza doctor`."""
     findings = [finding async for finding in _findings(settings, words_of(settings))]
     if as_json:
-        print_json([{name: str(value) for name, value in finding._asdict().items()} for finding in findings])
+        print_json([finding._asdict() for finding in findings])
     else:
         for finding in findings:
-            print_line(f"{finding.service:<12} {finding.state.value:<8} {finding.advice}")
-    return int(any(finding.state is State.FAILS for finding in findings))
+            print_line(f"{finding.service:<12} {finding.state:<8} {finding.advice}")
+    return int(any(finding.state == "fails" for finding in findings))
 
 
 async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     folder = next(folder for folder in (settings.home, *settings.home.parents) if folder.exists())
     free = shutil.disk_usage(folder).free
-    has_room = State.WORKS if free > FREE_BYTES else State.FAILS
-    yield Finding("data", has_room, f"{settings.home} · {free / 2**30:.1f} GB")
+    yield Finding("data", "works" if free > FREE_BYTES else "fails", f"{settings.home} · {free / 2**30:.1f} GB")
     layers = await probe_layers()  # that confine the processes that read strangers' files
     held, lacking = (", ".join(name for name, holds in layers.items() if holds is wanted) for wanted in (True, False))
     if lacking:
         advice = words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking)
-        yield Finding("sandbox", State.MISSING, advice)
+        yield Finding("sandbox", "missing", advice)
     else:
-        yield Finding("sandbox", State.WORKS, words.plain("doctor-sandbox-holds", held=held))
+        yield Finding("sandbox", "works", words.plain("doctor-sandbox-holds", held=held))
     recognition = describe_recognition(settings)
-    yield Finding(
-        "pictures", State.WORKS if recognition else State.MISSING, recognition or words.plain("missing-recognition")
-    )
+    yield Finding("pictures", "works" if recognition else "missing", recognition or words.plain("missing-recognition"))
     speech, listen = settings.speech.model, partial(try_speech, settings)
     yield await _tried("speech", speech or "", listen if speech else None, words.plain("missing-speech"))
     async for finding in _telegram(settings, words):
@@ -124,16 +112,16 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
             async for finding in _opened(parts, words):
                 yield finding
     except (DatabaseAway, DatabaseError, EmbeddedDatabaseError, MigrationError) as trouble:
-        yield Finding("database", State.FAILS, sentence(trouble))
+        yield Finding("database", "fails", sentence(trouble))
     except LocalModelError as trouble:  # no part is opened then, so the remaining checks are left out
-        yield Finding("local model", State.FAILS, sentence(trouble))
+        yield Finding("local model", "fails", sentence(trouble))
 
 
 async def _telegram(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     """The bot, who may use it, and what strangers may cost."""
     telegram, bounds = settings.telegram, settings.bounds.named
     if telegram.token is None:
-        yield Finding("telegram", State.MISSING, words.plain("missing-token"))
+        yield Finding("telegram", "missing", words.plain("missing-token"))
         return
     from aiogram.exceptions import TelegramAPIError  # takes seconds to import; only installations with a bot need it
 
@@ -142,15 +130,15 @@ async def _telegram(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     async with open_bot(telegram.token.get_secret_value(), telegram.api_url) as bot:
         try:
             me = await bot.get_me(request_timeout=15)
-            yield Finding("telegram", State.WORKS, f"@{me.username}")
+            yield Finding("telegram", "works", f"@{me.username}")
         except TelegramAPIError as error:
-            yield Finding("telegram", State.FAILS, words.plain("doctor-telegram", reason=error.message))
+            yield Finding("telegram", "fails", words.plain("doctor-telegram", reason=error.message))
     if not telegram.allowed_users and not bounds:
-        yield Finding("access", State.MISSING, words.plain("cli-open-unbounded"))
+        yield Finding("access", "missing", words.plain("cli-open-unbounded"))
         return
     allowed = len(telegram.allowed_users)
     who = f"ALLOWED_USERS: {allowed}" if allowed else words.plain("cli-open-to-all")
-    yield Finding("access", State.WORKS, " · ".join([who, *bounds]))
+    yield Finding("access", "works", " · ".join([who, *bounds]))
 
 
 async def _opened(parts: Parts, words: Words) -> AsyncIterator[Finding]:
@@ -159,11 +147,11 @@ async def _opened(parts: Parts, words: Words) -> AsyncIterator[Finding]:
     async with open_transport(settings) as transport:
         altered = ", ".join(await altered_migrations(transport))
     if altered:
-        yield Finding("database", State.FAILS, words.plain("doctor-altered", versions=altered))
+        yield Finding("database", "fails", words.plain("doctor-altered", versions=altered))
     else:
         kind = "PostgreSQL" if settings.database.url else "PostgreSQL, BAZA_HOME"
         kind = "Supabase" if settings.database.supabase_url else kind
-        yield Finding("database", State.WORKS, words.plain("doctor-database", kind=kind))
+        yield Finding("database", "works", words.plain("doctor-database", kind=kind))
     embed = partial(parts.embedder.embed_query, "проверка")
     embeds = settings.jina.api_key is not None or settings.local.embedding_model is not None
     yield await _tried("embedder", parts.embedder.model, embed if embeds else None, words.plain("missing-jina"))
@@ -178,13 +166,13 @@ async def _opened(parts: Parts, words: Words) -> AsyncIterator[Finding]:
 async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]] | None, lacking: str) -> Finding:
     """A model by a call of it; without one it is `lacking`."""
     if call is None:
-        return Finding(service, State.MISSING, lacking)
+        return Finding(service, "missing", lacking)
     try:
         await call()
     except (ModelError, IngestionError) as error:
         reason = error.detail if isinstance(error, IngestionError) else error
-        return Finding(service, State.FAILS, f"{name}: {reason}")
-    return Finding(service, State.WORKS, name)
+        return Finding(service, "fails", f"{name}: {reason}")
+    return Finding(service, "works", name)
 
 
 def show_page(settings: Settings) -> None:
