@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 
 from dotenv import set_key
 
-from adapters.local.layout import KNOWN, Task
+from adapters.local.layout import KNOWN, KnownModel, Task
 from adapters.local.models import fetched_model
 from bot.app import open_parts
 from bot.cli.content import words_of
@@ -71,7 +71,7 @@ def show_models(settings: Settings) -> None:
     words = words_of(settings)
     for model in KNOWN:
         is_here = (settings.home / "models" / model.name).is_dir()
-        state = "used" if (_named(settings, model.task) or "").endswith(model.name) else "here" if is_here else "no"
+        state = "used" if (_named(settings, model) or "").endswith(model.name) else "here" if is_here else "no"
         print_line(
             words.plain(
                 "cli-model",
@@ -101,7 +101,7 @@ async def add_model(settings: Settings, task: Task) -> int:
     value = str(folder) if task is Task.SPEECH else model.name
     set_key(settings.home / SETTINGS, model.setting, value)
     print_line(words.plain("cli-model-set", name=model.setting, value=value, file=str(settings.home / SETTINGS)))
-    if _named(settings, task) not in (None, value):
+    if _named(settings, model) not in (None, value):
         print_line(words.plain("cli-model-overruled", name=model.setting))
     elif task is not Task.SPEECH and settings.jina.api_key:
         print_line(words.plain("cli-model-jina"))
@@ -134,11 +134,7 @@ async def adding_search(settings: Settings) -> AsyncIterator[str]:
             await process.wait()
 
 
-def _named(settings: Settings, task: Task) -> str | None:
-    """The model that the settings name for this task."""
-    named = {
-        Task.SEARCH: settings.local.embedding_model,
-        Task.RERANK: settings.local.reranker_model,
-        Task.SPEECH: settings.speech.model,
-    }
-    return named[task]
+def _named(settings: Settings, model: KnownModel) -> str | None:
+    """What the settings name for its task."""
+    named: dict[str, str | None] = settings.local.model_dump(by_alias=True) | settings.speech.model_dump(by_alias=True)
+    return named[model.setting]
