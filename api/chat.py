@@ -101,7 +101,8 @@ class Turn:
     async def events(self) -> AsyncGenerator[TurnEvent, None]:
         """Raises DatabaseTrouble. A turn that is broken off counts, too, with what it has cost by then."""
         services, usage, started, is_noted = self.turns.services, ModelUsage(), time.monotonic(), False
-        conversation = services.frugal_conversation if self.reservation.is_spent else services.conversation
+        is_spent = self.reservation.refused is Refused.SPENT
+        conversation = services.frugal_conversation if is_spent else services.conversation
         dialogue = (self.caller.token, self.question.session_id)
         try:
             async with (

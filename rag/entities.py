@@ -81,9 +81,7 @@ class EntityGraph(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """Neighbouring words of the question."""
-
-    start: int
+    start: int  # of neighbouring words of the question
     end: int
     is_written_as_name: bool
     share: float  # 1, or EARLIER_SHARE for the previous question

@@ -27,7 +27,7 @@ class Refused(StrEnum):
     """Why no model may be asked now; the values are those of SQL's `reserve_question`."""
 
     TOKEN_SPENT = "token_spent"  # noqa: S105 - of API_DAILY_COST
-    SPENT = "spent"  # the bounds of the person
+    SPENT = "spent"  # the bounds of the person: it is answered without a model
     BUSY = "busy"  # what is being answered may take what is left: worth asking again in seconds
 
 
@@ -52,11 +52,6 @@ class Reservation:
     cost: float = 0.0  # US dollars that are held for it; 0 where nobody knows what a question costs
     refused: Refused | None = None
     until: datetime | None = None  # it is refused
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether it is answered without a model."""
-        return self.refused is Refused.SPENT
 
 
 class Reservations(Protocol):

@@ -30,8 +30,7 @@ class SmallTalkRule:
         self._kinds: Mapping[_Phrase, SmallTalk] = {
             phrase: kind for kind in reversed(SmallTalk) for phrase in _phrases(getattr(words, kind.value))
         }
-        self._beside = _phrases(words.beside)
-        self._whole = frozenset((*self._kinds, *self._beside))
+        self._whole = frozenset((*self._kinds, *_phrases(words.beside)))
         self._documents = _phrases(words.documents)
         self._remember = _phrases(words.remember)
         self._courtesies = _phrases(words.courtesies)

@@ -53,7 +53,7 @@ _DAYS = (
     re.compile(r"\b(?P<name>[^\W\d_]{3,})\.?\s+(?P<day>\d{1,2}),?\s+(?P<year>\d{4})\b"),
 )
 _DATES = (*_DAYS, re.compile(r"(?<![\d»”\"]\s)\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"))  # a month: its first day
-_CENTURY = 2000  # added to a year of two digits
+
 _NAMED_MONTH = re.compile(r"(?<!\d)(?P<year>20\d{2})[-.](?P<month>0[1-9]|1[0-2])(?!\d)")  # «Прайс 2025-03»
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?(?:\s*(?:г\.?|год\w*))?")
 _OF_YEAR = frozenset({"г", "год", "года", "году"})
@@ -164,10 +164,8 @@ def same(one: str, other: str) -> bool:
     days = day(one), day(other)
     if days[0] and days[1]:
         return days[0] == days[1]
-    if is_only_amount(one) and is_only_amount(other):
-        mine, theirs = amount(one), amount(other)
-        if mine is None or theirs is None:
-            return False
+    mine, theirs = amount(one), amount(other)
+    if mine and theirs and is_only_amount(one) and is_only_amount(other):
         return mine.value == theirs.value and (mine.unit == theirs.unit or not (mine.unit and theirs.unit))
     if not _DIGIT.search(one + other) and bool(_CYRILLIC.search(one)) != bool(_CYRILLIC.search(other)):
         return True
@@ -207,6 +205,6 @@ def _date(parts: Mapping[str, str | None]) -> date | None:
     longest_first = sorted(enumerate(months, start=1), key=lambda each: -len(each[1]))  # «мар» before «ма»
     month = next((number for number, start in longest_first if name.startswith(start)), int(parts.get("month") or 0))
     try:
-        return date(year + _CENTURY if year < 100 else year, month, int(parts.get("day") or 1))
+        return date(year + 2000 if year < 100 else year, month, int(parts.get("day") or 1))
     except ValueError:
         return None

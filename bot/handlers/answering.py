@@ -50,7 +50,7 @@ from rag.records import (
     TextGrew,
     TurnEvent,
 )
-from rag.reservations import Reservation, await_reservation, holding
+from rag.reservations import Refused, Reservation, await_reservation, holding
 
 log = structlog.get_logger()
 
@@ -90,7 +90,7 @@ async def answer_question(talk: Talk, text: str, *, chosen: DocumentChoice | Non
     async with turns.order(talk.room), streamed_answer(talk.bot, talk.place, stopping) as shown:
         bounds = day_bounds(services.settings, talk.person)
         reservation = await await_reservation(talk.stores.library, talk.state.user_id, talk.person, bounds)
-        conversation = services.frugal_conversation if reservation.is_spent else services.conversation
+        conversation = services.frugal_conversation if reservation.refused is Refused.SPENT else services.conversation
         async with holding(talk.stores.library, reservation):
             with turns.stoppable(talk.room, asker=talk.person) as stop:
                 answer = await _follow(talk, conversation.answer(question, stop=stop), shown, stopping)

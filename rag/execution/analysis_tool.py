@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import structlog
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from domain.ids import ChunkId
 from prompts.loader import Prompts
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.facts_block import FactsBlock, build_block
 from rag.execution.tools import StepFailed, StepStopped, Tool, ToolContext, ask
+from rag.execution.wire import WirePart
 from rag.numbers import numbers, spoken_numbers
 from rag.planning.tool import ToolArguments
 from rag.ports import ChatModel, ModelError
@@ -36,19 +37,15 @@ class AnalyzeArguments(ToolArguments):
     task: str = Field(min_length=1, max_length=2000)
 
 
-class Finding(BaseModel):
+class Finding(WirePart):
     """What follows from the materials with these numbers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     statement: Annotated[str, Field(min_length=1, max_length=1000)]
     materials: tuple[int, ...]
 
 
-class Analysis(BaseModel):
+class Analysis(WirePart):
     """The model's reply."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     findings: Annotated[tuple[Finding, ...], Field(max_length=MAX_FINDINGS)] = ()
     missing: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ all. Every rule that ends the work is here: the plan cannot loop, and cannot gro
 """
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -45,15 +46,20 @@ def step_budget(total: int, *, step_number: int, total_steps: int, context_size:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finished:
-    """A step that has ended, its result, and what it took."""
+class StepRun:
+    """A step that runs or has ended, its result, and what it took."""
 
     step: Step
-    payload: FactsPayload
+    payload: FactsPayload = field(default_factory=FactsPayload)
     problem: str = ""
     stopped: bool = False  # the person pressed stop before it was done
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
+    started: float = field(default_factory=time.monotonic)
+
+    def ended(self, payload: FactsPayload, problem: str, *, stopped: bool) -> "StepRun":
+        seconds = time.monotonic() - self.started
+        return replace(self, payload=payload, problem=problem, stopped=stopped, seconds=seconds)
 
     @property
     def is_empty(self) -> bool:
@@ -61,7 +67,7 @@ class Finished:
         return not self.payload.found and not self.problem
 
 
-def context_for(step: Step, finished: Sequence[Finished], *, tokens: int) -> tuple[list[Fact], list[Finished]]:
+def context_for(step: Step, finished: Sequence[StepRun], *, tokens: int) -> tuple[list[Fact], list[StepRun]]:
     """The materials of a step, at most `tokens`: facts of the steps in `context_requirements`, or in `depends_on` when
     that is empty, conclusions before passages; and the other steps, of which it gets a summary. A fact that is too long
     is skipped, not the ones after it."""
@@ -78,7 +84,7 @@ def context_for(step: Step, finished: Sequence[Finished], *, tokens: int) -> tup
     return kept, [each for each in finished if each not in named]
 
 
-def summary(finished: Sequence[Finished], *, tokens: int) -> str:
+def summary(finished: Sequence[StepRun], *, tokens: int) -> str:
     """The latest WINDOW steps with all their facts, each cut to SAMPLE_CHARS; older steps with up to SAMPLES facts. A
     step whose facts do not fit is given by their number. A fact of several steps is given with the latest."""
     lines: list[str] = []
@@ -100,7 +106,7 @@ def summary(finished: Sequence[Finished], *, tokens: int) -> str:
     return "\n".join(reversed(lines))
 
 
-def _told(finished: Finished, facts: Sequence[Fact]) -> str:
+def _told(finished: StepRun, facts: Sequence[Fact]) -> str:
     """A passage gets its document's title: without it, its text might seem to be about something else."""
     step = finished.step
     params = ", ".join(str(value) for value in step.params.values())
@@ -120,7 +126,7 @@ class Course:
     left: int  # steps that may still begin
     steps: dict[str, Step]
     states: dict[str, StepState] = field(default_factory=dict)
-    finished: list[Finished] = field(default_factory=list)  # in the order in which they ended
+    finished: list[StepRun] = field(default_factory=list)  # in the order in which they ended
     begun: int = 0
     adapted: int = 0  # steps added, changed or skipped
     progress: dict[str, tuple[int, int]] = field(default_factory=dict)  # step id -> documents read, of how many
@@ -160,12 +166,13 @@ class Course:
         """Whether a step could begin but for the limit on the number of steps."""
         return not self.left and any(map(self._may_begin, self._waiting()))
 
-    def begin(self, step: Step) -> None:
+    def begin(self, step: Step) -> StepRun:
         self.begun += 1
         self.left -= 1
         self.states[step.id] = StepState.RUNNING
+        return StepRun(step=step)
 
-    def settle(self, ended: Finished) -> None:
+    def settle(self, ended: StepRun) -> None:
         """A step has ended: judge it by its success criterion, and adapt the plan."""
         step, payload, success = ended.step, ended.payload, ended.step.success
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
@@ -220,7 +227,7 @@ class Course:
         self.steps[step.id], self.states[step.id] = step, StepState.WAITING
         return True
 
-    def _widen(self, ended: Finished) -> bool:
+    def _widen(self, ended: StepRun) -> bool:
         """Repeat a search that found too little, once, with the plain question; True when it waits again. Where it
         found anything, its documents are the right ones."""
         step, kept = ended.step, () if ended.is_empty else ("documents",)

@@ -266,8 +266,7 @@ def _joined(runs: Sequence[list[int]], width: int) -> list[list[int]]:
 
 
 def _names(passages: Sequence[Passage]) -> list[str]:
-    """All that the section could be called by, in reading order: headings, and lines that the parser may have taken for
-    none."""
+    """All that the section could be called by: headings, and lines that the parser may have taken for none."""
     names = [name for each in passages for name in each.locator.headings]
     alone = (found[0].strip() for each in passages for found in _ALONE.finditer(each.text))
     for line in (line for lines in alone for line in lines.splitlines()):

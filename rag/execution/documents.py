@@ -104,9 +104,8 @@ class WholeReading:
 
 def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:
     """First the documents of the passages that a search has `found`, best first; then the rest in their order."""
-    documents = dict.fromkeys(each.passage.document_id for each in found)
-    order = {document: place for place, document in enumerate(documents)}
-    return tuple(sorted(cards, key=lambda card: order.get(card.id, len(order))))
+    order = list(dict.fromkeys(each.passage.document_id for each in found))
+    return tuple(sorted(cards, key=lambda card: order.index(card.id) if card.id in order else len(order)))
 
 
 async def ready_documents(
@@ -201,7 +200,6 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def _whole(value: object, *, is_end: bool) -> object:
-    """The first or last day of a month or year that is given without a day."""
     if not isinstance(value, str):
         return value
     if (span := period(value.partition("T")[0])) is None:

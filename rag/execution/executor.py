@@ -15,11 +15,11 @@ from typing import Any
 import structlog
 
 from domain.ending import end, together
-from rag.execution.course import Course, Finished, context_for, gaps_of, step_budget, summary
+from rag.execution.course import Course, StepRun, context_for, gaps_of, step_budget, summary
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist, weighed
 from rag.execution.search_tool import SearchArguments, coverage_by_document, half_found, second_hop
 from rag.execution.tools import AnyTool, Spent, StepFailed, StepStopped, ToolContext
-from rag.metering import StepMetrics, Usage, metering_step
+from rag.metering import StepMetrics, metering_step
 from rag.planning.plan import (
     ANALYZE,
     LIST,
@@ -29,19 +29,14 @@ from rag.planning.plan import (
     QueryKind,
     QueryPlan,
     RenderStyle,
-    Step,
     ToolCall,
 )
 from rag.planning.tool import ToolMisused
 from rag.progress import StepShown
 from rag.words import estimate_tokens, stems
 
-LOW_COVERAGE = 0.5
-"""Less than half of the question's words in the results. Seed 4 names the case but no number; this is the middle."""
-
-LIMITS = frozenset(SearchArguments.model_fields) - {"query"}
-"""Arguments that narrow a search; the fallback has none of them."""
-
+LOW_COVERAGE = 0.5  # of the question's words in the results. Seed 4 names the case but no number; this is the middle
+LIMITS = frozenset(SearchArguments.model_fields) - {"query"}  # what narrows a search; the fallback has none of it
 STEP_TOKENS = 12_000  # PROMPT_TOKENS is the same by default
 SEARCHES = 2  # of a simple question, which has one part or two (DESIGN, section 6)
 INSIDE = 4  # passages that a second search inside a found document adds
@@ -224,14 +219,13 @@ class Executor:
         first[:0] = [replace(each, payload=replace(each.payload, facts=each.payload.facts[:INSIDE])) for each in inside]
 
     def _together(self, results: Sequence[Sequence[CallResult]], plan: QueryPlan) -> FactsPayload:
-        """Each group is fused and shortened by itself; then all are merged."""
+
         is_short = plan.render_style is RenderStyle.SHORT
         planned = [([each.call for each in group if not each.is_added], group) for group in results]
         return merge([self._short(calls, _fused(group), is_short=is_short) for calls, group in planned])
 
     def _short(self, calls: Sequence[ToolCall], payload: FactsPayload, *, is_short: bool) -> FactsPayload:
-        """Each search by itself: scores of different searches do not compare. `calls`: of the plan, one for each part
-        of the question."""
+        """Scores of different searches do not compare. `calls`: of the plan, one for each part of the question."""
         if not self.is_shortened or any(call.tool != SEARCH for call in calls):
             return payload
         return shortlist(payload, is_short=is_short, sought=[str(call.args.get("query", "")) for call in calls])
@@ -260,8 +254,7 @@ class Executor:
 
 
 def _grouped(calls: Sequence[ToolCall], own_words: str) -> list[list[ToolCall]]:
-    """Searches within the same limits together, and with them one more in the person's own words where none has these;
-    other calls by themselves."""
+    """Searches within the same limits together, with one more in the person's own words; other calls by themselves."""
     groups: dict[str, list[ToolCall]] = {}
     for place, call in enumerate(calls):
         limits = repr(sorted((name, value) for name, value in call.args.items() if name != "query" and value))
@@ -282,8 +275,7 @@ def _fused(results: Sequence[CallResult]) -> FactsPayload:
 
 
 def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
-    """A remark for the model when only the fallback found something: the fallback ignores the plan's dates and names,
-    which may be the planner's mistake, or may be what the person meant."""
+    """The fallback ignores the plan's dates and names: these may be the planner's mistake, or what the person meant."""
     limits = [f"{name}: {value}" for call in calls for name, value in call.args.items() if name in LIMITS and value]
     told = ", ".join(dict.fromkeys(limits))
     text = f"Within the limits ({told}) this search found nothing. What follows was found without them."
@@ -298,23 +290,8 @@ def _is_search_for(call: ToolCall, question: str) -> bool:
 
 
 def _is_early(call: ToolCall, context: ToolContext) -> bool:
-    """Whether the early search serves it: the planner often only drops a word of politeness, which does not change the
-    results."""
+    """The planner often only drops a word of politeness, which does not change the results."""
     return context.early is not None and not context.early.cancelling() and _is_search_for(call, context.question)
-
-
-@dataclass(kw_only=True)
-class _Begun:
-    """A running step and its meter."""
-
-    step: Step
-    number: int
-    usage: Usage = field(default_factory=Usage)
-    started: float = field(default_factory=time.monotonic)
-
-    def end(self, payload: FactsPayload, problem: str, *, stopped: bool) -> Finished:
-        seconds, usage = time.monotonic() - self.started, self.usage
-        return Finished(step=self.step, payload=payload, problem=problem, stopped=stopped, seconds=seconds, usage=usage)
 
 
 @dataclass(kw_only=True)
@@ -326,7 +303,7 @@ class StepEngine:
     course: Course
     context: ToolContext
     spent: Spent | None = None  # the limit that ended the work, or kept a step from a call that it wanted
-    _running: dict[asyncio.Task[Finished], _Begun] = field(default_factory=dict)
+    _running: dict[asyncio.Task[StepRun], StepRun] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Run until every step has ended, or a limit of the turn is reached. Raises DatabaseAway."""
@@ -335,9 +312,8 @@ class StepEngine:
         try:
             while not run.spent:
                 for step in course.ready()[: AT_ONCE - len(self._running)]:
-                    course.begin(step)
-                    begun = _Begun(step=step, number=course.begun)
-                    self._running[asyncio.create_task(self._run_step(begun))] = begun
+                    begun = course.begin(step)
+                    self._running[asyncio.create_task(self._run_step(begun, course.begun))] = begun
                 run.watch(course.shown())
                 if not self._running:
                     break
@@ -365,12 +341,12 @@ class StepEngine:
             self.course.settle(task.result())
         self.context.run.watch(self.course.shown())
 
-    async def _run_step(self, begun: _Begun) -> Finished:
+    async def _run_step(self, begun: StepRun, number: int) -> StepRun:
         problem, payload, stopped, step = "", FactsPayload(), False, begun.step
         history, room = step_budget(
             self.budget,
-            step_number=begun.number,
-            total_steps=max(len(self.course.steps), begun.number),
+            step_number=number,
+            total_steps=max(len(self.course.steps), number),
             context_size=RULES_TOKENS + estimate_tokens(self.course.question),
         )
         materials, others = context_for(step, self.course.finished, tokens=room)
@@ -384,12 +360,12 @@ class StepEngine:
             stopped = self.context.run.stop.is_set() and is_partial
         except (ToolMisused, StepFailed) as error:
             problem, stopped = str(error), isinstance(error, StepStopped)
-        ended = begun.end(payload, problem, stopped=stopped)
+        ended = begun.ended(payload, problem, stopped=stopped)
         log.info(  # named as in seed 3, "Логирование"
             "complex_query.step_completed",
             step_id=step.id,
             action=step.action,
-            step_number=begun.number,
+            step_number=number,
             total_steps=len(self.course.steps),
             tokens_used=ended.usage.tokens,
             model_calls=ended.usage.calls,
@@ -411,5 +387,5 @@ class StepEngine:
             await end(task)
             kept = run.kept.get(begun.step.id, FactsPayload())
             problem = "" if kept.found else "not ended in time"
-            self.course.settle(begun.end(kept, problem, stopped=run.stop.is_set()))
+            self.course.settle(begun.ended(kept, problem, stopped=run.stop.is_set()))
         self._settle()

@@ -149,8 +149,7 @@ class FactsPayload:
 
 
 def _item(fact: Fact) -> JsonValue:
-    """An item with its type and what that type has: the fields of a row, the place of a passage, the document of both.
-    What describes a whole thing is its `summary`, as in the seed."""
+    """What describes a whole thing is its `summary`, as in the seed."""
     told = "summary" if fact.type == "project" else "text"
     item: dict[str, JsonValue] = {"type": fact.type or fact.kind.value, "title": fact.title, told: fact.text}
     if fact.fields:

@@ -84,8 +84,7 @@ def _words(fact: Fact) -> str:
 
 
 def _said(fact: Fact) -> str:
-    """All that can carry a statement: the fact with the words of its passage; of what a model has worded, what that was
-    drawn from."""
+    """All that can carry a statement: fact and passage; of what a model has worded, what that was drawn from."""
     if fact.drawn_from:
         return "\n\n".join(dict.fromkeys(map(_said, fact.drawn_from)))
     if fact.kind is FactKind.PASSAGE or fact.passage is None:
@@ -103,17 +102,16 @@ def _plain(text: str) -> str:
 
 
 def _heading(fact: Fact, *, is_known: bool = False) -> list[str]:
-    """What the fact is, of what («МедСовет (technologies used)»: a bare «RAG» would leave its relation to the project
-    open), and where its passage stands."""
+    """«МедСовет (technologies used)»: a bare «RAG» would leave its relation to the project open."""
     about = f"{_one_line(fact.title)} ({fact.aspect})" if fact.aspect else _one_line(fact.title)
-    said = f"Concluded by a model from: {about}" if fact.drawn_from and fact.title else ""
-    said = said or _KIND_LINES.get(fact.kind, "").format(title=about)
+    kind = "Concluded by a model from: {title}" if fact.drawn_from and fact.title else _KIND_LINES.get(fact.kind, "")
+    said = kind.format(title=about)
     place = _place(fact.passage.passage, is_known=is_known) if fact.passage else []
     return [said, *place] if said else place
 
 
 def _place(passage: Passage, *, is_known: bool) -> list[str]:
-    """The passage's document, its place there, its author, sender and date, as far as known."""
+
     locator = passage.locator
     before = {"Title": title_beside(passage.name, passage.title), "Begins": passage.opening}
     minutes, seconds = divmod(int(locator.start_s or 0), 60)

@@ -19,7 +19,6 @@ from rag.records import RankedPassage
 
 MOST_FACTS = 200  # the plan's limits pass on a dozen; the rest is counted («ещё X»)
 
-
 ANSWERED_BY: Mapping[Relation, Sequence[Relation]] = {
     Relation.TECHNOLOGY_USAGE: (Relation.TECHNOLOGY_USAGE, Relation.PROJECT_TECH_STACK),
     Relation.EXPERIENCE_SUMMARY: (Relation.EXPERIENCE_SUMMARY, Relation.CURRENT_JOB),
@@ -43,7 +42,6 @@ as seed 4, section 7.3 has it."""
 
 REACHES_FURTHER = frozenset({Relation.PROJECT_DETAILS, Relation.PROJECT_ACHIEVEMENTS, Relation.PROJECT_TECH_STACK})
 """For an employer or a technology, these intents are about the projects that name it."""
-
 
 LISTS = frozenset(Relation) - {Relation.CURRENT_JOB, Relation.CONTACTS, Relation.PROJECT_DETAILS}
 """Intents that are answered by several facts as a rule."""

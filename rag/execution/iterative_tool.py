@@ -125,18 +125,10 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
 
     async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed when the model failed at every document."""
-        names, exhaustive = arguments.documents, arguments.exhaustive
-        base, question = context.base_id, arguments.question
-        cards, documents = await self.choose(base, question, names=names, exhaustive=exhaustive)
-        reading = _Reading(
-            tool=self,
-            context=context,
-            question=question,
-            cards=cards,
-            documents=documents,
-            exhaustive=exhaustive or names is not None,
-            cache=await self.open_cache(IterationReply, context, question),
-        )
+        question, names, is_all = arguments.question, arguments.documents, arguments.exhaustive
+        cards, documents = await self.choose(context.base_id, question, names=names, exhaustive=is_all)
+        cache = await self.open_cache(IterationReply, context, question)
+        reading = _Reading(tool=self, context=context, cards=cards, documents=documents, cache=cache, asked=arguments)
         await reading.read()
         return reading.payload(await reading.conclusion())
 
@@ -150,12 +142,9 @@ class ReadDocuments(WholeDocumentsTool[ReadAllArguments]):
 
 @dataclass(kw_only=True)
 class _Reading(WholeReading):
-    """One reading, in groups."""
-
     tool: ReadDocuments
-    question: str
-    exhaustive: bool  # read on even when the question can be answered
-    enough: bool = False
+    asked: ReadAllArguments
+    enough: bool = False  # what was found; documents that are named, or all of them, are read to the end
     ledgers: list[Ledger] = field(default_factory=list)  # of the groups
     orders: list[list[DocumentId]] = field(default_factory=list)  # what each group has read, in reading order
 
@@ -194,7 +183,8 @@ class _Reading(WholeReading):
         ledger = self.ledgers[number]
         self.count(read=1, remembered=not asked, without_data=ledger.used == used)
         is_sure = ledger.can_answer and any(fact.certainty is Certainty.HIGH for fact in ledger.facts)
-        self.enough = self.enough or (not self.exhaustive and is_sure)
+        is_open = not self.asked.exhaustive and self.asked.documents is None
+        self.enough = self.enough or (is_open and is_sure)
         return True
 
     async def _read_parts(self, number: int, card: DocumentCard) -> int | None:
@@ -207,7 +197,7 @@ class _Reading(WholeReading):
                 ledger = self.ledgers[number]
                 request = IterationRequest(
                     task=tool.prompts.iterative_task,
-                    question=self.question,
+                    question=self.asked.question,
                     document_context=tuple(Chunk(chunk_id=chunk_name(each), chunk_text=each.text) for each in part),
                     previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, tool.budget["facts"])),
                     previous_answer=cut(ledger.answer, tool.budget["answer"]),
@@ -226,11 +216,11 @@ class _Reading(WholeReading):
                 if not kept:
                     asked += 1
                     await self.cache.keep(key, reply, order)
-                self.ledgers[number] = take(ledger, reply, part, asked=self.question)
+                self.ledgers[number] = take(ledger, reply, part, asked=self.asked.question)
         return asked
 
     def _merged(self) -> Ledger:
-        """What all groups know: each fact once, with a new id, and every conflict."""
+
         rank = {card.id: place for place, card in enumerate(self.cards)}  # of a document for the question
         facts, answers = merge_facts(self.ledgers, rank), self._answers()
         return Ledger(
@@ -249,12 +239,12 @@ class _Reading(WholeReading):
     async def conclusion(self) -> Ledger:
         """The facts and the answer of a single group are complete. Those of several groups are put together by the
         model, which also names contradictions between them; without it the facts are given as they are."""
-        known, answers = self._merged(), self._answers()
+        known, answers, question = self._merged(), self._answers(), self.asked.question
         if len(answers) < 2:
             return known
-        request = synthesis_request(self.tool.budget, known, question=self.question, answers=answers)
+        request = synthesis_request(self.tool.budget, known, question=question, answers=answers)
         tool, content = self.tool, request.model_dump_json()
-        cache = await tool.open_cache(SynthesisReply, self.context, self.question)
+        cache = await tool.open_cache(SynthesisReply, self.context, question)
         reply = cache.get(digest(content), SynthesisReply)
         if reply is None:
             try:
@@ -266,8 +256,8 @@ class _Reading(WholeReading):
                 return replace(known, uncompared=len(known.facts))
             await cache.keep(digest(content), reply, [each for order in self.orders for each in order])
         known = replace(known, uncompared=len(known.facts) - len(request.facts))
-        known = settle(known, reply.updated_facts, asked=self.question)
-        return replace(known, facts=refine(known.facts, reply.facts, asked=self.question), answer=reply.answer)
+        known = settle(known, reply.updated_facts, asked=question)
+        return replace(known, facts=refine(known.facts, reply.facts, asked=question), answer=reply.answer)
 
     def payload(self, known: Ledger) -> FactsPayload:
         """The payload of `known`, whose facts are in their final order and whose answer is the synthesis: a guide for

@@ -87,7 +87,7 @@ def _name(cell: str, row: str) -> tuple[str, ...]:
 
 
 def _value(cell: str) -> tuple[str, ...]:
-    """The day of a date, the number of an amount, else the words."""
+
     if day := only_day(cell):
         return (day.isoformat(),)
     if is_only_amount(cell) and (found := amount(cell)):
@@ -121,8 +121,6 @@ def _superseded(by_key: Mapping[Key, Sequence[Row]], came: Mapping[DocumentId, d
 
 @dataclass(frozen=True, kw_only=True)
 class _Merger:
-    """Merges rows of one key at a time."""
-
     came: Mapping[DocumentId, datetime]
     versions: frozenset[DocumentId]  # superseded ones
     key: frozenset[int]

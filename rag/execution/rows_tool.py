@@ -82,21 +82,18 @@ class CollectRows(WholeDocumentsTool[RowsArguments]):
         return reading.payload()
 
 
-Batch = Sequence[tuple[DocumentCard, Sequence[Passage]]]
-"""Documents with all their passages that share a call; a long one is alone and takes several."""
+Batch = Sequence[tuple[DocumentCard, Sequence[Passage]]]  # that share a call; a long one is alone and takes several
 
 
 @dataclass(kw_only=True)
 class _Extraction(WholeReading):
-    """One extraction."""
-
     tool: CollectRows
     asked: RowsArguments
     rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
     dropped: int = 0
 
     def __post_init__(self) -> None:
-        """The room for documents, and all of them waiting."""
+
         self._part_tokens = self.tool.prompt_tokens - estimate_tokens(self.tool.prompts.rows) - COLUMNS_TOKENS
         self._waiting = deque(self.cards)
 
@@ -132,7 +129,7 @@ class _Extraction(WholeReading):
         self.tell(None if self.asked.changes else self.payload())
 
     def _add(self, cards: Sequence[DocumentCard], checked: Sequence[Checked], *, is_remembered: bool) -> None:
-        """Documents have been read in these parts."""
+
         self.rows.update({card.id: [] for card in cards})
         for row in (row for each in checked for row in each.rows):
             self.rows[row.document].append(row)
@@ -160,9 +157,8 @@ class _Extraction(WholeReading):
         return True
 
     async def _next(self) -> Batch:
-        """The next documents with their texts: as many as fit into one prompt, or one that is longer. Those that are
-        cached, as far as they were read in one part, are done with on the way. Nothing when all are begun, or the
-        limits forbid any further call."""
+        """As many documents as fit into one prompt, or one that is longer. Those that are cached, as far as they were
+        read in one part, are done with on the way. Nothing when all are begun, or the limits forbid another call."""
         batch: list[tuple[DocumentCard, Sequence[Passage]]] = []
         left, remembered = self._part_tokens, self.documents.remembered
         while self._waiting and len(batch) < MOST_TOGETHER:

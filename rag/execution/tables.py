@@ -131,8 +131,6 @@ class TableWriter:
     dropped: int
 
     def __post_init__(self) -> None:
-        """The names of all columns, and by their places: the one that something is worked out of, the conditions, and
-        those that counts and sums depend on."""
         asked = self.asked
         self.columns = asked.all_columns
         self.of = asked.place(asked.of) if asked.of and asked.aggregate not in ("none", "count") else None
@@ -195,15 +193,13 @@ class TableWriter:
         )
 
     def _selected(self, things: Rows) -> tuple[Rows, Rows]:
-        """Those that meet the conditions, in order, and those of which nobody can tell."""
+
         asked = self.asked
         rows, undecided = select([each for each in things if not (asked.current and each.is_outdated)], self.conditions)
         return (sort(rows, asked.place(asked.sort_by), asked.order) if asked.sort_by else rows), undecided
 
     def _totals(self, rows: Rows) -> tuple[list[Total], int]:
-        if self.of is None:
-            return [], 0
-        return aggregate_column(rows, self.of, self.asked.aggregate, language=self.language)
+        return aggregate_column(rows, self.of or 0, self.asked.aggregate, language=self.language)
 
     def _counts(self, rows: Rows) -> Iterator[Fact]:
         """The count; then the aggregate, a minimum or maximum with the first cell of its row: the row itself may be
@@ -227,7 +223,7 @@ class TableWriter:
         return worded.format(column=self.columns[self.of or 0], value=number)
 
     def _remarks(self, rows: Rows, things: Rows, undecided: Rows) -> Iterator[str]:
-        """What has to be known of the numbers."""
+
         words, columns = self.words, self.columns
         if not rows:
             yield words.nothing_fits.format(count=len(things))

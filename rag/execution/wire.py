@@ -23,7 +23,7 @@ CONTRADICTS = "contradicts"
 
 
 class WirePart(BaseModel):
-    """Frozen; a field that is not in the seed is an error that the model is shown."""
+    """Frozen; an unknown field is an error that the model is shown."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

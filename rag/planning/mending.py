@@ -42,9 +42,8 @@ ENTITY, INTENT = "entity_id", "intent"
 OF_DOCUMENTS = frozenset({"document", "documents"})  # arguments that name documents
 CONVERSATION = "CONVERSATION"  # the one intent that needs nothing of the base
 
-Arguments = Mapping[str, JsonValue]
-Entities = Mapping[str, tuple[KnownEntity, ...]]
-"""By each id of a plan the entity that is meant; none or several where that cannot be told."""
+Args = dict[str, JsonValue]
+Entities = Mapping[str, tuple[KnownEntity, ...]]  # by ids of a plan; none or several where nobody can tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +91,7 @@ class PlanMender:
         id that was not listed; usually none. Raises DatabaseAway."""
         entities, problems = await self._entities(plan, request), list[str]()
         plan = self._named(plan, request, entities)
-        read = partial(self._arguments, plan=plan, aliases=request.aliases, entities=entities, problems=problems)
+        read = partial(self._arguments, plan, request.aliases, entities, problems)
         called = [read(call.tool, call.args) for call in plan.tool_calls]
         stepped = [(step, *read(step.action, step.params)) for step in plan.steps]
         steps = ordered([step.model_copy(update={"action": tool, "params": args}) for step, tool, args in stepped])
@@ -105,20 +104,13 @@ class PlanMender:
         return self._as_allowed(plan, request.question), tuple(dict.fromkeys(problems))
 
     def _arguments(
-        self,
-        name: str,
-        given: Arguments,
-        *,
-        plan: QueryPlan,
-        aliases: Mapping[str, str],
-        entities: Entities,
-        problems: list[str],
-    ) -> tuple[str, dict[str, JsonValue]]:
+        self, plan: QueryPlan, aliases: Mapping[str, str], entities: Entities, problems: list[str], name: str, raw: Args
+    ) -> tuple[str, Args]:
         tool = self.tools.get(name) or self.tools.get(name.strip().lower())
         if tool is None:
             problems.append(f"unknown tool {name}")
-            return name, dict(given)
-        args: dict[str, JsonValue] = {key: value for key, value in given.items() if value is not None}
+            return name, raw
+        args: Args = {key: value for key, value in raw.items() if value is not None}
         if tool.name == GRAPH:  # id and intent may stand elsewhere in the plan; the id may be spelled otherwise
             named = args.get(ENTITY) or next((each.id for each in plan.entities), None)
             meant = entities.get(named, ()) if isinstance(named, str) else ()
@@ -153,13 +145,12 @@ class PlanMender:
                 continue
             type_, _, name = id_.partition(":")
             likely: tuple[KnownEntity, ...] = ()
-            if self.resolver is not None and request.base_id is not None:
+            if self.resolver and request.base_id:
                 # quotation marks make an ordinary word count as a name: "project:alor-broker" -> «alor-broker»
                 likely = await self.resolver.resolve(request.base_id, f"«{name or id_}»")
             exact = tuple(each for each in likely if each.id == id_)
-            found[id_] = exact or tuple(each for each in likely if each.type == type_) or likely
-            if len(found[id_]) > 1:
-                found[id_] = likely
+            near = exact or tuple(each for each in likely if each.type == type_)
+            found[id_] = near if len(near) == 1 else likely
         return found
 
     def _named(self, plan: QueryPlan, request: PlanningRequest, entities: Entities) -> QueryPlan:
@@ -186,9 +177,9 @@ class PlanMender:
     def _as_allowed(self, plan: QueryPlan, question: str) -> QueryPlan:
         """A plan that asks of the base and calls nothing gets a search. Under SEARCH_POLICY=explicit the base is
         searched only where the plan quotes the question's own words that ask for it, and once."""
-        search = (ToolCall(tool=SEARCH, args={"query": plan.question}),)
         if plan.clarification:
             return plan
+        search = (ToolCall(tool=SEARCH, args={"query": plan.question}),)
         if self.needs_sign:
             sign, said = (" ".join(folded(text).split()) for text in (plan.sign, question))
             calls = (plan.tool_calls[:1] or search) if sign and sign in said else ()

@@ -48,7 +48,6 @@ def _spelled(spelling: Callable[[str], str]) -> BeforeValidator:
 
 Lenient = WrapValidator(_or_default)
 Name = Annotated[str, Field(min_length=1), _cut(200)]
-Wording = Annotated[str, Field(min_length=1), _cut(1000)]
 
 
 class RenderStyle(StrEnum):
@@ -126,7 +125,7 @@ class Limits(Tolerant):
 class Clarification(Tolerant):
     """One short question back, and the answers that are known (they become buttons)."""
 
-    question: Wording
+    question: Annotated[str, Field(min_length=1), _cut(1000)]
     choices: Annotated[tuple[Name, ...], Field(max_length=6)] = ()
 
 

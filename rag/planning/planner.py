@@ -6,9 +6,10 @@ and documents have said stands between tags.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date
 from enum import StrEnum
+from functools import cached_property
 from itertools import count
 
 import structlog
@@ -150,9 +151,8 @@ class Planner:
         return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=told)
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
-        """Steps from the kind's template where the model named only a kind, and for calls of which one is slow, so that
-        the person can watch and stop it. Several calls of an analytical plan, or one that reads documents, are its own
-        way."""
+        """Steps from the kind's template where the model named only a kind (several calls of an analytical plan, or a
+        slow one, are its own way), and for calls of which one is slow, so that the person can watch and stop it."""
         is_slow = any(self._tools[call.tool].is_slow for call in plan.tool_calls)
         is_told = plan.kind is QueryKind.ANALYTICAL and (is_slow or len(plan.tool_calls) > 1)
         steps = plan.steps or (() if plan.clarification or is_told else template(plan.kind, plan.question, self._tools))
@@ -162,35 +162,29 @@ class Planner:
         return plan.model_copy(update={"steps": steps, "tool_calls": ()}) if steps else plan
 
 
+@dataclass(frozen=True)
 class PlannerPrompt:
     """The planner's messages for one installation; its rules are filled once."""
 
-    def __init__(
-        self,
-        prompts: Prompts,
-        *,
-        tools: Sequence[AnyTool],
-        policy: str,
-        max_calls: int,
-        threshold: float,
-        dialogue_tokens: int,
-    ) -> None:
-        """`policy` is a value of SEARCH_POLICY; the dialogue takes at most `dialogue_tokens`."""
-        rules = prompts.planner.fill(
-            max_calls=max_calls,
-            threshold=threshold,
-            policy=prompts.policies[policy],
-            tools="\n\n".join(f"{tool.name}: {tool.about}" for tool in tools if tool.is_offered),
-        )
-        self._rules = ChatMessage(role="system", content=rules)
-        self._question = prompts.planner_question
-        self._dialogue_tokens = dialogue_tokens
+    prompts: Prompts
+    _: KW_ONLY
+    tools: Sequence[AnyTool]
+    policy: str  # a value of SEARCH_POLICY
+    max_calls: int
+    threshold: float
+    dialogue_tokens: int  # that the dialogue takes at most
+
+    @cached_property
+    def _rules(self) -> ChatMessage:
+        tools = "\n\n".join(f"{tool.name}: {tool.about}" for tool in self.tools if tool.is_offered)
+        policy, bounds = self.prompts.policies[self.policy], {"max_calls": self.max_calls, "threshold": self.threshold}
+        return ChatMessage(role="system", content=self.prompts.planner.fill(policy=policy, tools=tools, **bounds))
 
     def messages(self, question: str, known: Known, *, today: date) -> tuple[ChatMessage, ...]:
         """Rules, then one message with the dialogue, the entities and documents that may be meant, and the question."""
         labels = told_apart([each.opening for each in known.documents], characters=60)
         parts = {
-            "dialogue so far": _dialogue_text(known.dialogue, question, self._dialogue_tokens),
+            "dialogue so far": _dialogue_text(known.dialogue, question, self.dialogue_tokens),
             "known entities": "\n".join(f"{each.id} ({each.name})" for each in known.entities),
             f"documents ({len(known.documents)} of {known.total})": "\n".join(
                 map(_document_line, count(), known.documents, labels)
@@ -200,7 +194,7 @@ class PlannerPrompt:
         told = "".join(
             f"<{tag} {name}>\n{without_headings(text)}\n</{tag}>\n\n" for name, text in parts.items() if text
         )
-        filled = self._question.fill(known=told, today=today.isoformat(), fence=tag, question=question)
+        filled = self.prompts.planner_question.fill(known=told, today=today.isoformat(), fence=tag, question=question)
         return (self._rules, ChatMessage(role="user", content=filled))
 
 

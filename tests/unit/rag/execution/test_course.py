@@ -11,7 +11,7 @@ from rag.execution.course import (
     RESPONSE_TOKENS,
     ROUNDS,
     Course,
-    Finished,
+    StepRun,
     context_for,
     gaps_of,
     step_budget,
@@ -38,7 +38,7 @@ def ids(steps: Sequence[Step]) -> list[str]:
 def end(made: Course, step_id: str, payload: FactsPayload, problem: str = "") -> None:
     one = made.steps[step_id]
     made.begin(one)
-    made.settle(Finished(step=one, payload=payload, problem=problem))
+    made.settle(StepRun(step=one, payload=payload, problem=problem))
 
 
 def test_a_step_waits_for_those_it_depends_on_or_reads() -> None:
@@ -201,7 +201,7 @@ def test_every_plan_ends_within_its_limit_and_loses_no_fact(
         payload = answer if isinstance(answer, FactsPayload) else FactsPayload()
         given_out += [fact.text for fact in payload.facts]
         problem = "" if isinstance(answer, FactsPayload) else str(answer)
-        made.settle(Finished(step=one, payload=payload, problem=problem))
+        made.settle(StepRun(step=one, payload=payload, problem=problem))
     made.close()
     assert turn == made.begun <= limit
     assert [fact.text for each in made.finished for fact in each.payload.facts] == given_out
@@ -218,8 +218,8 @@ TEXTS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=300)
 SIZES = st.integers(0, 200_000)
 
 
-def done(step_id: str, *texts: str) -> Finished:
-    return Finished(step=step(step_id), payload=found(*texts))
+def done(step_id: str, *texts: str) -> StepRun:
+    return StepRun(step=step(step_id), payload=found(*texts))
 
 
 def test_a_step_gets_the_facts_of_the_steps_it_names_and_the_rest_in_short() -> None:
@@ -248,8 +248,8 @@ def test_what_an_analysis_drew_nothing_from_takes_little_room() -> None:
     drawn = Fact(kind=FactKind.STATEMENT, text="Неустойка 1 %.", drawn_from=(used,))
     weighed = FactsPayload(facts=(drawn,), set_aside=frozenset(piece for each in others for piece in each.pieces))
     finished = [
-        Finished(step=step("a"), payload=FactsPayload(facts=(used, *others))),
-        Finished(step=step("b"), payload=weighed),
+        StepRun(step=step("a"), payload=FactsPayload(facts=(used, *others))),
+        StepRun(step=step("b"), payload=weighed),
     ]
     materials, _ = context_for(step("c", context_requirements=["a", "b"]), finished, tokens=PLENTY)
     assert [each.shown for each in materials] == [None, None, ASIDE_CHARS, ASIDE_CHARS]
