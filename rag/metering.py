@@ -6,9 +6,11 @@ steps, and `TurnMetrics`, the row that is stored. The meter travels with the tas
 
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
 
 
 @dataclass(kw_only=True)
@@ -132,9 +134,7 @@ class TurnMetrics:
     each_step: tuple[StepMetrics, ...] = ()
 
 
-Leave = Callable[[], Awaitable[None]]
-"""Raises the reason why nothing more may be spent."""
-
+Leave = Callable[[], Awaitable[None]]  # raises the reason why nothing more may be spent
 _current: ContextVar[Usage | None] = ContextVar("usage", default=None)
 _leave: ContextVar[Leave | None] = ContextVar("leave", default=None)
 
@@ -188,22 +188,16 @@ def note_cost(cost: float) -> None:
         usage.cost += cost
 
 
-def searching() -> AbstractContextManager[None]:
-    """The turn waits for a search while the context is open."""
-    return _waiting(lambda usage: usage.searching)
-
-
-def asking() -> AbstractContextManager[None]:
-    """The turn waits for a model while the context is open."""
-    return _waiting(lambda usage: usage.models)
-
-
 @contextmanager
 def _waiting(of: Callable[[Usage], Waiting]) -> Iterator[None]:
     with ExitStack() as stack:
         for usage in _meters():
             stack.enter_context(of(usage).under_way())
         yield
+
+
+searching = partial(_waiting, attrgetter("searching"))  # the turn waits for a search while the context is open
+asking = partial(_waiting, attrgetter("models"))  # it waits for a model
 
 
 def _meters() -> Iterator[Usage]:

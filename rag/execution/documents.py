@@ -2,8 +2,7 @@
 
 In: a question, perhaps names; a budget in tokens. Out: cards of documents that are ready: first those whose passages a
 search finds, then the rest, newest first; and their passages in order, in parts, of which nothing is left out. For a
-search, names as a plan gives them become the documents meant, with remarks where a name fits no document letter for
-letter, or none at all. It asks no model.
+search, names as a plan gives them become the documents meant. It asks no model.
 """
 
 import json

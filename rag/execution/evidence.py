@@ -113,11 +113,6 @@ class Checked:
         """The number of rows that the model saw but did not give."""
         return max(self.reply.total_seen - len(self.rows) - self.dropped, 0)
 
-    @property
-    def is_whole(self) -> bool:
-        """There is no sign that rows of the text are missing."""
-        return not self.dropped and not self.unread and self.reply.total_seen == len(self.rows)
-
 
 def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked:
     """Rows with `columns` cells each. A cell that its document does not support is emptied. A row is dropped when its

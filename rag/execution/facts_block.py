@@ -16,13 +16,11 @@ from rag.records import Passage
 from rag.words import digest, estimate_tokens, person_name, without_headings
 
 _SOURCE_WORDS = {"note": "note", "file": "file", "link": "web page", "site": "web site", "path": "file"}
-"""Kinds of sources as the prompt names them."""
-_MEDIA = {
+_MEDIA = {  # by file extension: a passage does not hold its medium
     **dict.fromkeys(("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif"), "photo"),
     **dict.fromkeys(("ogg", "oga", "opus"), "voice message"),
     **dict.fromkeys(("mp4", "mov", "m4v", "mkv", "webm", "avi"), "video"),
 }
-"""By file extension: a passage does not hold its medium."""
 _SENT = {"voice": "voice message", "video_note": "video message", "audio": "recording"}
 _SENT_AS = re.compile(r"(photo|video|voice|video_note|audio)-\d+")  # names given by `bot.handlers.received`
 _KIND_LINES = {

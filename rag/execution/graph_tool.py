@@ -19,14 +19,15 @@ from rag.records import RankedPassage
 
 MOST_FACTS = 200  # the plan's limits pass on a dozen; the rest is counted («ещё X»)
 
+# Intents that use more relations than the one of their own name.
 ANSWERED_BY: Mapping[Relation, Sequence[Relation]] = {
     Relation.TECHNOLOGY_USAGE: (Relation.TECHNOLOGY_USAGE, Relation.PROJECT_TECH_STACK),
     Relation.EXPERIENCE_SUMMARY: (Relation.EXPERIENCE_SUMMARY, Relation.CURRENT_JOB),
     Relation.TECHNOLOGY_OVERVIEW: (Relation.TECHNOLOGY_OVERVIEW, Relation.PROJECT_TECH_STACK),
     Relation.ENTITY_FACTS: tuple(Relation),
 }
-"""Intents that use more relations than the one of their own name."""
-
+# What a statement says about its entity, for the model, since the text is often a bare name; and the type of the item,
+# as seed 4, section 7.3 has it.
 TOLD: Mapping[str, tuple[str, str]] = {
     Relation.CURRENT_JOB: ("works at, or as", "job"),
     Relation.PROJECT_DETAILS: ("project", "project"),
@@ -37,15 +38,10 @@ TOLD: Mapping[str, tuple[str, str]] = {
     Relation.TECHNOLOGY_OVERVIEW: ("technologies known", "technology"),
     Relation.CONTACTS: ("contacts", "contact"),
 }
-"""What a statement says about its entity, for the model, since the text is often a bare name; and the type of the item,
-as seed 4, section 7.3 has it."""
-
+# For an employer or a technology, these intents are about the projects that name it.
 REACHES_FURTHER = frozenset({Relation.PROJECT_DETAILS, Relation.PROJECT_ACHIEVEMENTS, Relation.PROJECT_TECH_STACK})
-"""For an employer or a technology, these intents are about the projects that name it."""
-
+# Intents that are answered by several facts as a rule.
 LISTS = frozenset(Relation) - {Relation.CURRENT_JOB, Relation.CONTACTS, Relation.PROJECT_DETAILS}
-"""Intents that are answered by several facts as a rule."""
-
 FEWEST = 3  # facts; a list with fewer may be what the reading of names has missed
 PARTIAL = 0.4  # coverage of a list that may be incomplete: below `executor.LOW_COVERAGE`, so that a search joins
 

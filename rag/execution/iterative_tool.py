@@ -1,9 +1,8 @@
 """`read_documents`: reads documents for a question, one by one in concurrent groups (seed 0, "Итерация по документам").
 
 In: a question, perhaps the documents. Out: facts with their passages, a synthesis of them, and how many documents were
-read. A call gets the rules and seed 0's request as JSON, within a budget; texts of documents are JSON strings, whatever
-they contain. Facts that do not fit are not shown to the model, but stay in the ledger. The turn's limits are checked
-before every call. When the model fails at one document, only that document is lost.
+read. A call gets the rules and seed 0's request as JSON, within a budget; texts of documents are JSON strings. Facts
+that do not fit are not shown to the model, but stay in the ledger. The turn's limits are checked before every call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -222,7 +221,7 @@ class _Reading(WholeReading):
     def _merged(self) -> Ledger:
 
         rank = {card.id: place for place, card in enumerate(self.cards)}  # of a document for the question
-        facts, answers = merge_facts(self.ledgers, rank), self._answers()
+        facts, answers = merge_facts(self.ledgers, rank), [each.answer for each in self.ledgers if each.facts]
         return Ledger(
             facts=facts,
             answer=answers[0] if len(answers) == 1 else "",
@@ -232,14 +231,11 @@ class _Reading(WholeReading):
             uncompared=len(facts) - len(fitting(facts, self.tool.budget["facts"])),
         )
 
-    def _answers(self) -> list[str]:
-        """The answers of the groups that found something."""
-        return [ledger.answer for ledger in self.ledgers if ledger.facts]
-
     async def conclusion(self) -> Ledger:
         """The facts and the answer of a single group are complete. Those of several groups are put together by the
         model, which also names contradictions between them; without it the facts are given as they are."""
-        known, answers, question = self._merged(), self._answers(), self.asked.question
+        known, question = self._merged(), self.asked.question
+        answers = [each.answer for each in self.ledgers if each.facts]
         if len(answers) < 2:
             return known
         request = synthesis_request(self.tool.budget, known, question=question, answers=answers)

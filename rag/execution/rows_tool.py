@@ -2,9 +2,8 @@
 
 In: what a row is, its columns, conditions, what to compute. Out: a table with a source for each value, numbers that
 code has computed, and where documents disagree. A model extracts the rows: short documents share a call, long ones
-take several. What it gives is checked against the text; when rows seem to be missing, it is asked once more, as long as
-calls are left for the other documents, and the better of the two replies is final. When it fails at a call, only its
-documents are lost; when it cannot write all rows of several documents at once, they are read in two halves.
+take several. What it gives is checked against the text; when rows seem to be missing, it is asked once more, and the
+better of the two replies is final. When it fails at a call, only its documents are lost.
 """
 
 import asyncio
@@ -119,7 +118,8 @@ class _Extraction(WholeReading):
         came = {card.id: card.created_at for card in self.cards}
         rows = [row for card in self.cards for row in self.rows.get(card.id, [])]
         earlier = self.cards[0].id if asked.changes else None
-        things = merge_rows(rows, row=asked.what, key=asked.key_places, came=came, earlier=earlier)
+        key = tuple(map(asked.place, asked.key or asked.columns[:1]))  # the columns that tell things apart
+        things = merge_rows(rows, row=asked.what, key=key, came=came, earlier=earlier)
         if not asked.changes:
             return writer.rows(things, came=came)
         return writer.changes(things, (self.cards[0].name, self.cards[1].name))
@@ -203,7 +203,8 @@ class _Extraction(WholeReading):
             return None
         columns = len(self.asked.all_columns)
         first = check(reply, part, columns=columns)
-        last = reply if first.is_whole else await self._ask_again(messages, first)
+        is_whole = not first.dropped and not first.unread and reply.total_seen == len(first.rows)
+        last = reply if is_whole else await self._ask_again(messages, first)
         if last is None:
             return first
         second = check(last, part, columns=columns)

@@ -1,9 +1,8 @@
 """`rag_db_query`: search in the base, by words and by meaning, and what its passages lead to.
 
 In: a query, and filters when the question has any. Out: the best passages as facts, and how much of the query they
-cover; a search inside a document of which only a part was found, and the second hop of a question («неустойка у
-поставщика, из-за которого перенесли запуск»). `search_each_document` tells how many documents have a `certain` passage,
-with an excerpt of each: for questions about all documents where no model can read them. It counts documents only.
+cover; the second hop of a question («неустойка у поставщика, из-за которого перенесли запуск»). `search_each_document`
+tells how many documents have a `certain` passage, for questions about all documents where no model can read them.
 """
 
 import asyncio

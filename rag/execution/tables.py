@@ -2,9 +2,8 @@
 
 In: what is asked of the rows, things merged from all documents. Out: facts, first numbers, then remarks and
 disagreements, then each row with the passages that say its values; and the whole table for a file. The counts and sums
-made here are the only ones that an answer may give; where documents disagree about a value that they depend on, the
-other result is given, too. Amounts of different units are never added or compared; a cell without a number or date is
-counted as unread or undecided, never guessed. Pure.
+made here are the only ones that an answer may give. Amounts of different units are never added or compared; a cell
+without a number or date is counted as unread or undecided, never guessed. Pure.
 """
 
 import re
@@ -39,7 +38,7 @@ Aggregate = Literal["none", "count", "sum", "min", "max", "avg"]  # what is work
 Order = Literal["asc", "desc"]
 Period = Literal["year", "quarter", "month"]  # by which dates are grouped
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
-Condition = tuple[int, Operator, str]  # place of a column, and what its cells are compared with
+
 Total = tuple[str, TableRow | None]  # one number of one unit, as it is shown; for min and max with the row that has it
 
 _SPELLED: Mapping[str, Operator] = {  # other ways to write operators; those of days, too
@@ -112,11 +111,6 @@ class RowsArguments(ToolArguments):
     def place(self, name: str) -> int:
         """Index of a column."""
         return [plain(column) for column in self.all_columns].index(plain(name))
-
-    @property
-    def key_places(self) -> tuple[int, ...]:
-        """The columns that tell things apart."""
-        return tuple(map(self.place, self.key or self.columns[:1]))
 
 
 @dataclass(kw_only=True)
@@ -304,8 +298,9 @@ def _listed(names: Sequence[str]) -> str:
     return "; ".join((*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])))
 
 
-def select(rows: Rows, conditions: Sequence[Condition]) -> tuple[Rows, Rows]:
-    """Rows that meet all conditions, and the undecided: those that fail none, but have no value to compare."""
+def select(rows: Rows, conditions: Sequence[tuple[int, Operator, str]]) -> tuple[Rows, Rows]:
+    """Rows that meet all conditions (a column's place, operator, value), and the undecided: those that fail none, but
+    have no value to compare."""
     judged = [(row, {meets(row.cells[at], operator, value) for at, operator, value in conditions}) for row in rows]
     undecided = [row for row, verdicts in judged if None in verdicts and False not in verdicts]
     return [row for row, verdicts in judged if verdicts <= {True}], undecided

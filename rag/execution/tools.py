@@ -1,9 +1,8 @@
 """Running tools: the base class of those that run, what all of one turn share, and calls of a model within its limits.
 
 In: typed arguments (`planning/tool.py`). Out: a `FactsPayload`. What all tools of one turn share is its `Run`: the
-limits, the stop signal, the listener for progress. `ask` calls a model within these limits, once more when the reply
-has the wrong shape. Replies are cached by a hash of all that decides them; if any of it differs, the part is read
-again, and a failure to write to the cache never fails the reading.
+limits, the stop signal, the listener for progress. Replies are cached by a hash of all that decides them; if any of it
+differs, the part is read again, and a failure to write to the cache never fails the reading.
 """
 
 import asyncio
@@ -157,12 +156,11 @@ class Tool(PlannedTool[Arguments]):
         failures of models only make it find less."""
 
 
-AnyTool = Tool[Any]
-"""Tools of one set take different arguments; each reads its own."""
+AnyTool = Tool[Any]  # tools of one set take different arguments; each reads its own
 
 _MISFIT = "That answer does not fit the JSON Schema:\n{problems}\nAnswer again with the corrected JSON object alone."
 log = structlog.get_logger()
-_ENDS = " \t\n.?!…"
+
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
@@ -251,4 +249,4 @@ class ReplyCache:
 
 def wording(text: str) -> str:
     """A request normalised for comparison: case, ё, blanks and the final sign do not matter."""
-    return " ".join(folded(text).split()).strip(_ENDS)
+    return " ".join(folded(text).split()).strip(" \t\n.?!…")

@@ -100,5 +100,4 @@ class PlannedTool(ABC, Generic[Arguments]):
             raise ToolMisused("; ".join(lines)) from error
 
 
-AnyTool = PlannedTool[Any]
-"""Tools of one set take different arguments; each reads its own."""
+AnyTool = PlannedTool[Any]  # tools of one set take different arguments; each reads its own
