@@ -38,7 +38,6 @@ from rag.ports import ModelAway, ModelError, ModelNonsense, ModelRefused
 from rag.records import Passage
 
 Vectors = npt.NDArray[np.float64]
-_SHORTEST_LENGTH = 1e-6  # a vector of length 0 points nowhere
 DIMENSIONS = 1024  # what jina-embeddings-v3 makes and the database keeps
 WINDOW_TOKENS = 7500  # of the API's 8192 for all inputs of a request; our count is an estimate and needs room
 SERVICE = "Jina"
@@ -52,7 +51,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"?|(?<!\w)'[^']*'?|«[^»]*»?|“[^”]*”?|`[
 MINUTE_S = 60.0
 CHARS_A_TOKEN = 3  # of jina-embeddings-v3 in Russian: 3.3 to 4 in running text. Fewer characters: slower, never over
 CONNECT_S = 10.0
-FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
+FIRST_PAUSE_S = 0.5
 ASKS = 2  # a reply that makes no sense is asked for once more
 SILENCE_S = 60.0  # after a question that was not answered: further ones fail at once, until anything is answered
 Read = TypeVar("Read")
@@ -207,7 +206,10 @@ class JinaClient:
                 fault, tries = error, patience.tries if isinstance(error, ModelAway) else 1
             except ValueError as error:
                 fault, tries = ModelNonsense(f"{SERVICE}: nonsense from {path} ({type(error).__name__})"), ASKS
-            pause_s = _pause_s(fault, tried)
+            # What the server asks for, else 0.5, 1, 2 s ... give or take a quarter, so that callers fall out of step.
+            pause_s = FIRST_PAUSE_S * 2.0 ** (tried - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - guards nothing
+            if isinstance(fault, Away) and fault.retry_after_s is not None:
+                pause_s = fault.retry_after_s
             if tried >= tries or paused_s + pause_s > patience.pauses_s:
                 raise fault
             structlog.get_logger().info("jina.retry", path=path, tried=tried, pause_s=pause_s, why=str(fault))
@@ -251,13 +253,6 @@ class JinaClient:
         return response
 
 
-def _pause_s(fault: ModelError, tried: int) -> float:
-    """What the server asks for, else 0.5, 1, 2 s ... give or take a quarter, so that callers do not come in step."""
-    if isinstance(fault, Away) and fault.retry_after_s is not None:
-        return fault.retry_after_s
-    return FIRST_PAUSE_S * 2.0 ** (tried - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - spreads load, guards nothing
-
-
 @asynccontextmanager
 async def open_jina(
     *, base_url: str, api_key: str, timeout_s: float, tier: Tier, concurrency: int | None = None
@@ -296,22 +291,21 @@ def read_embeddings(content: bytes, *, count: int, dimensions: int) -> Vectors:
     found = sorted(_Embeddings.model_validate_json(content).data, key=lambda item: item.index)
     if [item.index for item in found] != list(range(count)):
         raise ValueError(f"{len(found)} vectors for {count} texts, or wrongly numbered")
-    vectors = [_decode(item.embedding) for item in found]
+    vectors = [
+        np.array(item.embedding, dtype=np.float64)
+        if isinstance(item.embedding, list)
+        else np.frombuffer(base64.b64decode(item.embedding, validate=True), dtype="<f4").astype(np.float64)
+        for item in found
+    ]
     if any(len(vector) != dimensions for vector in vectors):
         raise ValueError(f"a vector that does not have {dimensions} numbers")
     stacked = np.stack(vectors)
     lengths = np.linalg.norm(stacked, axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or (lengths < _SHORTEST_LENGTH).any():
+    if not np.isfinite(lengths).all() or (lengths < 1e-6).any():
         raise ValueError("a vector that is not finite, or has no length")
     # To length 1 to the last digit: float32, and servers that do not honour `normalized`, leave it elsewhere.
     normalised: Vectors = stacked / lengths
     return normalised
-
-
-def _decode(embedding: str | list[float]) -> Vectors:
-    if isinstance(embedding, list):
-        return np.array(embedding, dtype=np.float64)
-    return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float64)
 
 
 def read_relevances(content: bytes, *, count: int) -> list[tuple[int, float]]:

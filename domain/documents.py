@@ -59,20 +59,16 @@ class Choice(StrEnum):
     SKIP = "skip"
 
 
-_FILES = frozenset({SourceType.FILE, SourceType.PATH})
-_ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
-
-
 def known_as(source_type: SourceType, title: str, identifier: str) -> str:
     """The name that the person knows a source by, never empty while it has any. A file keeps its file name (parsers
     find titles such as "Microsoft Word - Document1"), a page has its title, and one without is called by its
     address."""
-    if source_type in _ADDRESSED and title in ("", identifier):
+    if source_type in (SourceType.LINK, SourceType.SITE) and title in ("", identifier):
         return readable_address(identifier)
     if title == identifier:  # the person renamed it: what looks like a path in it is none
         return title
     name = PurePath(identifier).name
-    if source_type in _FILES and "." in name:
+    if source_type in (SourceType.FILE, SourceType.PATH) and "." in name:
         return name
     return title or identifier
 

@@ -17,7 +17,6 @@ from enum import StrEnum
 from domain.bases import Role
 from domain.ids import BaseId, ChatId, DocumentId, SessionId, ThreadId, UserId
 
-_BYTES = 32
 _PREFIX = "baza_"  # so that programs that look for leaked secrets know it
 _acting: ContextVar[UserId] = ContextVar("acting")
 
@@ -87,7 +86,7 @@ class Caller:
 
 def new_token() -> str:
     """Shown once."""
-    return _PREFIX + secrets.token_urlsafe(_BYTES)
+    return _PREFIX + secrets.token_urlsafe(32)
 
 
 def token_hash(token: str) -> str:

@@ -14,7 +14,6 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_FLAG = "\U0001f3f4"
 _JOINED_SCRIPTS = (
     *("ARABIC", "SYRIAC", "DEVANAGARI", "BENGALI", "GUJARATI", "GURMUKHI", "KANNADA", "MALAYALAM", "ORIYA", "SINHALA"),
     *("TAMIL", "TELUGU", "MONGOLIAN", "KHMER", "MYANMAR", "TIBETAN"),
@@ -90,4 +89,4 @@ def _kept(found: re.Match[str]) -> str:
         are_joined = (unicodedata.name(each or " ", "").startswith(_JOINED_SCRIPTS) for each in (before, after))
         return sign if joins_emoji or all(are_joined) else ""
     is_tag = "\U000e0020" <= sign <= "\U000e007f"
-    return sign if is_tag and re.search(f"{_FLAG}[{_TAGS}]*\\Z", text[: found.start()][-8:]) else ""
+    return sign if is_tag and re.search(f"🏴[{_TAGS}]*\\Z", text[: found.start()][-8:]) else ""

@@ -25,7 +25,6 @@ _SETTINGS = """
 set search_path = public, baza_internal, extensions;
 set check_function_bodies = off; -- functions call others that come later
 """
-_LOCK = 0x42415A41  # "BAZA": an advisory lock's number means nothing, it has to be one that nobody else takes
 _CONNECT_S = 30
 _POSTGRES_MIN = 15
 _PGVECTOR_MIN = (0, 8)  # the oldest that the tests have run on; halfvec, sparsevec and bits came with 0.7
@@ -125,7 +124,13 @@ async def migrate(url: str, *, told: Callable[[int, int], None] = lambda done, t
     MigrationError, DatabaseAway.
     """
     schema = await asyncio.to_thread(read_schema)
-    _require_address(url)
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # whose own words quote the address with its password
+        raise MigrationError(
+            "DATABASE_URL is no address of a PostgreSQL; it should look like postgresql://user:password@host:5432/name,"
+            " with other characters than letters and digits in the password written as %XX."
+        ) from None
     try:
         async with await AsyncConnection.connect(
             url, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_S, application_name="baza migrate"
@@ -181,17 +186,6 @@ def _pending(schema: Schema, applied: Collection[str]) -> tuple[Migration, ...]:
         advice = "it was made by a newer Baza, update this one" if newer else "this Baza's files are not complete"
         raise MigrationError(f"The database has the migration {strange[-1]}, which is not here: {advice}.")
     return tuple(one for one in schema.migrations if one.version not in applied)
-
-
-def _require_address(url: str) -> None:
-    """libpq's own words would be no help here: they quote the address with its password."""
-    try:
-        conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        raise MigrationError(
-            "DATABASE_URL is no address of a PostgreSQL; it should look like postgresql://user:password@host:5432/name,"
-            " with other characters than letters and digits in the password written as %XX."
-        ) from None
 
 
 async def _require_server(connection: AsyncConnection) -> None:
@@ -277,5 +271,5 @@ async def _run(connection: AsyncConnection, text: str, what: str) -> None:
 
 async def _wait_for_turn(connection: AsyncConnection) -> None:
     """The bot and the worker start at the same time. The lock lasts for the transaction: a pooler may give the next one
-    another connection."""
-    await connection.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
+    another connection. Its number means nothing: nobody else takes it ("BAZA")."""
+    await connection.execute("select pg_advisory_xact_lock(%s)", [0x42415A41])

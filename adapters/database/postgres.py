@@ -27,6 +27,7 @@ _RECONNECT_S = 10
 
 _SURE_S = 20.0
 """A connection that answered within this time is lent without a check query, unless its server has hung up."""
+_SESSION: Mapping[str, object] = {"autocommit": True, "prepare_threshold": None, "application_name": "baza"}
 
 
 class _VectorsDumper(Dumper):
@@ -48,11 +49,6 @@ class _VectorsDumper(Dumper):
         vectors = [head + row.tobytes() for row in obj.rows.astype(">f2")]
         bounds = struct.pack(">ii", count, 1) if count else b""
         return b"".join([struct.pack(">iiI", bool(count), 0, self._element), bounds, *vectors])
-
-
-_SESSION: Mapping[str, object] = {"autocommit": True, "prepare_threshold": None, "application_name": "baza"}
-
-_PREPARED_AFTER = 2  # calls of a statement over one connection
 
 
 class _Connection(AsyncConnection):
@@ -83,7 +79,11 @@ class PostgresTransport:
         except (TimeoutError, PoolTimeout, PoolClosed) as exc:
             raise DatabaseAway(f"{function}: no answer in {patience_s:g} s") from exc
         except psycopg.Error as exc:
-            raise _translated(function, exc) from exc
+            message = exc.diag.message_primary or str(exc)
+            if not exc.sqlstate and not isinstance(exc, psycopg.DataError):
+                raise DatabaseAway(f"{function}: {message}") from exc
+            # What psycopg itself finds in the data is a zero character.
+            raise refused(function, code=exc.sqlstate or BAD_TEXT, message=message) from exc
         except UnicodeEncodeError as exc:
             raise refused(function, code=BAD_TEXT, message="a text is not valid Unicode") from exc
         return whole(function, rows)
@@ -101,11 +101,17 @@ async def open_postgres(
     Each connection is checked before it is lent, so one that died with a restarted database is replaced before a
     statement is sent; a statement that may have been sent is never sent twice.
     """
-    await _try(url, timeout_s=timeout_s)
+    try:  # the pool would hide why it cannot connect and only say, later, that it timed out
+        async with asyncio.timeout(timeout_s), await AsyncConnection.connect(url, **_SESSION):  # type: ignore[arg-type] # a mapping of mixed values
+            pass
+    except TimeoutError as exc:
+        raise DatabaseAway(f"the database did not answer in {timeout_s:g} s") from exc
+    except psycopg.Error as exc:
+        raise DatabaseAway(f"the database cannot be reached: {exc}") from exc
     pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
         url,
         connection_class=_Connection,
-        kwargs={**_SESSION, "prepare_threshold": _PREPARED_AFTER if prepares else None},
+        kwargs={**_SESSION, "prepare_threshold": 2 if prepares else None},
         min_size=1,
         max_size=pool_size,
         timeout=timeout_s,
@@ -137,17 +143,6 @@ async def _check(connection: _Connection) -> None:
         await AsyncConnectionPool.check_connection(connection)
 
 
-async def _try(url: str, *, timeout_s: float) -> None:
-    """The pool would hide why it cannot connect and only say, later, that it timed out."""
-    try:
-        async with asyncio.timeout(timeout_s), await AsyncConnection.connect(url, **_SESSION):  # type: ignore[arg-type] # a mapping of mixed values
-            return
-    except TimeoutError as exc:
-        raise DatabaseAway(f"the database did not answer in {timeout_s:g} s") from exc
-    except psycopg.Error as exc:
-        raise DatabaseAway(f"the database cannot be reached: {exc}") from exc
-
-
 def _literal(value: Argument) -> str | Vectors | None:
     """An untyped literal: the function's declaration gives it its type (psycopg would pass 1.5 as double precision)."""
     if isinstance(value, Vectors):
@@ -156,12 +151,3 @@ def _literal(value: Argument) -> str | Vectors | None:
         quoted = (str(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)
         return "{" + ",".join(f'"{item}"' for item in quoted) + "}"
     return None if value is None else str(value)
-
-
-def _translated(function: str, error: psycopg.Error) -> Exception:
-    message = error.diag.message_primary or str(error)
-    if error.sqlstate:
-        return refused(function, code=error.sqlstate, message=message)
-    if isinstance(error, psycopg.DataError):  # found by psycopg itself: a zero character
-        return refused(function, code=BAD_TEXT, message=message)
-    return DatabaseAway(f"{function}: {message}")

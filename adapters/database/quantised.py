@@ -130,14 +130,18 @@ class QuantisedVectors:
             differences[places] + _differing(block.words[half:].take(places, axis=1), asked[half:])
             for block, differences, places in zip(blocks, rough, near, strict=True)
         ]
-        kept = _fewest(whole, count)
-        return [(block, places[chosen]) for block, places, chosen in zip(blocks, near, kept, strict=True)]
+        lengths = [len(each) for each in whole]
+        kept = np.ones(sum(lengths), dtype=np.bool_)
+        if len(kept) > count:
+            kept[:] = False
+            kept[np.argpartition(np.concatenate(whole), count - 1)[:count]] = True
+        masks = np.split(kept, np.cumsum(lengths)[:-1])
+        return [(block, places[mask]) for block, places, mask in zip(blocks, near, masks, strict=True)]
 
     def _words(self, bits: bytes, count: int) -> Words:
         """The bits in shape (count, words of one), each padded with zeros."""
-        rows = np.frombuffer(bits, dtype=np.uint8).reshape(count, self.size)
         whole = np.zeros((count, -(-self.size // _WORD) * _WORD), dtype=np.uint8)
-        whole[:, : self.size] = rows
+        whole[:, : self.size] = np.frombuffer(bits, dtype=np.uint8).reshape(count, self.size)
         return whole.view(np.uint64)
 
 
@@ -145,13 +149,3 @@ def _differing(words: Words, bits: Words) -> Differences:
     """All at once: a sum for each word in turn takes half as long again."""
     sums: Differences = np.bitwise_count(words ^ bits[:, np.newaxis]).sum(axis=0, dtype=np.uint16)
     return sums
-
-
-def _fewest(differences: Sequence[Differences], count: int) -> list[npt.NDArray[np.bool_]]:
-    """Masks of the `count` smallest of all differences, one for each list; all where there are no more."""
-    lengths = [len(each) for each in differences]
-    chosen = np.ones(sum(lengths), dtype=np.bool_)
-    if len(chosen) > count:
-        chosen[:] = False
-        chosen[np.argpartition(np.concatenate(differences), count - 1)[:count]] = True
-    return np.split(chosen, np.cumsum(lengths)[:-1])

@@ -99,13 +99,12 @@ def _argument(value: Given) -> Argument:
 
 
 _READERS: dict[type, TypeAdapter[Any]] = {}
-_QUIET = ConfigDict(hide_input_in_errors=True)
 
 
 def records(kind: type[R], found: Sequence[object]) -> list[R]:
     """Rows, or what stands in a column, as records of this kind."""
     if (reader := _READERS.get(kind)) is None:
-        reader = _READERS[kind] = TypeAdapter(list[kind], config=_QUIET)  # type: ignore[valid-type]
+        reader = _READERS[kind] = TypeAdapter(list[kind], config=ConfigDict(hide_input_in_errors=True))  # type: ignore[valid-type]
     read: list[R] = reader.validate_python(found)
     return read
 

@@ -115,7 +115,16 @@ class SegmentMirror:
         present = await self._segments.segments(size=self._size, known=known) if self._size else []
         self._copies = {segment.base_id: await self._begun(segment) for segment in present}
         for copy in self._copies.values():
-            await self._complete(copy)
+            segment, before = copy.segment, copy.last_row
+            while copy.last_row < segment.last_row:
+                rows = await self._segments.rows(segment.base_id, segment.name, after=copy.last_row, limit=ROWS_A_STEP)
+                if rows is None:  # the segment was dropped, or its last rows were removed
+                    copy.last_row = segment.last_row
+                    break
+                await asyncio.to_thread(copy.quantised.add, rows.passages, b64decode(rows.bits))
+                copy.last_row = rows.last
+            if copy.last_row > before:
+                log.info("segment_copied", base=segment.base_id, passages=len(copy.quantised))
 
     @asynccontextmanager
     async def kept_fresh(self) -> AsyncIterator[None]:
@@ -146,18 +155,6 @@ class SegmentMirror:
         quantised = await asyncio.to_thread(import_module, "adapters.database.quantised")
         size = -(-sum(map(len, segment.thresholds)) // 8)
         return Copy(segment=segment, quantised=quantised.QuantisedVectors(size=size))
-
-    async def _complete(self, copy: Copy) -> None:
-        segment, known = copy.segment, copy.last_row
-        while copy.last_row < segment.last_row:
-            rows = await self._segments.rows(segment.base_id, segment.name, after=copy.last_row, limit=ROWS_A_STEP)
-            if rows is None:  # the segment was dropped, or its last rows were removed
-                copy.last_row = segment.last_row
-                break
-            await asyncio.to_thread(copy.quantised.add, rows.passages, b64decode(rows.bits))
-            copy.last_row = rows.last
-        if copy.last_row > known:
-            log.info("segment_copied", base=copy.segment.base_id, passages=len(copy.quantised))
 
 
 def effort(held: int, limit: int) -> tuple[int, int]:

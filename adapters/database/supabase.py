@@ -17,8 +17,6 @@ from adapters.database.transport import BAD_TEXT, Argument, DatabaseAway, Row, V
 if TYPE_CHECKING:
     from supabase import AsyncClient
 
-_NO_CODE = "no code"
-
 
 class SupabaseTransport:
     """Calls SQL functions as PostgREST's /rpc. Make it with `open_supabase`."""
@@ -42,7 +40,7 @@ class SupabaseTransport:
         except httpx.HTTPError as exc:
             raise DatabaseAway(f"{function}: {type(exc).__name__} {exc}") from exc
         except PostgrestAPIError as exc:
-            raise refused(function, code=exc.code or _NO_CODE, message=exc.message or "") from exc
+            raise refused(function, code=exc.code or "no code", message=exc.message or "") from exc
         except UnicodeEncodeError as exc:
             raise refused(function, code=BAD_TEXT, message="a text is not valid Unicode") from exc
         return whole(function, cast("list[Row]", response.data))

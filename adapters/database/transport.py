@@ -40,9 +40,6 @@ _AWAY_CLASSES = ("08", "40", "53", "57", "58")
 _AWAY_CODES = ("PGRST000", "PGRST001", "PGRST002", "PGRST003", "408", "429")
 # The same errors, found by PostgREST a step earlier: the name in its schema cache, the text in its JSON body.
 _AS_SQLSTATE = {"PGRST202": UNKNOWN_FUNCTION, "22P05": BAD_TEXT}
-_SQLSTATE_LENGTH = 5
-_HTTP_LENGTH = 3
-_DATA_CLASS = "22"
 
 
 class RolledBack(DatabaseAway):
@@ -108,13 +105,10 @@ def refused(function: str, *, code: str, message: str) -> DatabaseTrouble:
         return _MEANINGS[code](function)
     if code in _ROLLED_BACK:
         return RolledBack(f"{function}: {code} {message}")
-    if (
-        (len(code) == _SQLSTATE_LENGTH and code.startswith(_AWAY_CLASSES))
-        or code in _AWAY_CODES
-        or (len(code) == _HTTP_LENGTH and code.startswith("5"))
-    ):
+    is_sqlstate, is_http = len(code) == 5, len(code) == 3
+    if code in _AWAY_CODES or (is_sqlstate and code.startswith(_AWAY_CLASSES)) or (is_http and code.startswith("5")):
         return DatabaseAway(f"{function}: {code} {message}")
-    if code.startswith(_DATA_CLASS):  # such messages end by quoting the argument: type uuid: "…"
+    if code.startswith("22"):  # messages about data end by quoting the argument: type uuid: "…"
         message = message.partition(': "')[0]
     return DatabaseError(function, code=code, message=message)
 

@@ -20,12 +20,9 @@ Json = dict[str, object]
 
 # json_repair takes quadratic time over open brackets: 0.7 s for 10,000 of them, 67 s for 100,000. A plan has 1,000.
 LONGEST_REPAIR = 10_000  # characters
-SCHEMAS = 32  # types that are asked for; an installation has a handful
 
 _LEFT_OUT = ("default", "discriminator")  # strict mode knows neither, nor `oneOf`
 _FOR_READERS = ("title", "description")  # names once more, docstrings: the prompts explain the fields
-_CLOSING = ("additionalProperties",)
-_RENAMED = {"oneOf": "anyOf"}
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # some servers leave a reasoning model's thoughts in the text
 _INSTRUCTION = (
     "Answer with one JSON object that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n"
@@ -46,7 +43,7 @@ def response_format(rung: Rung, schema: type[BaseModel]) -> Mapping[str, object]
     if rung is Rung.JSON_SCHEMA:
         shape = strict_schema(schema)
         is_open = _is_open(shape)  # only strict mode asks for closed objects, and every call would pay for the words
-        sent = _without(shape, _CLOSING) if is_open else shape
+        sent = _without(shape, ("additionalProperties",)) if is_open else shape
         named = {"name": schema.__name__, "strict": not is_open, "schema": sent}
         return {"type": "json_schema", "json_schema": named}
     return {"type": "json_object"} if rung is Rung.JSON_OBJECT else None
@@ -62,7 +59,7 @@ def re_ask(problems: str) -> ChatMessage:
     return ChatMessage(role="user", content=_RE_ASK.format(problems=problems))
 
 
-@lru_cache(maxsize=SCHEMAS)
+@lru_cache(maxsize=32)  # an installation asks for a handful of types
 def strict_schema(schema: type[BaseModel]) -> Json:
     """The schema as strict mode wants it: every object closed, every property required, no defaults.
 
@@ -83,7 +80,7 @@ def _without(node: Any, keywords: Sequence[str], *, closed: bool = False) -> Any
         if key in ("properties", "$defs"):
             kept[key] = {name: _without(each, keywords, closed=closed) for name, each in value.items()}
         elif key not in keywords:
-            kept[_RENAMED.get(key, key) if closed else key] = _without(value, keywords, closed=closed)
+            kept["anyOf" if closed and key == "oneOf" else key] = _without(value, keywords, closed=closed)
     if closed and "properties" in node:
         kept |= {"required": list(node["properties"]), "additionalProperties": False}
     return kept

@@ -19,7 +19,6 @@ from rag.ports import ModelAway, ModelError, ModelNonsense
 from rag.records import ChatMessage
 
 SERVICE = "vision"
-PNG_MAGIC = b"\x89PNG"
 MAX_TOKENS = 4_000  # a page of small print in Russian has 3,000
 FENCE = re.compile(r"\A```\w*\n(?P<inside>.*?)\n?```\s*\Z", re.DOTALL)
 TRIES = 2  # an answer that is cut off or empty is asked for once more
@@ -38,12 +37,15 @@ class VisionRecognizer:
     async def recognise(self, picture: bytes) -> list[Block]:
         """The blocks; none when the model says nothing of use twice. Raises ServiceError when it is away or refuses."""
         await ask_leave()
-        kind = "png" if picture.startswith(PNG_MAGIC) else "jpeg"
+        kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
         address = f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
         rules = ChatMessage(role="system", content=self.prompt)
         for _ in range(TRIES):
             try:
-                return self._read(await self.model.complete([rules, ChatMessage(role="user", picture=address)]))
+                answer = await self.model.complete([rules, ChatMessage(role="user", picture=address)])
+                fenced = FENCE.match(answer.strip())
+                text = (fenced["inside"] if fenced else answer).strip()
+                return [] if text == self.no_text else list(self.to_blocks(text))
             except ModelNonsense as nonsense:
                 trouble = nonsense
             except ModelError as error:
@@ -51,8 +53,3 @@ class VisionRecognizer:
                 raise ServiceError(code, service=SERVICE, detail=str(error)) from error
         structlog.get_logger().warning("vision.nonsense", model=self.model.name, reason=str(trouble))
         return []
-
-    def _read(self, answer: str) -> list[Block]:
-        fenced = FENCE.match(answer.strip())
-        text = (fenced["inside"] if fenced else answer).strip()
-        return [] if text == self.no_text else list(self.to_blocks(text))

@@ -31,8 +31,6 @@ Array = npt.NDArray[np.float32]
 Offsets = npt.NDArray[np.int64]  # a row for each token: its characters [start, end)
 BATCH_TOKENS = 4096  # of one run, padding included: more brings no speed on a processor
 BATCH_SQUARES = 2**22  # sum of squared lengths of one run: attention of 16 heads then takes 270 MB
-SHORTEST_LENGTH = 1e-9  # a vector of length 0 points nowhere
-ERRORS_ONLY = 3  # onnxruntime's warnings name graph nodes and go to standard error
 OUTPUTS = ("last_hidden_state", "token_embeddings", "text_embeds", "logits")
 """Names of outputs, best first; of a model that has none of them the first fitting output is taken."""
 INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -85,13 +83,12 @@ def token_span(offsets: Offsets, start: int, end: int) -> tuple[int, int]:
 
 def pool_mean(vectors: Array, spans: Sequence[tuple[int, int]]) -> Array:
     """The mean of each span's token vectors, L2-normalised."""
-    means = np.stack([vectors[start:end].mean(axis=0, dtype=np.float64) for start, end in spans])
-    return normalise(means)
+    return normalise(np.stack([vectors[start:end].mean(axis=0, dtype=np.float64) for start, end in spans]))
 
 
 def normalise(vectors: npt.NDArray[np.floating]) -> Array:
     """Rows of length 1."""
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), SHORTEST_LENGTH)
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)  # a vector of length 0 points nowhere
     normalised: Array = (vectors / lengths).astype(np.float32)
     return normalised
 
@@ -176,7 +173,8 @@ class Graph:
     def _run_batch(self, rows: Sequence[TokenRow]) -> list[Array]:
         from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
-        session = self._load()
+        with self._loading:
+            session = self._session = self._session or self._load()
         feeds = _feeds(session, rows, pad_id=self._files.pad_id)
         fitting = [output.name for output in session.get_outputs() if len(output.shape or ()) == self._rank]
         if not fitting:
@@ -192,30 +190,25 @@ class Graph:
         return [found[number, : len(row.ids)].copy() for number, row in enumerate(rows)]
 
     def _load(self) -> "onnxruntime.InferenceSession":
-        with self._loading:
-            if self._session is None:
-                started = time.monotonic()
-                self._session = _open_session(self._files.graph, threads=self._threads)
-                seconds = round(time.monotonic() - started, 2)
-                structlog.get_logger().info("local.loaded", model=self._files.name, seconds=seconds)
-            return self._session
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
-
-def _open_session(path: Path, *, threads: int) -> "onnxruntime.InferenceSession":
-    import onnxruntime
-    from onnxruntime.capi import onnxruntime_pybind11_state as failures
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others want the processor too
-    options.log_severity_level = ERRORS_ONLY
-    options.enable_cpu_mem_arena = False  # it would keep the largest batch's memory for good
-    unreadable = (failures.Fail, failures.InvalidGraph, failures.InvalidProtobuf, failures.NoSuchFile, failures.NoModel)
-    try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except (*unreadable, failures.NotImplemented, failures.RuntimeException, failures.InvalidArgument) as error:
-        raise LocalModelError(f"{path} cannot be loaded: {error}.") from error
+        unreadable = (failures.Fail, failures.InvalidGraph, failures.InvalidProtobuf, failures.NoSuchFile)
+        unfit = (failures.NoModel, failures.NotImplemented, failures.RuntimeException, failures.InvalidArgument)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others want the processor too
+        options.log_severity_level = 3  # errors: warnings name graph nodes and go to standard error
+        options.enable_cpu_mem_arena = False  # it would keep the largest batch's memory for good
+        started, path = time.monotonic(), self._files.graph
+        try:
+            session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        except (*unreadable, *unfit) as error:
+            raise LocalModelError(f"{path} cannot be loaded: {error}.") from error
+        seconds = round(time.monotonic() - started, 2)
+        structlog.get_logger().info("local.loaded", model=self._files.name, seconds=seconds)
+        return session
 
 
 def _feeds(session: "onnxruntime.InferenceSession", rows: Sequence[TokenRow], *, pad_id: int) -> dict[str, np.ndarray]:

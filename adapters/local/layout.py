@@ -34,7 +34,6 @@ POSITIONS_AFTER_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpn
 SAMPLES, SAMPLE_BYTES = 64, 4096
 """Of each file, evenly spread, first and last bytes among them. Trained weights differ nearly everywhere; two models
 that differ in fewer bytes than lie between two samples (1.6 % of the file) could be taken for one."""
-DIGEST_BYTES = 4
 
 
 class LocalModelError(Exception):
@@ -250,7 +249,6 @@ FAMILIES = {
 }
 """Pooling and prefixes, from the models' own cards, where the folder does not say. The first that is part of the
 model's name applies."""
-OTHERS = (Pooling.MEAN, "", "")
 QUESTION_PROMPTS = ("query", "retrieval.query", "search_query")
 PASSAGE_PROMPTS = ("passage", "document", "retrieval.passage", "search_document")
 
@@ -265,9 +263,12 @@ def read_files(folder: Path) -> ModelFiles:
     tokenizer = folder / TOKENIZER
     if not tokenizer.is_file():
         raise LocalModelError(f"{folder} holds no {TOKENIZER}: the model's fast tokenizer belongs there.")
+    graph = next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
+    if graph is None:
+        raise LocalModelError(f"{folder} holds no model.onnx; export the model to ONNX, or take one that has it.")
     return ModelFiles(
         name=folder.name,
-        graph=find_graph(folder),
+        graph=graph,
         tokenizer=tokenizer,
         context_tokens=min(
             (int(limit) for limit in limits if limit and limit < LARGEST_CONTEXT_TOKENS), default=UNKNOWN_CONTEXT_TOKENS
@@ -284,7 +285,7 @@ def read_encoder(folder: Path) -> EncoderLayout:
             f"{folder.name} makes vectors of {size} numbers; Baza keeps {LONGEST_VECTOR} at the most."
         )
     known = (family for name, family in FAMILIES.items() if name in folder.name.lower())
-    pooling, question, passage = next(known, OTHERS)
+    pooling, question, passage = next(known, (Pooling.MEAN, "", ""))
     prompts = _read(folder / "config_sentence_transformers.json").prompts or {}
     return EncoderLayout(
         files=read_files(folder),
@@ -292,14 +293,6 @@ def read_encoder(folder: Path) -> EncoderLayout:
         question=next((prompts[name] for name in QUESTION_PROMPTS if prompts.get(name)), question),
         passage=next((prompts[name] for name in PASSAGE_PROMPTS if prompts.get(name)), passage),
     )
-
-
-def find_graph(folder: Path) -> Path:
-    """The ONNX file, by its usual name. Raises LocalModelError."""
-    found = next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
-    if found is None:
-        raise LocalModelError(f"{folder} holds no model.onnx; export the model to ONNX, or take one that has it.")
-    return found
 
 
 def _pooling(folder: Path) -> Pooling | None:
@@ -328,7 +321,7 @@ def _read(path: Path) -> _Config:
 def identity_of(layout: EncoderLayout) -> str:
     """Eight hexadecimal digits. Raises LocalModelError."""
     files = layout.files
-    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    digest = hashlib.blake2b(digest_size=4)
     sides = ", ".join(f"Side(prefix={prefix!r}, task=None)" for prefix in (layout.question, layout.passage))
     digest.update(f"({layout.pooling!r}, {sides})".encode())  # as 0.1.0 has named the vectors that it made
     try:

@@ -51,7 +51,6 @@ from rag.records import Passage
 OVERLAP_SHARE = 0.25
 """The share of the context that neighbouring stretches have in common; a token sees at least an eighth of the context
 on both sides."""
-CharSpan = tuple[int, int]
 WINDOW_TOKENS = 8000
 """Size of a window, estimated. Far above most contexts, since only a window's edges are embedded twice; its token
 vectors, 1,024 numbers each, take 33 MB."""
@@ -60,13 +59,10 @@ LATE_FROM_TOKENS = 1024
 with all-MiniLM-L6-v2 it costs more than it brings (docs/chunking.md)."""
 SMALLEST_CONTEXT_TOKENS = 64  # below that hardly more than special tokens and a prefix would fit
 
-log = structlog.get_logger()
-
 PAIR_TOKENS = 1024
 """Of a question with its passage: what bge-reranker-v2-m3 and jina-reranker-v2 were trained with."""
 PAIRS_A_RUN = 8  # about what the graph takes at once
 PATIENCE_S = 10.0  # as estimated, sixty passages take bge-reranker-v2-m3 over a minute on two cores
-
 Fetch = Callable[[str, Path], None]
 """Puts the files of a named model into a folder. Raises LocalModelError."""
 
@@ -81,18 +77,14 @@ class TokenizedText:
     before: int  # tokens in each row before the text's own: special ones and the prefix
     after: int
 
-    def join(self, outputs: Sequence[Array]) -> Array:
-        """One vector for each token of the text, with those before it from the first row and after it from the last."""
+    def pool(self, outputs: Sequence[Array], spans: Sequence[tuple[int, int]], *, own: slice) -> Array:
+        """The vectors of `spans[own]`, of characters. The first span has the tokens before the text too, from the first
+        row, the last those after it: a span that is the whole text gets the vector that the model gives to a text."""
         kept = [
             output[self.before + part.keeps_from - part.start : self.before + part.keeps_to - part.start]
             for output, part in zip(outputs, self.stretches, strict=True)
         ]
-        return np.concatenate([outputs[0][: self.before], *kept, outputs[-1][len(outputs[-1]) - self.after :]])
-
-    def pool(self, outputs: Sequence[Array], spans: Sequence[CharSpan], *, own: slice) -> Array:
-        """The vectors of `spans[own]`. The first span has the tokens before the text too, the last those after it: a
-        span that is the whole text gets the vector that the model gives to a text."""
-        vectors = self.join(outputs)
+        vectors = np.concatenate([outputs[0][: self.before], *kept, outputs[-1][len(outputs[-1]) - self.after :]])
         places = [token_span(self.offsets, start, end) for start, end in spans]
         placed = [(first + self.before, last + self.before) for first, last in places]
         placed[0] = (0, max(placed[0][1], 1))
@@ -228,7 +220,9 @@ class LocalReranker:
             rows = await asyncio.to_thread(list, pairs)
             scores += map(_relevance, await self._graph.run(rows, queues=False))
         if len(scores) < len(passages):
-            log.warning("local.judged_in_part", model=self._files.name, judged=len(scores), of=len(passages))
+            structlog.get_logger().warning(
+                "local.judged_in_part", model=self._files.name, judged=len(scores), of=len(passages)
+            )
         return scores
 
 

@@ -128,7 +128,15 @@ class WhisperTranscriber(Resting):
         try:
             await self._ask(line, hearing)
             while not isinstance(message := await self._read(line, self._silence_s), PieceEnd | Trouble):
-                await _note(message, hearing)
+                match message:
+                    case Length():
+                        hearing.total_s, hearing.has_picture = message.total_s, message.has_picture
+                        hearing.title = message.title
+                    case Utterance():
+                        hearing.utterances.append(message)
+                        await hearing.heard(message.end_s, max(hearing.total_s, message.end_s))
+                    case _:
+                        raise ListenerDied(f"an unexpected {type(message).__name__}")
         except BaseException:  # cancelled, or nobody wants it any more: the process must not go on
             await self._end()
             raise
@@ -193,18 +201,6 @@ class WhisperTranscriber(Resting):
             raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=str(error)) from error
         log.info("listener_started", model=model.name, seconds=round(time.monotonic() - began, 2))
         return self._line
-
-
-async def _note(message: Message, hearing: _Hearing) -> None:
-    match message:
-        case Length():
-            hearing.total_s, hearing.has_picture = message.total_s, message.has_picture
-            hearing.title = message.title
-        case Utterance():
-            hearing.utterances.append(message)
-            await hearing.heard(message.end_s, max(hearing.total_s, message.end_s))
-        case _:
-            raise ListenerDied(f"an unexpected {type(message).__name__}")
 
 
 async def _explain_end(line: Line) -> ListenerDied:

@@ -23,8 +23,6 @@ from psycopg import sql
 from adapters.database.embedded.seat import MAJOR, EmbeddedDatabaseError, Seat, give, holds_socket, run_as
 
 _ANSWER_S = 2
-_NO_PROCESS = 2**31 - 1  # above any system's highest number
-_LINES = 8  # the last one is the status; an unfinished file has fewer
 SUPERUSER = "postgres"
 _START_S = 120  # recovery after a crash reads back what was written since the last checkpoint
 _START_TRIES = 5  # children of a killed server hold its memory, or its data, for a moment after it
@@ -76,9 +74,9 @@ class Postmaster:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """None when the file is not (yet) whole."""
+        """None when the file is not (yet) whole: the last of its eight lines is the status."""
         lines = [line.strip() for line in text.split("\n")]
-        if len(lines) < _LINES or not (lines[0].isdigit() and lines[3].isdigit()):
+        if len(lines) < 8 or not (lines[0].isdigit() and lines[3].isdigit()):
             return None
         return cls(
             pid=int(lines[0]), port=int(lines[3]), sockets=Path(lines[4]), tcp=bool(lines[5]), ready=lines[7] == "ready"
@@ -111,13 +109,13 @@ def disown(cluster: Path, server: Postmaster) -> None:
     """Let the lock files of a dead server name no process, since its number may belong to another one by now, or to
     its own remains where nobody takes the dead away.
 
-    PostgreSQL would refuse to start because of that one. The lock of the socket goes; the rest of the other file stays:
-    by it PostgreSQL finds out whether children of the dead server still work on the data.
+    PostgreSQL would refuse to start because of that one. The lock of the socket goes; the rest of the other file stays,
+    under a number above any system's highest: by it PostgreSQL finds out whether children still work on the data.
     """
     (cluster / server.sockets / f".s.PGSQL.{server.port}.lock").unlink(missing_ok=True)
     path = cluster / "postmaster.pid"
     _, _, rest = path.read_text(encoding="utf-8", errors="surrogateescape").partition("\n")
-    path.write_text(f"{_NO_PROCESS}\n{rest}", encoding="utf-8", errors="surrogateescape")
+    path.write_text(f"{2**31 - 1}\n{rest}", encoding="utf-8", errors="surrogateescape")
 
 
 def ensure_started(seat: Seat, *, tcp_port: int | None) -> Postmaster:

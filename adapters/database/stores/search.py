@@ -17,7 +17,7 @@ from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import JsonValue
 from ingestion.indexing import OutdatedBase, StoredChunk
 from ingestion.records import Vector
-from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery
+from rag.records import Candidate, DocumentMatch, Passage, SearchQuery
 
 VECTORS_A_CALL = 64  # about 0.7 MB as JSON
 
@@ -57,6 +57,8 @@ class SearchStore(rows.Store):
     async def _searched(self, query: SearchQuery, near: Near | None = None, *, by_vector: bool = True) -> _Found:
         if not (query.terms or by_vector):
             return _Found(candidates=[])
+        only = vars(query.only) if query.only else {}
+        conditions = {name: value for name, value in only.items() if value not in (None, "", ())}
         found = await self._call(
             "search",
             base=query.base_id,
@@ -64,7 +66,7 @@ class SearchStore(rows.Store):
             model=query.model,
             terms=query.terms,
             spellings=_spellings_text(query),
-            filter=None if query.only is None else _filter_json(query.only),
+            filter=None if query.only is None else json_text(conditions),
             limit=query.limit,
             near=None if near is None else f"{{{','.join(map(str, near.passages))}}}",  # a list would quote each number
             near_segment=None if near is None else near.segment,
@@ -121,11 +123,6 @@ class SearchStore(rows.Store):
 
 def _spellings_text(query: SearchQuery) -> str:
     return json_text([vars(spelling) for spelling in query.spellings])
-
-
-def _filter_json(only: SearchFilter) -> str:
-    """Only the conditions that are set."""
-    return json_text({name: value for name, value in vars(only).items() if value not in (None, "", ())})
 
 
 class NextVectorStore(rows.Store):

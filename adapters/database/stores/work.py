@@ -129,8 +129,14 @@ class WorkStore(rows.Store):
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
         for row in await self._held("known_reading", document):
             blocks = await self._text.blocks(document.base_id, rows.value(DocumentId, row["id"]))
-            if len(blocks) == rows.value(int, row["blocks"]):  # otherwise it was deleted during the reading
-                return _known_reading(row, blocks)
+            if len(blocks) != rows.value(int, row["blocks"]):
+                return None  # it was deleted during the reading
+            caption = row["source_text"]
+            if caption is not None and blocks and blocks[0].text == caption:  # which is not the file's
+                spool = Spool(None, BLOCKS)
+                spool.extend(islice(blocks, 1, None))
+                blocks = spool.finish()
+            return replace(rows.record(Document, row, blocks=()), blocks=blocks)
         return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
@@ -220,16 +226,6 @@ def _first_there(found: Sequence[Row]) -> DocumentId | None:
     return next((rows.value(DocumentId, first) for first in stopping if first), None)
 
 
-def _known_reading(row: Row, blocks: Sequence[Block]) -> Document:
-    """A row of `known_reading` with the blocks of that document, without its caption, which is not the file's."""
-    caption = row["source_text"]
-    if caption is not None and blocks and blocks[0].text == caption:
-        spool = Spool(None, BLOCKS)
-        spool.extend(islice(blocks, 1, None))
-        blocks = spool.finish()
-    return replace(rows.record(Document, row, blocks=()), blocks=blocks)
-
-
 def _failure_arguments(failure: Failure) -> dict[str, Argument]:
     return {"code": failure.code, "params": json_text(failure.params), "detail": storable(failure.detail)}
 
@@ -243,7 +239,7 @@ def _block_json(block: Block) -> dict[str, JsonValue]:
 
 
 def _write(chunks: Sequence[IndexedChunk]) -> tuple[str, Vectors]:
-    """Passages as the functions take them: JSON with their postings, and the vectors of those that have one."""
+    """JSON with the postings, and the vectors of those that have one."""
     return json_text(_chunks_json(chunks, count(1))), _vectors(chunks)
 
 

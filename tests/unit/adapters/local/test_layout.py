@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.local.layout import LocalModelError, Pooling, find_graph, identity_of, read_encoder, read_files
+from adapters.local.layout import LocalModelError, Pooling, identity_of, read_encoder, read_files
 from tests.onnx_models import TABLE, build_encoder
 
 
@@ -85,7 +85,7 @@ def test_vectors_that_the_database_cannot_keep_are_refused(tmp_path: Path) -> No
 def test_the_graph_may_lie_in_a_folder_of_its_own(tmp_path: Path) -> None:
     folder = model_folder(tmp_path, {"onnx/model_quantized.onnx": b"", "onnx/model.onnx": b""})
     (folder / "model.onnx").unlink()
-    assert find_graph(folder) == folder / "onnx" / "model.onnx"
+    assert read_files(folder).graph == folder / "onnx" / "model.onnx"
 
 
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json"])
