@@ -340,14 +340,14 @@ def _tools(
         SurveyBase(stores.library, replace(retrieval, reranker=None), wordings, breadth),
         GraphQuery(stores.entities),
         ListDocuments(stores.library, wordings, documents),
-        ReadDocument(stores.library, stores.passages, model, prompts),
+        ReadDocument(stores.library, stores.search, model, prompts),
     )
     if model is None:
         return looking
     reading = (
         reader(
             stores.library,
-            stores.passages,
+            stores.search,
             retrieval,
             model,
             prompts,

@@ -109,7 +109,7 @@ async def open_model(
     model, vision = settings.model, settings.recognition
     if not model.configured or (role == "checker" and settings.answer.answer_check != "model"):
         return None
-    from adapters.llm import open_chat_model
+    from adapters.llm.fallback import open_chat_model
     from adapters.llm.vision import MAX_TOKENS
 
     answer, planner = model.answer_model, model.planner_model or model.answer_model

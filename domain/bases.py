@@ -3,7 +3,6 @@
 In: rows of the database. Out: frozen records. What a role may do stands in SQL (`require`), not here.
 """
 
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -74,8 +73,3 @@ class SentOver:
 
     title: str
     was_there: bool  # the other base has its content, or its address, already: nothing was changed
-
-
-def new_secret() -> str:
-    """Of a link."""
-    return secrets.token_urlsafe(24)

@@ -21,7 +21,7 @@ import openai
 import orjson
 import structlog
 
-from adapters.llm.structured import Rung, Schema, describe_problems, instruction, re_ask, read_record, response_format
+from adapters.llm.structured import RE_ASK, Rung, Schema, describe_problems, instruction, read_record, response_format
 from rag.metering import ModelCall, asking, note_usage, unheard
 from rag.ports import ModelAway, ModelMisfit, ModelNonsense, ModelRefused
 from rag.records import ChatMessage
@@ -220,9 +220,9 @@ class OpenAIChatModel:
         """Raises ModelMisfit when none of so many answers fits. A model that ignores the server's schema is told it in
         words, by a lower rung, from its second answer on."""
         misfit: ModelMisfit | None = None
+        shown: list[ChatMessage] = []
         for _ in range(answers):
             words = [] if rung is Rung.JSON_SCHEMA else [instruction(schema)]
-            shown = [ChatMessage(role="assistant", content=misfit.answer), re_ask(misfit.problems)] if misfit else []
             text = await self._complete([*messages, *words, *shown], self._schema_fields(rung, schema))
             try:
                 return read_record(text, schema)
@@ -230,6 +230,8 @@ class OpenAIChatModel:
                 structlog.get_logger().info("llm.misfit", model=self.name, rung=rung.name, schema=schema.__name__)
                 message = f"no {schema.__name__} in {answers} answers"
                 misfit = ModelMisfit(message, answer=text, problems=describe_problems(error))
+                corrections = RE_ASK.format(problems=misfit.problems)
+                shown = [ChatMessage(role="assistant", content=text), ChatMessage(role="user", content=corrections)]
             if rung is Rung.JSON_SCHEMA:
                 self._in_words = STRICT_AGAIN
                 rung = self._rungs()[0]

@@ -6,18 +6,24 @@ halves of different answers would read as one.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from time import monotonic
 from typing import TypeVar
 
+import httpx2
+import openai
 import structlog
 
-from adapters.llm.client import OpenAIChatModel
+from adapters.llm.client import OpenAIChatModel, is_openrouter
 from adapters.llm.structured import Schema
-from rag.metering import ModelCall
+from rag.metering import ModelCall, unheard
 from rag.ports import ModelAway, ModelError, ModelMisfit
 from rag.records import ChatMessage
 
+CONNECT_S = 10.0
+RETRIES = 2  # the SDK's own: 408, 409, 429, 5xx and broken connections, 0.5-8 s apart or as Retry-After says
 FAILURES = 3  # in a row; one timeout may be bad luck
 REST_S = 30.0  # then one call is let through to see
 Result = TypeVar("Result")
@@ -127,6 +133,34 @@ class FallbackModel:
     def _awake(self) -> Iterator[tuple[OpenAIChatModel, CircuitBreaker]]:
         """Lazily: asking `allows_call` of a half-open breaker uses up the one call that it allows."""
         return ((model, breaker) for model, breaker in self._models if breaker.allows_call())
+
+
+@asynccontextmanager
+async def open_chat_model(
+    *,
+    base_url: str,
+    api_key: str | None,
+    models: Sequence[str],
+    temperature: float,
+    max_tokens: int,
+    timeout_s: float,
+    tries_alone: bool = True,
+    heard: Callable[[ModelCall], None] = unheard,
+) -> AsyncIterator[FallbackModel]:
+    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`). `heard`
+    receives each call that was answered or failed; `tries_alone` see `CircuitBreaker`."""
+    async with openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or "none",  # the SDK insists on a key; Ollama and llama.cpp ignore it
+        max_retries=RETRIES,
+        timeout=httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),  # from byte to byte
+        default_headers={"X-OpenRouter-Title": "Baza"} if is_openrouter(base_url) else {},
+        http_client=openai.DefaultAioHttpClient(),  # a fifth less processor time for each call
+    ) as sdk:
+        asked = partial(
+            OpenAIChatModel, sdk, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s, heard=heard
+        )
+        yield FallbackModel(map(asked, models), tries_alone=tries_alone)
 
 
 def _note(model: OpenAIChatModel, breaker: CircuitBreaker, error: ModelError) -> ModelError:

@@ -27,7 +27,7 @@ _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # some servers leave a
 _INSTRUCTION = (
     "Answer with one JSON object that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n"
 )
-_RE_ASK = "That answer does not fit the JSON Schema:\n{problems}\nAnswer again with the corrected JSON object alone."
+RE_ASK = "That answer does not fit the JSON Schema:\n{problems}\nAnswer again with the corrected JSON object alone."
 
 
 class Rung(IntEnum):
@@ -53,10 +53,6 @@ def instruction(schema: type[BaseModel]) -> ChatMessage:
     """The schema in words, where the server does not see it or the model does not keep to it."""
     shape = json.dumps(_without(schema.model_json_schema(), _FOR_READERS), ensure_ascii=False, separators=(",", ":"))
     return ChatMessage(role="user", content=_INSTRUCTION + shape)
-
-
-def re_ask(problems: str) -> ChatMessage:
-    return ChatMessage(role="user", content=_RE_ASK.format(problems=problems))
 
 
 @lru_cache(maxsize=32)  # an installation asks for a handful of types

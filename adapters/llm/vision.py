@@ -27,7 +27,7 @@ TRIES = 2  # an answer that is cut off or empty is asked for once more
 @dataclass(frozen=True, kw_only=True)
 class VisionRecognizer:
     """One model that can see. Pages are read side by side, and one that is refused ends the reading of its document: so
-    after a rest all of them may ask (`tries_alone=False` of `adapters.llm.open_chat_model`)."""
+    after a rest all of them may ask (`tries_alone=False` of `open_chat_model`)."""
 
     model: FallbackModel
     prompt: str

@@ -200,30 +200,24 @@ class LocalReranker:
         """
         if not passages or top_n < 1:
             return []
+        scores: list[float] = []
+        ends = time.monotonic() + PATIENCE_S
         try:
-            scores = await self._judge(query, passages)
+            while len(scores) < len(passages) and (not scores or time.monotonic() < ends):
+                some = passages[len(scores) : len(scores) + PAIRS_A_RUN]
+                pairs = (self._vocabulary.pair(query, passage.under_title, limit=self._limit) for passage in some)
+                rows = await asyncio.to_thread(list, pairs)
+                scores += map(_relevance, await self._graph.run(rows, queues=False))
         except LocalModelError as error:
             raise ModelRefused(str(error)) from error
+        if len(scores) < len(passages):
+            judged, name = len(scores), self._files.name
+            structlog.get_logger().warning("local.judged_in_part", model=name, judged=judged, of=len(passages))
         if not np.isfinite(scores).all():
             raise ModelNonsense(f"{self._files.name}: a relevance that is not a finite number")
         scores += [0.0] * (len(passages) - len(scores))
         order = sorted(range(len(scores)), key=lambda index: -scores[index])
         return [(index, scores[index]) for index in order[:top_n]]
-
-    async def _judge(self, query: str, passages: Sequence[Passage]) -> list[float]:
-        """The relevance of the first passages, as many as there is time for."""
-        scores: list[float] = []
-        ends = time.monotonic() + PATIENCE_S
-        while len(scores) < len(passages) and (not scores or time.monotonic() < ends):
-            some = passages[len(scores) : len(scores) + PAIRS_A_RUN]
-            pairs = (self._vocabulary.pair(query, passage.under_title, limit=self._limit) for passage in some)
-            rows = await asyncio.to_thread(list, pairs)
-            scores += map(_relevance, await self._graph.run(rows, queues=False))
-        if len(scores) < len(passages):
-            structlog.get_logger().warning(
-                "local.judged_in_part", model=self._files.name, judged=len(scores), of=len(passages)
-            )
-        return scores
 
 
 def _relevance(logits: Array) -> float:

@@ -186,8 +186,10 @@ class WhisperTranscriber(Resting):
         if self._line is not None:
             return self._line
         began, model = time.monotonic(), self._model
+        is_size = "/" not in model.name and not await asyncio.to_thread(Path(model.name).is_dir)
+        name = SIZES.get(model.name, f"Systran/faster-whisper-{model.name}") if is_size else model.name
         try:
-            folder = await _model_folder(model.name, model.folder)
+            folder = str(await fetched_model(name, model.folder, partial(fetch_from_hub, files=SPEECH_FILES)))
             self._line = await self._pool.start(Confinement(reads=(folder,), data_bytes=model.memory_mb * 2**20))
             self._line.write(Opening(model=folder, threads=model.threads, piece_s=self._piece_s))
             answer = await self._read(self._line, LOADING_S)
@@ -195,7 +197,7 @@ class WhisperTranscriber(Resting):
                 raise ListenerDied(answer.detail if isinstance(answer, Trouble) else "it did not begin with Ready")
         except BaseException as error:  # also when cancelled: it must not go on loading
             await self._end()
-            if not isinstance(error, ListenerDied | PoolDied):
+            if not isinstance(error, ListenerDied | PoolDied | LocalModelError):
                 raise
             log.error("speech_model_not_loaded", model=model.name, reason=str(error))
             raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=str(error)) from error
@@ -211,13 +213,3 @@ async def _explain_end(line: Line) -> ListenerDied:
     status = ended.status if ended else 1
     name = signal.Signals(-status).name if status < 0 else str(status)
     return ListenerDied(f"it ended by {name}", by_signal=-status if status < 0 else None)
-
-
-async def _model_folder(model: str, models_folder: Path) -> str:
-    """The model's folder; one that has a name is fetched unless it is there. Raises ListenerDied."""
-    is_size = "/" not in model and not await asyncio.to_thread(Path(model).is_dir)
-    name = SIZES.get(model, f"Systran/faster-whisper-{model}") if is_size else model
-    try:
-        return str(await fetched_model(name, models_folder, partial(fetch_from_hub, files=SPEECH_FILES)))
-    except LocalModelError as error:
-        raise ListenerDied(str(error)) from error

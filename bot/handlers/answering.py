@@ -144,7 +144,7 @@ async def _show(
         answer = replace(answer, citations=await _on_their_pages(talk, answer.citations))
         if answer.table:
             sourced = sourced_table(answer.table, talk.words)
-            table = await talk.stores.answer_tables.save_table(talk.state.user_id, talk.base_id, sourced)
+            table = await talk.stores.library.save_table(talk.state.user_id, talk.base_id, sourced)
     except DatabaseTrouble as trouble:
         log.warning("query.shown_without_base", user=talk.person, reason=trouble.reason)
     if answer.small_talk:
@@ -295,7 +295,7 @@ async def stop_draft(event: MessageGenerationStopped, services: Services) -> Non
 
 
 async def send_table(talk: Talk, callback_data: press.SendTable) -> None:
-    table = await talk.stores.answer_tables.read_table(talk.base_id, callback_data.table)
+    table = await talk.stores.library.read_table(talk.base_id, callback_data.table)
     if table is None:
         raise Refusal("table-gone")
     content = await asyncio.to_thread(spreadsheet, table)

@@ -7,6 +7,7 @@ decided in SQL: a button that was made up ends with BaseClosed or BaseReadOnly, 
 made it. A link's secret and a token are shown once and stored as hashes.
 """
 
+import secrets
 from contextlib import suppress
 from dataclasses import replace
 
@@ -36,7 +37,7 @@ from bot.keyboards import ListPage, SendOver, button, rows, worded
 from bot.replies import bases as view
 from bot.replies.sending import Place, send, take_away
 from bot.services import Refusal, Services, Talk
-from domain.bases import NAME_CHARACTERS, ListedBase, Role, new_secret
+from domain.bases import NAME_CHARACTERS, ListedBase, Role
 from domain.errors import BaseClosed, NoRoom
 from domain.ids import BaseId, ChatId, UserId
 from domain.people import new_token, token_hash
@@ -235,7 +236,7 @@ async def share(talk: Talk, callback_data: view.ShareBase) -> None:
     if not callback_data.make:
         await _show_choice(talk, callback_data)
         return
-    base, secret = await base_of(talk, callback_data.base), new_secret()
+    base, secret = await base_of(talk, callback_data.base), secrets.token_urlsafe(24)
     link = await talk.stores.bases.invite(
         base.id,
         token_hash(secret),

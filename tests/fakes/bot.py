@@ -115,7 +115,7 @@ class Person:
 
     def _all_stores(self) -> SimpleNamespace:
         """Without bases and tokens: tests/acceptance/test_bases.py has the database's."""
-        held = dict.fromkeys(("library", "intake", "answer_tables", "search", "text"), self.stores.library)
+        held = dict.fromkeys(("library", "intake", "search", "text"), self.stores.library)
         people = self.stores.people
         return SimpleNamespace(people=people, dialogue=people, statistics=self.statistics, **held)
 

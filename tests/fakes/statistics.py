@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from adapters.database.stores.statistics import StatisticsStore
+from adapters.database.stores.library import StatisticsStore
 from domain.ids import BaseId
 from domain.statistics import (
     ActionFigures,

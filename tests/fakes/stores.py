@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import inf
 
-from adapters.database.stores.dialogue import DialogueStore, TableStore
+from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.people import PeopleStore
 from domain.documents import Choice, DocumentCard, DocumentStatus, Removed, SourcedTable, SourceType
@@ -176,8 +176,8 @@ class FakePeople(PeopleStore, DialogueStore):
         return self.states[user]
 
 
-class FakeLibrary(LibraryStore, TableStore):
-    """`library` and `answer_tables`; also `intake`, `DocumentText` and `PassageSearch`."""
+class FakeLibrary(LibraryStore):
+    """`library`; also `intake`, `DocumentText` and `PassageSearch`."""
 
     def __init__(self) -> None:
         self.sent: dict[DocumentId, Sent] = {}

@@ -4,13 +4,12 @@ In: a transport. Out: one record of them. The composition root decides who gets 
 """
 
 from adapters.database.segments import SegmentMirror
-from adapters.database.stores.dialogue import DialogueStore, KeptReadingStore, TableStore
+from adapters.database.stores.dialogue import DialogueStore, KeptReadingStore
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.intake import InboxStore, IntakeStore, NoticeStore, WebhookStore
-from adapters.database.stores.library import KeptFileStore, LibraryStore
+from adapters.database.stores.library import KeptFileStore, LibraryStore, StatisticsStore
 from adapters.database.stores.people import BaseStore, PeopleStore, TokenStore
-from adapters.database.stores.search import NextVectorStore, PassageStore, SearchStore
-from adapters.database.stores.statistics import StatisticsStore
+from adapters.database.stores.search import NextVectorStore, SearchStore
 from adapters.database.stores.work import TextStore, WorkStore
 from adapters.database.transport import Transport
 
@@ -40,8 +39,6 @@ class Stores:
         self.search = SearchStore(transport, copies)
         self.dialogue = DialogueStore(transport)
         self.inbox = InboxStore(transport)
-        self.passages = PassageStore(transport)
-        self.answer_tables = TableStore(transport)
         self.kept_readings = KeptReadingStore(transport)
         self.entities = EntityStore(transport)
         self.statistics = StatisticsStore(transport)

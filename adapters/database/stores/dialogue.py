@@ -1,14 +1,12 @@
-"""What stays of questions and answers: dialogues, tables under answers, and what models have read.
+"""What stays of questions and answers: dialogues, and what models have read.
 
-In: exchanges; a `SourcedTable`; the hash of a request and replies as JSON. Out: the same again, as long as a base holds
-the documents. It does not know what a reply contains, and makes no file.
+In: exchanges; the hash of a request and replies as JSON. Out: the same again, as long as a base holds the documents.
 """
 
 from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import json_text
-from domain.documents import SourcedTable
 from domain.ids import BaseId, SessionId, ThreadId, UserId
 from rag.ports import Dialogue, Unsummarised
 from rag.records import Exchange, KeptReading, PastSession, SaidMessage
@@ -82,18 +80,6 @@ class DialogueStore(rows.Store):
     async def resume(self, user: UserId, session: SessionId, *, thread: ThreadId | None = None) -> bool:
         """Go on with an earlier dialogue; False when this person has no such dialogue."""
         return await self._does("resume_session", user=user, session=session, thread=thread or 0)
-
-
-class TableStore(rows.Store):
-    """Tables of answers, stored until a button asks for one as a file."""
-
-    async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
-        """The number of its button."""
-        return await self._one(int, "save_table", "id", user=user, base=base, content=vars(table))
-
-    async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
-        """None when this base has no such table (any more)."""
-        return await self._first(SourcedTable, "read_table", "content", base=base, table=number)
 
 
 class KeptReadingStore(rows.Store):

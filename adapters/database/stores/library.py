@@ -1,16 +1,18 @@
-"""Documents as their owner sees them, and the files that Baza keeps itself.
+"""Documents as their owner sees them, the files that Baza keeps itself, and statistics of a base and of all bases.
 
 In: a base, a document, a filter; what was uploaded. Out: cards, lists, sources; under which name a file is kept, and
-what has to be removed from the storage (`adapters.kept_files` has the bytes). It shows nothing.
+what has to be removed from the storage (`adapters.kept_files` has the bytes); records of `domain.statistics`. It shows
+nothing, and the bot decides who may see figures of all bases.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, name_key, storable
-from domain.documents import Choice, DocumentCard, Removed
+from domain.documents import Choice, DocumentCard, Removed, SourcedTable
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
-from domain.statistics import Spending
+from domain.statistics import BaseStatistics, OverallStatistics, QueueState, Spending
 from rag.metering import TurnMetrics
 from rag.reservations import DayBounds, Reservation
 
@@ -90,6 +92,14 @@ class LibraryStore(rows.Store):
             removed += 1
         return removed
 
+    async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
+        """The number of the button by which a table of an answer becomes a file."""
+        return await self._one(int, "save_table", "id", user=user, base=base, content=vars(table))
+
+    async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
+        """None when this base has no such table (any more)."""
+        return await self._first(SourcedTable, "read_table", "content", base=base, table=number)
+
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
         """A rating (1 or -1) of an answer; a later one replaces it."""
         await self._call("save_feedback", user=user, base=base, chat=chat, message=message, rating=rating)
@@ -158,3 +168,45 @@ class KeptFileStore(rows.Store):
     async def forget_additions(self) -> None:
         """Removes the answers that were kept for a day under an Idempotency-Key."""
         await self._call("forget_additions")
+
+
+class StatisticsStore(rows.Store):
+    """Figures for people, and what reading costs."""
+
+    async def save_reading_cost(self, base: BaseId, document: DocumentId, cost: float) -> None:
+        """What models have cost for reading the document, in US dollars."""
+        await self._call("save_reading_cost", base=base, document=document, cost=cost)
+
+    async def sender_spent_until(
+        self,
+        base: BaseId,
+        document: DocumentId,
+        *,
+        cost: float | None,
+        token_cost: float | None = None,
+        exempt: Collection[int],
+    ) -> datetime | None:
+        """Until when reading the document may cost nothing more, as its sender, or the token that sent it, has spent so
+        much (None: no bound); None: it may."""
+        return await self._first(
+            datetime,
+            "sender_spent_until",
+            "until",
+            base=base,
+            document=document,
+            cost=cost,
+            token_cost=token_cost,
+            exempt=exempt,
+        )
+
+    async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
+        """The last `days` days, today included, by a clock that is so many minutes ahead of UTC."""
+        return await self._one(BaseStatistics, "base_statistics", base=base, days=days, offset_minutes=offset_minutes)
+
+    async def queue(self) -> QueueState:
+        """Of all bases."""
+        return await self._one(QueueState, "queue_state")
+
+    async def of_all(self, *, days: int, offset_minutes: int = 0) -> OverallStatistics:
+        """The same of everybody."""
+        return await self._one(OverallStatistics, "overall_statistics", days=days, offset_minutes=offset_minutes)

@@ -6,7 +6,7 @@ another model. Fusing, reranking and embedding are done elsewhere.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adapters.database import rows
 from adapters.database.payloads import json_text, stored_vectors, vector_text
@@ -22,14 +22,12 @@ from rag.records import Candidate, DocumentMatch, Passage, SearchQuery
 VECTORS_A_CALL = 64  # about 0.7 MB as JSON
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Found:
-    candidates: list[Candidate]
-    as_of: JsonValue = None  # the state of the base that the call saw
+Found = tuple[list[Candidate], JsonValue]
+"""With the state of the base that the call saw."""
 
 
 class SearchStore(rows.Store):
-    """Meets `rag.ports.PassageSearch` and `rag.ports.DocumentScores`."""
+    """Meets `rag.ports.PassageSearch`, `DocumentScores` and `DocumentPassages`."""
 
     def __init__(self, transport: Transport, copies: SegmentMirror | None = None) -> None:
         super().__init__(transport)
@@ -44,19 +42,19 @@ class SearchStore(rows.Store):
         copies = self._copies if query.only is None else None  # a filter leaves other passages nearest
         copy = copies.copy_of(query.base_id, query.model) if copies else None
         if query.vector is None or copy is None:
-            return (await self._searched(query)).candidates
+            return (await self._searched(query))[0]
         legs = await asyncio.gather(self._searched(query, by_vector=False), self._nearest(query, query.vector, copy))
-        if len({leg.as_of for leg in legs if leg.candidates}) > 1:
-            return (await self._searched(query)).candidates
-        return [*{each.passage.chunk_id: each for leg in reversed(legs) for each in leg.candidates}.values()]
+        if len({as_of for candidates, as_of in legs if candidates}) > 1:
+            return (await self._searched(query))[0]
+        return [*{each.passage.chunk_id: each for candidates, _ in reversed(legs) for each in candidates}.values()]
 
-    async def _nearest(self, query: SearchQuery, vector: Sequence[float], copy: Copy) -> _Found:
+    async def _nearest(self, query: SearchQuery, vector: Sequence[float], copy: Copy) -> Found:
         near = await copy.near(vector, limit=query.limit)
         return await self._searched(replace(query, terms=(), spellings=()), near)
 
-    async def _searched(self, query: SearchQuery, near: Near | None = None, *, by_vector: bool = True) -> _Found:
+    async def _searched(self, query: SearchQuery, near: Near | None = None, *, by_vector: bool = True) -> Found:
         if not (query.terms or by_vector):
-            return _Found(candidates=[])
+            return [], None
         only = vars(query.only) if query.only else {}
         conditions = {name: value for name, value in only.items() if value not in (None, "", ())}
         found = await self._call(
@@ -77,7 +75,7 @@ class SearchStore(rows.Store):
             {**row, "passage": passage, "rarities": row["rarities"] or (), "inherited": row["inherited"] or ()}
             for row, passage in zip(found, rows.passages(found), strict=True)
         ]
-        return _Found(candidates=rows.records(Candidate, shown), as_of=found[0]["as_of"] if found else None)
+        return rows.records(Candidate, shown), found[0]["as_of"] if found else None
 
     async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
         found = await self._all(
@@ -101,6 +99,10 @@ class SearchStore(rows.Store):
         """None when the base does not hold it (any more)."""
         found = rows.passages(await self._call("passage", base=base, chunk=chunk))
         return next(iter(rows.records(Passage, found)), None)
+
+    async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
+        found = await self._call("read_passages", base=base, document=document, after=after, limit=limit)
+        return rows.records(Passage, rows.passages(found))
 
     async def holds_documents(self, base: BaseId) -> bool:
         """Whether anything in the base can be found."""
@@ -149,11 +151,3 @@ class NextVectorStore(rows.Store):
     async def switch(self, base: BaseId, model: str) -> bool:
         missing = await self._all(int, "switch_model", "missing", base=base, model=model)
         return missing == [0]
-
-
-class PassageStore(rows.Store):
-    """Meets `rag.ports.DocumentPassages`."""
-
-    async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
-        found = await self._call("read_passages", base=base, document=document, after=after, limit=limit)
-        return rows.records(Passage, rows.passages(found))

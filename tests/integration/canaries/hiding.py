@@ -121,7 +121,7 @@ async def hide_canary(transport: Transport, contents: Content, owner: UserId | N
         documents=(ready[0], *(document for document, _ in named), *waiting),
         batch=await _batch_id_of(stores, base, waiting[0]),
         chunk=chunk,
-        table=await stores.answer_tables.save_table(person, base, table),
+        table=await stores.library.save_table(person, base, table),
         archived=await _talk(stores, person, base, word),
         content_hash=hash_of(*texts[0]),
         file=await stores.kept_files.keep(base, sha256=hash_of(*texts[0]), size_bytes=1, most_bytes=1),

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from adapters.database.stores import Stores
-from adapters.database.stores.search import PassageStore
+from adapters.database.stores.search import SearchStore
 from adapters.database.transport import Transport
-from adapters.llm import open_chat_model
+from adapters.llm.fallback import open_chat_model
 from domain.ids import BaseId
 from rag.execution.facts import FactKind
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
@@ -65,12 +65,12 @@ def retrieval(transport: Transport) -> Retrieval:
 
 
 def rows_tool(transport: Transport, model: ChatModel) -> CollectRows:
-    library, reading = Stores(transport).library, PassageStore(transport)
+    library, reading = Stores(transport).library, SearchStore(transport)
     return CollectRows(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 
 def reading_tool(transport: Transport, model: ChatModel) -> ReadDocuments:
-    library, reading = Stores(transport).library, PassageStore(transport)
+    library, reading = Stores(transport).library, SearchStore(transport)
     return ReadDocuments(library, reading, retrieval(transport), model, PROMPTS, WORDINGS, prompt_tokens=PROMPT_TOKENS)
 
 

@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from adapters.llm import open_chat_model
-from adapters.llm.fallback import FallbackModel
+from adapters.llm.fallback import FallbackModel, open_chat_model
 from rag.metering import ModelCall, unheard
 from rag.records import ChatMessage
 from tests.servers.llm import MODEL, LlmServer

@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.llm import RETRIES, open_chat_model
-from adapters.llm.fallback import FAILURES, REST_S
+from adapters.llm.fallback import FAILURES, REST_S, RETRIES, open_chat_model
 from adapters.llm.vision import MAX_TOKENS, VisionRecognizer
 from bot.models import NO_TEXT
 from ingestion.errors import FailureCode, ServiceError

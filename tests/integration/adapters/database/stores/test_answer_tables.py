@@ -11,29 +11,29 @@ TABLE = SourcedTable(title="Договоры", columns=("Договор", "Ис�
 
 async def test_a_table_is_kept_for_its_base(stores: Stores) -> None:
     base = await open_base(stores)
-    number = await stores.answer_tables.save_table(ANNA, base, TABLE)
-    assert await stores.answer_tables.read_table(base, number) == TABLE
+    number = await stores.library.save_table(ANNA, base, TABLE)
+    assert await stores.library.read_table(base, number) == TABLE
 
 
 @pytest.mark.over_rest
 async def test_another_base_does_not_have_it(stores: Stores) -> None:
     base = await open_base(stores)
-    number = await stores.answer_tables.save_table(ANNA, base, TABLE)
+    number = await stores.library.save_table(ANNA, base, TABLE)
     other = await stores.people.open_named_base("other")
-    assert await stores.answer_tables.read_table(other, number) is None
+    assert await stores.library.read_table(other, number) is None
 
 
 async def test_it_goes_when_a_document_of_the_base_is_deleted(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "Аренда")
-    number = await stores.answer_tables.save_table(ANNA, base, TABLE)
+    number = await stores.library.save_table(ANNA, base, TABLE)
     assert await stores.library.delete(base, document)
-    assert await stores.answer_tables.read_table(base, number) is None
+    assert await stores.library.read_table(base, number) is None
 
 
 async def test_it_goes_when_the_base_is_cleaned(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "Аренда")
-    number = await stores.answer_tables.save_table(ANNA, base, TABLE)
+    number = await stores.library.save_table(ANNA, base, TABLE)
     await stores.library.clean_base(base)
-    assert await stores.answer_tables.read_table(base, number) is None
+    assert await stores.library.read_table(base, number) is None

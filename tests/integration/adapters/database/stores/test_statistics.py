@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from adapters.database.stores import Stores
-from adapters.database.stores.statistics import StatisticsStore
+from adapters.database.stores.library import StatisticsStore
 from domain.documents import Medium
 from domain.ids import ChatId, MessageId, UserId
 from domain.statistics import ActionFigures, DayFigures, QueueState, StepFigures, TurnsOfDay
