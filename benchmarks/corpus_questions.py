@@ -109,7 +109,7 @@ class CorpusQuestions:
             raise SystemExit("no model is configured: set LLM_BASE_URL (or a provider's key) and PLANNER_MODEL")
         return CollectRows(
             parts.stores.library,
-            parts.stores.passages,
+            parts.stores.search,
             parts.retrieval(),
             parts.reading_model,
             load_prompts(),
