@@ -6,7 +6,7 @@ tools, and the answer as it is written. The exchange is stored even when the per
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -157,7 +157,17 @@ class Conversation:
             earlier = dialogue.window[-1].question if dialogue.window else ""
             named = self.entities and await self.entities.resolve(asked.base_id, asked.text, earlier=earlier)
             found, total = await matching
-            documents = {each.id: each for each in (*_answered_from(dialogue), *found)}  # a follow-up means the first
+            # of the last answer, as far as they are known: a follow-up means these, and has none of their words
+            answered = [
+                DocumentMatch(
+                    id=DocumentId(str(source["document_id"])),
+                    title=str(source["title"]),
+                    file_name=str(source["identifier"]),
+                    source_type=SourceType(str(source["type"])),
+                )
+                for source in (dialogue.window[-1].sources if dialogue.window else ())
+            ]
+            documents = {each.id: each for each in (*answered, *found)}
             likely = [each for each in documents.values() if each.id in asked.only or not asked.only]
             return Known(
                 dialogue=dialogue, entities=named or (), documents=tuple(likely[:LISTED_DOCUMENTS]), total=total
@@ -250,18 +260,3 @@ def _for_tools(context: ToolContext, planned: Planned, dialogue: Dialogue) -> To
         dialogue="" if plan.follow_up is FollowUp.DOUBTFUL else said,
         own_words="" if planned.origin is PlanOrigin.DEFAULT else own,
     )
-
-
-def _answered_from(dialogue: Dialogue) -> Iterator[DocumentMatch]:
-    """The documents of the last answer, as far as they are known: a follow-up has none of their words."""
-    for source in dialogue.window[-1].sources if dialogue.window else ():
-        yield DocumentMatch(
-            id=DocumentId(str(source["document_id"])),
-            title=str(source["title"]),
-            file_name=str(source["identifier"]),
-            source_type=SourceType(str(source["type"])),
-            published_at=None,
-            pages=None,
-            passages=0,
-            score=0.0,
-        )

@@ -60,8 +60,7 @@ def size_of(exchange: Exchange) -> int:
 
 
 def likest(exchanges: Sequence[Exchange], question: str) -> tuple[Exchange, ...]:
-    """Those that have words of the question, the likest first: by the rarity of the words among these exchanges, short
-    exchanges before long ones."""
+    """Those that have words of the question, by the rarity of these among the exchanges; short ones first."""
     wanted = stems(question)
     holds = [wanted & stems(f"{each.question}\n{each.answer}") for each in exchanges]
     holders = Counter(stem for words in holds for stem in words)

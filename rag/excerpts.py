@@ -20,8 +20,6 @@ _ALIKE: Mapping[int, str] = {
 }
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w")
-_GAP = " … "
-_CELL = "|"
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _TEXT_BELOW = "Text:"  # above the text of a fact, as `execution/facts_block.py` tells it
 _BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f.,](?=\d{3}(?!\d))")
@@ -78,7 +76,7 @@ def near(text: str, about: str, *, limit: int, whole: Sequence[str] = ()) -> str
     numbers = sorted(kept)
     parts = [text[spans[numbers[0]].start : spans[numbers[0]].end]]
     for one, other in pairwise(numbers):
-        between = text[spans[one].end : spans[other].start] if other == one + 1 else _GAP
+        between = text[spans[one].end : spans[other].start] if other == one + 1 else " … "
         parts += [between, text[spans[other].start : spans[other].end]]
     return "".join(parts)
 
@@ -121,7 +119,7 @@ def _heads(text: str, spans: Sequence[Span]) -> tuple[dict[int, range], dict[int
             head, begin = range(0), at
         if after and _RULE.search(text[span.end : after.start]):
             head = range(begin, at + 1)
-        elif head and text[span.start] == _CELL:
+        elif head and text[span.start] == "|":
             heads[at] = head
         if text[span.start : span.end] == _TEXT_BELOW:
             lines = range(begin, at + 1)

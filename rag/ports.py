@@ -128,8 +128,7 @@ class DialogueStore(Protocol):
     async def recollect(
         self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
     ) -> Dialogue:
-        """The last `pairs` exchanges, the summary, and up to `recalled` archived exchanges that are most like `terms`,
-        in one call of the database."""
+        """The last `pairs` exchanges, the summary, and up to `recalled` archived exchanges most like `terms`."""
 
     async def append(
         self,

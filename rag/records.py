@@ -120,9 +120,9 @@ class DocumentMatch:
     title: str
     file_name: str  # the name that the person knows it by, see `domain.documents.known_as`
     source_type: SourceType
-    published_at: datetime | None
-    pages: int | None  # of files that have pages
-    passages: int  # that can be found now
+    published_at: datetime | None = None
+    pages: int | None = None  # of files that have pages
+    passages: int = 0  # that can be found now
     score: float = 0.0  # comparable within one result: equal scores mean that the words fit equally
     opening: str = ""  # how it begins; in one line, but for `documents_saying_first`
 

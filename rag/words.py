@@ -120,10 +120,6 @@ class AskedWords:
     rarities: Mapping[str, float] = field(default_factory=dict)  # of the question's terms: weight (IDF) in the base
     said_by_sum: frozenset[str] = frozenset()  # stems of words that a sum of money answers («стоит»): it says them, too
 
-    def met(self, text: str) -> frozenset[str]:
-        """The question's terms that the text has."""
-        return frozenset(self.rarities) & frozenset(self.terms_of(text))
-
     def stems(self, text: str) -> frozenset[str]:
         """The stems of a text's terms."""
         return frozenset(map(stem_of, self.terms_of(text)))

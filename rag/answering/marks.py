@@ -117,8 +117,8 @@ def divided(raw: str, names: Set[str], *, complete: bool = True) -> tuple[str, s
 
 
 def read(raw: str, *, passages: int, complete: bool, names: Set[str] = frozenset()) -> ParsedAnswer:
-    """Parse `raw`; only numbers up to `passages` count, those of sources that the model names below it where it has no
-    others. With `complete` nothing is held back."""
+    """Only numbers up to `passages` count, where there are no others those of the sources named below. With `complete`
+    nothing is held back."""
     sign, own, sources = divided(raw, names, complete=complete)
     body = own + sources
     if not (sign or complete) and re.fullmatch(r"\s*(?:\*{0,2}\[?[ ]*[+0–—−-]?[ ]*\]?|<[^>]{0,10})", body):

@@ -89,7 +89,8 @@ def equally_fitting(
 
     def said(each: RankedPassage) -> tuple[frozenset[str], frozenset[str]]:
         text = each.passage.with_names
-        return asked & stems(text), each.asked.met(text)  # «Анны» is «Анна», which no stem tells
+        met = frozenset(each.asked.terms_of(text)).intersection(each.asked.rarities)  # «Анны» is «Анна»: no stem tells
+        return asked & stems(text), met
 
     words, fitting = stems(first.passage.text), [first.passage]
     for each in ranked[1:]:

@@ -2,8 +2,7 @@
 
 In: ranked passages, best first, the weights of the question's terms, and how far passages have them from their
 documents. Out: the same passages with scores raised by their best sentence, and lowered where the document has a word
-of the question only in a longer name: «Вектор» is not «Вектор-Строй», nor is «Соколова Анна» her namesake. The index
-counts words wherever they stand. Pure.
+of the question only in a longer name («Вектор-Строй» for «Вектор»). The index counts words wherever they stand. Pure.
 """
 
 import re
@@ -39,6 +38,7 @@ _NAME = re.compile(r"[^\W\d_a-zа-яё]\w*(?:[ -](?:[^\W\d_a-zа-яё]\w*|\d+))*
 _WORD_OF_NAME = re.compile(r"[^\W_]+")
 
 TermsOf = Callable[[str], Collection[str]]
+Worths = Sequence[tuple[int, float]]  # bit of a `_Sought`, and the weight of the term it stands for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +49,6 @@ class _Sought:
     pattern: re.Pattern[str]
     word: str  # a short one: of what the pattern finds only this or another form of it counts
     terms: tuple[int, ...]  # places in the question
-
-
-Worths = Sequence[tuple[int, float]]  # bit, and the weight of the term it stands for
 
 
 def raise_close(
@@ -215,9 +212,8 @@ def lower_half_named(
 def _said(
     documents: Mapping[DocumentId, Passage], asked: frozenset[str], terms_of: TermsOf
 ) -> Mapping[DocumentId, Mapping[str, float]]:
-    """For each document the asked words in its names: of the name that is said most, the share that is, or the share of
-    a longer name that is said («Вектор» where «Вектор 2» is asked for and there). A word of a name weighs as much as it
-    is rare among these documents: «РЕЗЮМЕ» tells nothing."""
+    """For each document the asked words in its names: the share of the name that is said most, or of a longer name that
+    is said («Вектор» where «Вектор 2» is asked for). A word weighs as much as it is rare among these documents."""
     names = dict[DocumentId, list[list[str]]]()  # of each name the stems of its words
     for document, passage in documents.items():
         texts = dict.fromkeys((passage.name, passage.title, opening_of(passage)))  # the title is mostly the file's name

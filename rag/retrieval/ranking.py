@@ -108,16 +108,14 @@ def fit_of(
 
 
 def _names_across(respelled: Set[str], held: Set[str]) -> bool:
-    """Whether a word of the other alphabet than the passage's is in it: of a question in another language nothing but
-    names and terms can be ("Forpost" where the passage has «Форпост»)."""
+    """By a word in the other alphabet than the passage's, which is a name or a term then ("Forpost", «Форпост»)."""
     words = [term for term in held if term.isalpha()]
     is_latin = sum(word.isascii() for word in words) * 2 > len(words)
     return any(term.isalpha() and term.isascii() is not is_latin for term in respelled)
 
 
 def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
-    """Whether `held` has the other spelling: a word of SHORTEST_TRANSCRIBED letters or more («дочь» sounds like "doc"),
-    or exactly one that it was corrected to."""
+    """By a word that is not too short («дочь» sounds like "doc"), or exactly the one that it was corrected to."""
     return any(
         (len(term) >= SHORTEST_TRANSCRIBED or spelling == exactly(spelling.term, term))
         and term.startswith(spelling.beginnings)

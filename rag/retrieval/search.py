@@ -53,10 +53,7 @@ class Retrieval:
         """The best passages, best first, neighbours merged; none when nothing fits. Raises the store's DatabaseAway."""
         started, text = time.monotonic(), question[:MAX_QUERY_CHARS]
         with searching():
-            query = await self._query(base, text, only)
-            found = await self._found(query)
-            fused = self._fused(query, found)
-            ordered = await self._best(text, fused) if self.reranker else fused
+            query, found, ordered = await self._ordered(base, text, only)
             best = merge_neighbours(ordered)[: self.passages]
             similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
             rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
@@ -78,15 +75,16 @@ class Retrieval:
 
     async def rank(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
         """Passages in the same order, neither merged with neighbours nor judged: all are `certain`."""
-        text = question[:MAX_QUERY_CHARS]
-        query = await self._query(base, text, None)
-        return await self._best(text, self._fused(query, await self._found(query)))
+        _, _, ordered = await self._ordered(base, question[:MAX_QUERY_CHARS], None)
+        return tuple(ordered[: self.passages])
 
-    async def _found(self, query: SearchQuery) -> list[Candidate]:
+    async def _ordered(
+        self, base: BaseId, text: str, only: SearchFilter | None
+    ) -> tuple[SearchQuery, list[Candidate], Sequence[RankedPassage]]:
+        """The query, what it found, and that in order: only the first `passages` where there is a reranker."""
+        query = await self._query(base, text, only)
         is_empty = query.vector is None and not query.terms
-        return [] if is_empty else [each for each in await self.search.search(query) if not is_noise(each)]
-
-    def _fused(self, query: SearchQuery, found: Sequence[Candidate]) -> list[RankedPassage]:
+        found = [] if is_empty else [each for each in await self.search.search(query) if not is_noise(each)]
         fused = fuse(found, lexical_weight=self.lexical_weight, vector_weight=self.vector_weight)
         rarities = next((c.rarities for c in found if c.rarities), ())
         if self.reranker is None and rarities:  # a reranker reads the sentences itself
@@ -95,7 +93,16 @@ class Retrieval:
             named = widened_to_names(fused, query.terms, inherited, terms_of=self.analyzer.terms)
             fused = raise_close(fused, asked, named, terms_of=self._terms_of)
             fused = lower_half_named(fused, asked, inherited, terms_of=self._terms_of)
-        return spread_over_pages(collapse(fused))
+        spread = spread_over_pages(collapse(fused))
+        if self.reranker is None or len(spread) < 2:
+            return query, found, spread
+        try:
+            order = await self.reranker.rerank(text, [each.passage for each in spread], top_n=self.passages)
+        except ModelError as error:
+            log.warning("search.not_reranked", reason=type(error).__name__)
+            return query, found, spread[: self.passages]
+        reranked = [RankedPassage(passage=spread[index].passage, score=relevance) for index, relevance in order]
+        return query, found, reranked
 
     async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:
         vector = await self._vector(text) if self.vector_weight > 0 else None
@@ -124,18 +131,6 @@ class Retrieval:
         if len(self._vectors) > REMEMBERED_VECTORS:
             del self._vectors[next(iter(self._vectors))]
         return vector if any(vector) else None
-
-    async def _best(self, text: str, ranked: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
-        """The first `passages`, in the reranker's order when there is one."""
-        if self.reranker is None or len(ranked) < 2:
-            return tuple(ranked[: self.passages])
-        passages = [each.passage for each in ranked]
-        try:
-            order = await self.reranker.rerank(text, passages, top_n=self.passages)
-        except ModelError as error:
-            log.warning("search.not_reranked", reason=type(error).__name__)
-            return tuple(ranked[: self.passages])
-        return tuple(RankedPassage(passage=passages[index], score=relevance) for index, relevance in order)
 
 
 @dataclass(frozen=True)

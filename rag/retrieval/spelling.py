@@ -86,9 +86,8 @@ def exactly(term: str, other: str) -> Spelling:
 
 
 def _mistyped(word: str) -> Spelling:
-    """Begins with the first two letters as they are, or three with the second one wrong, added, missing or exchanged.
-    None is a prefix of another. The first letter alone would make the database step through all terms with it, 20 ms in
-    a large base."""
+    """Begins with the first two letters as they are, or three with the second one wrong, added, missing or exchanged;
+    to step through all terms with the first letter alone would take the database 20 ms in a large base."""
     places = range(1, len(word))
     changed = [f"{word[:at]}.?{word[at + 1 :]}" for at in places]
     added = [f"{word[:at]}.{word[at:]}" for at in (*places, len(word))]
@@ -120,12 +119,8 @@ def _sounds(letters: str, table: Mapping[str, str]) -> str:
         heard = sorted(_options(table[each]) - {""})
         one = f"(?:{'|'.join(heard)})" if heard else ""
         pattern += one + ("?" if heard and "-" in table[each] else "+" if _is_repeated(each, table) else "")
-        pattern += _SILENT * _may_be_silent(at, each)
+        pattern += _SILENT * (at > 1 and each in _BEFORE_SILENT)
     return pattern
-
-
-def _may_be_silent(at: int, letters: str) -> bool:
-    return at > 1 and letters in _BEFORE_SILENT
 
 
 def _is_repeated(letters: str, table: Mapping[str, str]) -> bool:
@@ -138,8 +133,7 @@ def _letters(word: str, table: Iterable[str]) -> Sequence[str]:
 
 
 def _beginnings(stem: str, table: Mapping[str, str]) -> list[str]:
-    """Prefixes of the word in the other alphabet, sorted: three letters, or fewer where the stem has no more. None is a
-    prefix of another."""
+    """Sorted prefixes in the other alphabet, three letters or all of a shorter stem; none is a prefix of another."""
     letters = _letters(stem, table)
     sounds = (table[letter] for letter in letters)  # no «сс» for an "s"
     once_or_double = ({*_options(sound), *([sound * 2] if len(sound) == 1 else [])} for sound in sounds)
@@ -165,7 +159,7 @@ def _all_ways(at: int, letter: str, table: Mapping[str, str]) -> Set[str]:
     if _is_repeated(letter, table):
         for _ in range(BEGUN - 1):
             options = options | {(start + more)[:BEGUN] for start in options for more in once}
-    return options | {option + _SILENT[0] for option in options} if _may_be_silent(at, letter) else options
+    return options | {option + _SILENT[0] for option in options} if at > 1 and letter in _BEFORE_SILENT else options
 
 
 def _options(sound: str) -> set[str]:
