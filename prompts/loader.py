@@ -30,7 +30,6 @@ class Template:
     names: frozenset[str]
 
     def __post_init__(self) -> None:
-        """Raises PromptError when the file has other placeholders."""
         if odd := ", ".join(sorted(self.names.symmetric_difference(_PLACEHOLDER.findall(self.text)))):
             raise PromptError(f"{self.name}: placeholders that the file or the program does not know: {odd}")
 

@@ -14,8 +14,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 Words = TypeVar("Words")
 Phrases = Annotated[tuple[str, ...], Field(min_length=1)]
-GENERAL = "GENERAL_UNSTRUCTURED"
-"""The intent of the emergency plan (seed 4, section 6.4)."""
+GENERAL = "GENERAL_UNSTRUCTURED"  # the intent of the emergency plan (seed 4, section 6.4)
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 
 

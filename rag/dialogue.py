@@ -102,10 +102,6 @@ class Summariser:
             self._running[session] = task
             task.add_done_callback(lambda _: self._running.pop(session, None))
 
-    async def settled(self) -> None:
-        """Wait for the running tasks."""
-        await asyncio.gather(*self._running.values())
-
     async def _summarise(self, user: UserId, session: SessionId) -> None:
         try:
             pending = await self.store.unsummarised(user, session, limit=AT_ONCE)

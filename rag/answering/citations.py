@@ -15,8 +15,7 @@ from rag.execution.facts import FactKind, FactsPayload
 from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
 from rag.words import Span
 
-Carried = Mapping[int, Sequence[str]]
-"""By number of a fact: words of it that carry what the answer says."""
+Carried = Mapping[int, Sequence[str]]  # by number of a fact: words of it that carry what the answer says
 
 
 def citations_of(reading: ParsedAnswer, prompt: AnswerPrompt, carried: Carried | None = None) -> tuple[Citation, ...]:

@@ -71,7 +71,7 @@ async def summarise(store: RememberedDialogue, model: ScriptedModel) -> None:
     summariser = Summariser(store, model, load_prompts())
     summariser.begin(USER, SESSION)
     summariser.begin(USER, SESSION)  # a second turn, before the first summary is there
-    await summariser.settled()
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 
 
 async def test_ten_pairs_that_left_the_window_become_a_summary() -> None:
@@ -182,5 +182,5 @@ async def test_a_summary_follows_when_enough_has_left_the_window() -> None:
     memory = DialogueMemory(store, LowerWords(), summariser, pairs=15)
     for number in range(15 + EVERY_PAIRS):
         await memory.keep(ASKED, Exchange(question=f"вопрос {number}", answer="ответ"))
-        await summariser.settled()
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
     assert (await memory.recollect(ASKED)).summary == "кратко"
