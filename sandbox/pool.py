@@ -7,6 +7,7 @@ doctor`: which layers of the confinement a child gets here.
 
 import asyncio
 import contextlib
+import json
 import os
 import socket
 import sys
@@ -22,7 +23,7 @@ import structlog
 import sandbox
 from sandbox.confinement import Confinement, Layer
 from sandbox.forkserver import Ended
-from sandbox.records import from_line, to_line
+from sandbox.records import array_line, from_line, to_line
 
 NAMESPACES = True  # False: for tests of what the other layers hold
 START_S = 60  # it imports every parser; this is slow on a machine that swaps
@@ -235,16 +236,9 @@ def kept_variables(names: Collection[str]) -> dict[str, str]:
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Report:
-    """What the child got."""
-
-    layers: tuple[Layer, ...]
-
-
 def report_layers(connection: socket.socket, _stream: BufferedReader, layers: frozenset[Layer]) -> None:
     """See `sandbox.forkserver.Serve`."""
-    connection.sendall(to_line(_Report(layers=tuple(sorted(layers)))))
+    connection.sendall(array_line(sorted(layers)))
 
 
 async def probe_layers() -> Mapping[Layer, bool]:
@@ -252,7 +246,7 @@ async def probe_layers() -> Mapping[Layer, bool]:
     async with Pool(entry="sandbox.pool:report_layers") as pool:
         try:
             async with pool.child(Confinement(address_bytes=2**30)) as line:
-                held = set(from_line(await line.read(), _Report).layers)
+                held = set(json.loads(await line.read()))
         except (PoolDied, ConnectionError, ValueError):
             held = set()
     return {layer: layer in held for layer in Layer}

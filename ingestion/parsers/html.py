@@ -1,32 +1,39 @@
-"""Reads web pages: the main text without menus, advertisements and comments.
+"""Reads web pages, one or a section of a site: the main text without menus, advertisements and comments.
 
-In: an HTML file. Out: a `Document` with the page's own title, author and day, from its markup only: a guessed date is
-worse than none. Hidden text, where pages put words for machines, goes first; a page that has nothing around its text is
-read whole; of others trafilatura extracts the main text; where it finds too little, the page's noscript content and
-summary are tried. Pages that show no text without scripts or a login are refused with that reason. trafilatura needs
-about 27 bytes of memory per byte, so pages longer than any article are read whole, like a book. What it has found is
-turned into HTML again and read by `markup`; not into Markdown, whose signs pages use as text. Short notices that
-surround articles are dropped.
+In: an HTML file, or pages of `ingestion.files`. Out: a `Document` with the page's own title, author and day, from its
+markup only: a guessed date is worse than none. Hidden text, where pages put words for machines, goes first; a page that
+has nothing around its text is read whole; of others trafilatura extracts the main text; where it finds too little, the
+page's noscript content and summary are tried. Pages that show no text without scripts or a login are refused with that
+reason. trafilatura needs about 27 bytes of memory per byte, so pages longer than any article are read whole, like a
+book. What it has found is turned into HTML again and read by `markup`; not into Markdown, whose signs pages use as
+text. Short notices that surround articles are dropped.
 """
 
+import math
 import re
+import resource
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from lxml.etree import SubElement  # type: ignore[import-untyped] # lxml brings no types
 from lxml.html import HtmlElement, tostring  # type: ignore[import-untyped] # lxml brings no types
 from trafilatura import bare_extraction, extract_metadata, load_html
 from trafilatura.htmlprocessing import convert_to_html
 
+from domain.documents import UnreadPart
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
+from ingestion.files import read_site
 from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_page
 from ingestion.parsers.markup import add_markup, add_tree, is_hidden
-from ingestion.parsers.outline import Outline, choose_author, choose_title
+from ingestion.parsers.outline import Outline, chapter, choose_author, choose_title
 from ingestion.records import Block, BlockKind, Document
 
 NOTICE_CHARACTERS = 300
@@ -93,6 +100,14 @@ WHOLE_SUMMARY_CHARACTERS = 300  # longer summaries are the text itself; search e
 _PICTURE = re.compile(rb"data:[\w.+/-]{1,100};base64,[A-Za-z0-9+/=]{200,}")
 """Pictures embedded in saved pages: most of such a file, and useless to us."""
 _TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
+SHINGLE_WORDS = 5
+ALIKE = 0.9  # share of common shingles: the same page with another date or counter
+FEWEST_PAGES = 4  # fewest pages of a site for which repeated blocks are looked for
+REPEATED_ON = 0.6  # share of the pages
+TIME_SHARE = 0.7  # of a section: of the process's time limit; the rest is for assembling and sending
+
+Page = tuple[str, Document]
+"""Its address, and what it says."""
 
 
 def read_body(body: HtmlElement) -> tuple[Block, ...]:
@@ -256,3 +271,64 @@ def _with_standfirst(blocks: tuple[Block, ...], tree: HtmlElement, summary: str)
 
 def _length(blocks: Iterable[Block]) -> int:
     return sum(len(block.text) for block in blocks)
+
+
+def parse_section(path: Path, name: str) -> Document:
+    """A crawled section of a site, page after page, each below its title and with its address. Near-duplicate pages and
+    blocks that most pages repeat are left out; pages that the process has no time for are listed as unread.
+
+    Raises SourceError FILE_WITHOUT_TEXT, ValueError for a file that the crawler did not write.
+    """
+    unread: list[UnreadPart] = []
+    pages = _without_repetitions(_distinct(_read_pages(path, unread)))
+    if not pages:
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail=f"{len(unread)} pages unread")
+    blocks = tuple(block for url, page in pages for block in chapter(page, url=url))
+    authors = {page.author for _, page in pages}
+    return Document(
+        title=pages[0][1].title,
+        blocks=blocks,
+        language=language_of(blocks),
+        author=authors.pop() if len(authors) == 1 else None,
+        parts=len(pages),
+        unread=tuple(unread),
+    )
+
+
+def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[Page]:
+    """Pages with text; galleries and the like are skipped, and pages behind a wall are added to `unread`."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_CPU)  # what the parsing process has set itself; none in tests
+    ends_at = math.inf if soft == resource.RLIM_INFINITY else time.monotonic() + soft * TIME_SHARE
+    for record in read_site(path):
+        if isinstance(record, UnreadPart):
+            unread.append(record)
+            continue
+        if time.monotonic() > ends_at:
+            unread.append(UnreadPart(name=record.url, code=FailureCode.FILE_TOO_SLOW))
+            continue
+        try:
+            yield record.url, read_page(record.html, name=urlsplit(record.url).path.strip("/") or record.url)
+        except SourceError as error:
+            if error.code is not FailureCode.FILE_WITHOUT_TEXT:
+                unread.append(UnreadPart(name=record.url, code=error.code))
+
+
+def _distinct(pages: Iterable[Page]) -> list[Page]:
+    kept: list[tuple[Page, frozenset[int]]] = []
+    for url, page in pages:
+        words = " ".join(block.text for block in page.blocks).casefold().split()
+        starts = range(max(1, len(words) - SHINGLE_WORDS + 1))
+        shingles = frozenset(hash(tuple(words[start : start + SHINGLE_WORDS])) for start in starts)
+        if not any(len(shingles & others) >= ALIKE * len(shingles | others) for _, others in kept):
+            kept.append(((url, page), shingles))
+    return [page for page, _ in kept]
+
+
+def _without_repetitions(pages: Sequence[Page]) -> list[Page]:
+    """Drop blocks that stand on most pages: offers, addresses, notices that extraction took for text."""
+    if len(pages) < FEWEST_PAGES:
+        return list(pages)
+    seen = Counter(text for _, page in pages for text in {block.text for block in page.blocks})
+    repeated = {text for text, times in seen.items() if times > REPEATED_ON * len(pages)}
+    own = ((url, page, tuple(each for each in page.blocks if each.text not in repeated)) for url, page in pages)
+    return [(url, replace(page, blocks=blocks)) for url, page, blocks in own if blocks]

@@ -154,7 +154,7 @@ class _Reader:
         self.close()
         caption = element.find("caption")
         if caption is not None:
-            self._outline.name_table(_flat(caption))
+            self._outline.add(BlockKind.PARAGRAPH, _flat(caption), is_name=True)
         self._outline.add(BlockKind.TABLE, render_table([[_flat(cell) for cell in row] for row in rows]))
 
     def _read_layout(self, element: Element) -> None:

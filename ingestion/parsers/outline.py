@@ -124,17 +124,12 @@ class Outline:
         self.flush()
         self._path = [(above, heading) for above, heading in self._path if above < level]
 
-    def add(self, kind: BlockKind, text: str) -> None:
-        """Add a block to the open section; one without any visible character is dropped."""
+    def add(self, kind: BlockKind, text: str, *, is_name: bool = False) -> None:
+        """Add a block to the open section; one without any visible character is dropped. `is_name`: a paragraph of
+        which the format knows that it names the table that follows."""
         self.flush()
         if text.strip():
-            self._append(kind, text.strip("\n") if kind is BlockKind.CODE else text.strip(), level=None)
-
-    def name_table(self, text: str) -> None:
-        """Add a paragraph of which the format knows that it names the table that follows."""
-        self.flush()
-        if text.strip():
-            self._append(BlockKind.PARAGRAPH, text.strip(), level=None, is_name=True)
+            self._append(kind, text.strip("\n") if kind is BlockKind.CODE else text.strip(), is_name=is_name)
 
     def add_line(self, kind: BlockKind, line: str) -> None:
         """Add a list item or a line of code; adjacent ones of one kind become one block."""
@@ -196,7 +191,7 @@ class Outline:
             pages=pages,
         )
 
-    def _append(self, kind: BlockKind, text: str, *, level: int | None, is_name: bool = False) -> None:
+    def _append(self, kind: BlockKind, text: str, *, level: int | None = None, is_name: bool = False) -> None:
         headings = tuple(heading for _, heading in self._path)
         if self._located != (self.place, headings):  # most blocks have the place of the one before
             self._located = (self.place, headings)

@@ -10,7 +10,7 @@ import marshal
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -52,17 +52,17 @@ SPOOLED = Writing[Paragraph](  # marshal is fast, and safe here: only this proce
 
 def heading_levels(paragraphs: Iterable[Paragraph]) -> Mapping[Looks, int]:
     """Levels, 1 the outermost, of the looks that make a short paragraph of a document a heading."""
-    everywhere: Counter[Looks] = Counter()  # characters of each look, its size rounded
+    everywhere: Counter[Looks] = Counter()  # characters of each look, its size rounded to half a point
     brief: Counter[Looks] = Counter()  # of paragraphs whose text may be a heading
     for paragraph in paragraphs:
-        everywhere[_rounded(paragraph.size), paragraph.bold] += len(paragraph.text)
+        everywhere[round(paragraph.size * 2) / 2, paragraph.bold] += len(paragraph.text)
         if _may_be_heading(paragraph):
             brief[paragraph.size, paragraph.bold] += len(paragraph.text)
     (text_size, text_is_bold), _ = everywhere.most_common(1)[0] if everywhere else ((0.0, False), 0)
     chosen = [
         (size, bold)
         for size, bold in brief
-        if size >= text_size * LARGER or (bold and not text_is_bold and _rounded(size) >= text_size)
+        if size >= text_size * LARGER or (bold and not text_is_bold and round(size * 2) / 2 >= text_size)
     ]
     if not text_size or sum(brief[looks] for looks in chosen) > everywhere.total() * MOST_HEADINGS_SHARE:
         return {}
@@ -77,11 +77,6 @@ def level_of(paragraph: Paragraph, levels: Mapping[Looks, int]) -> int | None:
     """None: no heading."""
     level = levels.get((paragraph.size, paragraph.bold))
     return level if level is not None and _may_be_heading(paragraph) else None
-
-
-def _rounded(size: float) -> float:
-    """To half a point, to find the size of body text."""
-    return round(size * 2) / 2
 
 
 def _may_be_heading(paragraph: Paragraph) -> bool:
@@ -129,7 +124,7 @@ def parse(path: Path, name: str) -> Document:
     spool, without, second = Spool(None, SPOOLED), list[int](), SecondReader(path)
     title = author = None
     try:
-        with PdfPages(path) as first:
+        with closing(PdfPages(path)) as first:
             count, (title, author) = _checked(len(first)), first.stated()
             spool.extend(build_paragraphs(_read(count, first, second, without)))
     except PdfiumError as error:
@@ -199,7 +194,6 @@ def _add(paragraphs: Sequence[Paragraph], outline: Outline) -> None:
             outline.add(BlockKind.TABLE, paragraph.text)
         elif (level := level_of(paragraph, levels)) is not None:
             outline.add_heading(paragraph.text, level)
-        elif following is not None and following.is_table and NAME_OF_TABLE.search(paragraph.text):
-            outline.name_table(paragraph.text)
         else:
-            outline.add(BlockKind.PARAGRAPH, paragraph.text)
+            names_table = following is not None and following.is_table and NAME_OF_TABLE.search(paragraph.text)
+            outline.add(BlockKind.PARAGRAPH, paragraph.text, is_name=bool(names_table))

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
@@ -54,10 +54,8 @@ class PdfPages:
         self._document = pdfium.PdfDocument(path)
         self._pages_an_opening = max(PAGES_AN_OPENING, len(self) // MOST_OPENINGS)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Free its memory."""
         self._document.close()
 
     def __len__(self) -> int:
@@ -188,7 +186,7 @@ def _with_segments(text: _TextPage, begin: int, piece: PageLine, borders: Sequen
     start, since, until = 0, 0.0, float("inf")  # of the open segment: its index, and where its ink begins and ends
     for word in WORD.finditer(words):
         raw.FPDFText_GetCharBox(text, begin + word.start(), left, right, bottom, top)
-        is_apart = left.value - until > piece.size * SEGMENT_GAP or _stands_between(borders, until, left.value)
+        is_apart = left.value - until > piece.size * SEGMENT_GAP or any(until <= at <= left.value for at in borders)
         if is_apart or (word[0] in CURRENCIES and word.start()):
             segments.append(Segment(words[start : word.start()].rstrip(), since, until))
             start = word.start()
@@ -198,10 +196,6 @@ def _with_segments(text: _TextPage, begin: int, piece: PageLine, borders: Sequen
             raw.FPDFText_GetCharBox(text, begin + word.end() - 1, left, right, bottom, top)
         until = right.value
     return replace(piece, segments=(*segments, Segment(words[start:], since, until)))
-
-
-def _stands_between(borders: Sequence[float], left: float, right: float) -> bool:
-    return any(left <= border <= right for border in borders)
 
 
 def _origin(text: _TextPage, index: int) -> tuple[float, float]:
@@ -237,6 +231,6 @@ def _joined(line: PageLine, piece: PageLine, borders: Sequence[float]) -> PageLi
     *before, last = line.segments or (Segment(line.text, line.left, line.right),)
     first, *after = piece.segments or (Segment(piece.text, piece.left, piece.right),)
     middle: tuple[Segment, ...] = (Segment(f"{last.text}{space}{first.text}", last.left, first.right),)
-    if first.left - last.right > line.size * SEGMENT_GAP or _stands_between(borders, last.right, first.left):
+    if first.left - last.right > line.size * SEGMENT_GAP or any(last.right <= at <= first.left for at in borders):
         middle = (last, first)
     return replace(line, text=f"{line.text}{space}{piece.text}", right=piece.right, segments=(*before, *middle, *after))

@@ -1,12 +1,16 @@
 """The formats that Baza reads, each with its parser, and the process that reads them.
 
 In: a file on disk; lines with a `Request`, one after the other. Out: its `Document`; lines of JSON on the same socket
-(`codec`), for a picture followed by its bytes, for an archive a `Listing`. A new format is one module and one line.
+(`codec`), for an archive a `Listing`, for a page or photo a JPEG, upright, of at most 4,000 pixels a side, followed by
+its bytes. A new format is one module and one line.
 `sandbox.forkserver` has confined the process before; the other side decides how long it may take.
 """
 
 import codecs
+import contextlib
+import io
 import logging
+import math
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +18,8 @@ from io import BufferedReader
 from pathlib import Path, PurePath
 
 import charset_normalizer.constant  # the package is imported where it is used, which would cost every child 50 ms
+import pypdfium2 as pdfium
+from PIL import Image, ImageOps
 
 from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
@@ -21,7 +27,6 @@ from ingestion.files import SITE_TYPE
 from ingestion.parsers import (
     books,
     codec,
-    crawled,
     doc,
     docx,
     html,
@@ -38,8 +43,7 @@ from ingestion.parsers import (
     xlsx,
     xml,
 )
-from ingestion.parsers.codec import Request, Task, Tell, tell_pages
-from ingestion.parsers.drawing import draw_page, open_picture
+from ingestion.parsers.codec import Picture, Request, Task, Tell, tell_pages
 from ingestion.parsers.kinds import FileKind, kind_of
 from ingestion.parsers.unpack import unpack
 from ingestion.records import Document
@@ -49,6 +53,13 @@ from sandbox.records import LINE_BYTES, from_line, to_line
 for encoding in charset_normalizer.constant.IANA_SUPPORTED:
     codecs.lookup(encoding)  # imports its codec: guessing an encoding would cost every child another 40 ms
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
+
+PAGE_DPI = 300  # error rate for letters of 8 points: 0.7 %; at 200 dpi 1.2 %, at 150 dpi 1.5 % (benchmarks/README.md)
+LARGEST_SIDE = 4_000  # pixels
+SMALL_SIDE = 1_250  # pixels: a picture this small is a screenshot or a scrap, and is enlarged
+MOST_PIXELS = 250_000_000  # of a photo before it is reduced; phones reach 200 million
+MOST_PAGES = 1_000  # of a TIFF
+FORMATS = ("JPEG", "PNG", "GIF", "TIFF", "BMP", "WEBP", "AVIF", "HEIF")  # one of the others runs Ghostscript
 
 Parser = Callable[[Path, str], Document]
 """Reads a file that its sender has named so. Raises SourceError, and anything on a damaged file: the caller runs it in
@@ -92,7 +103,7 @@ def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
         kind = kind_of(path, name=name)
         says = {PurePath(name).suffix.lower(), media_type}
         declared = (parser for own, names, parser in DECLARED if own is kind and says & set(names.split()))
-        parser = crawled.parse if media_type == SITE_TYPE else next(declared, PARSERS.get(kind))
+        parser = html.parse_section if media_type == SITE_TYPE else next(declared, PARSERS.get(kind))
         if parser is None:
             raise SourceError(FailureCode.FILE_UNSUPPORTED, detail=f"no parser for {kind}")
         document = parser(path, name)
@@ -101,6 +112,70 @@ def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
     if not document.blocks and not document.pages_without_text:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name)
     return document
+
+
+def draw_page(path: Path, page: int) -> Picture:
+    """Page `page` of a PDF, from 0, in grey at 300 dpi or less. Raises PdfiumError."""
+    document = pdfium.PdfDocument(path)
+    sheet = document[page]
+    longest = max(sheet.get_size())
+    scale = min(PAGE_DPI / 72, LARGEST_SIDE / longest) if longest > 0 else 1
+    return _as_jpeg(sheet.render(scale=scale, grayscale=True).to_pil().convert("L"), pages=len(document))
+
+
+def open_picture(path: Path, page: int, *, name: str) -> Picture:
+    """Page `page` of a TIFF, from 0, or the only picture. Raises SourceError FILE_TOO_HEAVY, and anything on a damaged
+    file, as parsers do."""
+    with path.open("rb") as stream:
+        is_heif = stream.read(12)[4:8] == b"ftyp"
+    if is_heif:
+        from pi_heif import register_heif_opener  # only for these files: its native libraries load slowly
+
+        register_heif_opener()
+    Image.MAX_IMAGE_PIXELS = None  # we check the size ourselves: Pillow only warns at first
+    with Image.open(path, formats=FORMATS) as picture:
+        pages = _count_pages(picture) if picture.format == "TIFF" else 1  # several frames else are an animation
+        if pages > MOST_PAGES:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"more than {MOST_PAGES} pages")
+        picture.seek(page)
+        if math.prod(picture.size) > MOST_PIXELS:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
+        picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # decode a JPEG no larger than needed
+        flat = _flat(ImageOps.exif_transpose(picture))
+    if max(flat.size) <= SMALL_SIDE:
+        flat = flat.resize((2 * flat.width, 2 * flat.height), Image.Resampling.LANCZOS)
+    flat.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)  # never larger
+    return _as_jpeg(flat, pages=pages)
+
+
+def _count_pages(picture: Image.Image) -> int:
+    """Counts to MOST_PAGES + 1 at most: Pillow seeks page by page, comparing each with all before."""
+    pages = 1
+    with contextlib.suppress(EOFError):
+        while pages <= MOST_PAGES:
+            picture.seek(pages)
+            pages += 1
+    return pages
+
+
+def _flat(picture: Image.Image) -> Image.Image:
+    """Without transparency, palette or more than 8 bits a channel; transparent areas become white."""
+    if picture.mode.startswith(("I", "F")):
+        return picture.convert("F").point(lambda value: value / 256.0).convert("L")
+    if picture.mode in {"1", "L"} and "transparency" not in picture.info:
+        return picture.convert("L")
+    if not picture.has_transparency_data:
+        return picture.convert("RGB")
+    picture = picture.convert("RGBA")
+    paper = Image.new("RGB", picture.size, "white")
+    paper.paste(picture, mask=picture.getchannel("A"))
+    return paper
+
+
+def _as_jpeg(picture: Image.Image, *, pages: int) -> Picture:
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", quality=92)
+    return Picture(content=stream.getvalue(), pages=pages)
 
 
 def _refusal(error: Exception, name: str) -> SourceError:

@@ -158,7 +158,7 @@ def _add_table(outline: Outline, rows: Iterator[SheetRow], header_above: SheetRo
     ):
         for title in titles[-MOST_NAMES:]:
             outline.place = Locator(row=title.number)
-            outline.name_table(" ".join(title.cells.values()))
+            outline.add(BlockKind.PARAGRAPH, " ".join(title.cells.values()), is_name=True)
         columns = sorted({column for row in (header, *block) for column in row.cells})[:MOST_COLUMNS]
         shown = block if block == [header] else [header, *block]
         outline.place = _place(block)

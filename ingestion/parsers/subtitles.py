@@ -53,23 +53,15 @@ def _paragraphs(utterances: Iterable[Utterance]) -> Iterator[Sequence[Utterance]
             yield paragraph
             paragraph = []
         while paragraph and utterance.end_s - paragraph[0].start_s > PARAGRAPH_S:
-            kept = _last_sentence_end(paragraph)
+            kept = len(paragraph)  # all of them when no sentence ends late enough
+            for count, last in enumerate(paragraph, start=1):
+                if last.end_s - paragraph[0].start_s >= SHORTEST_S and last.text.rstrip().endswith(SENTENCE_ENDS):
+                    kept = count
             yield paragraph[:kept]
             paragraph = paragraph[kept:]
         paragraph.append(utterance)
     if paragraph:
         yield paragraph
-
-
-def _last_sentence_end(paragraph: Sequence[Utterance]) -> int:
-    """How many utterances to keep together; all of them when no sentence ends late enough."""
-    for count in range(len(paragraph), 0, -1):
-        last = paragraph[count - 1]
-        if last.end_s - paragraph[0].start_s < SHORTEST_S:
-            break
-        if last.text.rstrip().endswith(SENTENCE_ENDS):
-            return count
-    return len(paragraph)
 
 
 def parse(path: Path, name: str) -> Document:

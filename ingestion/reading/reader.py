@@ -8,12 +8,11 @@ an error with the reason, or is listed.
 
 import asyncio
 import tempfile
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from statistics import mode
 from time import monotonic
-from typing import TypeVar
 
 from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
@@ -41,8 +40,6 @@ DEEPEST = 2  # an archive inside an archive is read; a third level is only liste
 MOST_UNREAD_INSIDE = 1_000  # listed unread parts of the files inside: a thousand archives may have as many each
 ARCHIVE_S = 1_800.0  # after this time no further file of an archive is begun: a thousand could take a day
 NOTHING_TO_MISS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT, FailureCode.FILE_WITHOUT_WORDS})
-
-T = TypeVar("T")
 
 
 async def read_recording(file: FetchedFile, progress: Progress, transcriber: Transcriber) -> Document:
@@ -235,16 +232,11 @@ class _Contents:
         return Document(
             title=title,
             blocks=self._blocks.finish(),
-            language=_most(document.language for document in self.documents),
-            medium=_most(document.medium for document in self.documents) or Medium.TEXT,
+            language=mode([each.language for each in self.documents if each.language] or [None]),
+            medium=mode(document.medium for document in self.documents),
             parts=sum(document.parts or 1 for document in self.documents),
             unread=(*self.unread, *self._unread_inside, *more),
         )
-
-
-def _most(values: Iterator[T | None]) -> T | None:
-    counted = Counter(value for value in values if value is not None)
-    return counted.most_common(1)[0][0] if counted else None
 
 
 class FileReader:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.drawing import LARGEST_SIDE, MOST_PAGES, draw_page, open_picture
+from ingestion.parsers.registry import LARGEST_SIDE, MOST_PAGES, draw_page, open_picture
 from tests.unit.ingestion.parsers.files import write_pdf
 
 TURNED_RIGHT = 6  # of the EXIF tag Orientation: the camera was held upright

@@ -75,7 +75,7 @@ def test_a_name_on_another_page_stays_a_paragraph() -> None:
 
 def test_a_name_without_a_table_stays_a_paragraph() -> None:
     outline = Outline()
-    outline.name_table("Прайс")
+    outline.add(BlockKind.PARAGRAPH, "Прайс", is_name=True)
     outline.add_heading("Раздел", 1)
     assert [block.text for block in outline.finish()] == ["Прайс", "Раздел"]
 
