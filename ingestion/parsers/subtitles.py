@@ -53,10 +53,12 @@ def _paragraphs(utterances: Iterable[Utterance]) -> Iterator[Sequence[Utterance]
             yield paragraph
             paragraph = []
         while paragraph and utterance.end_s - paragraph[0].start_s > PARAGRAPH_S:
-            kept = len(paragraph)  # all of them when no sentence ends late enough
-            for count, last in enumerate(paragraph, start=1):
-                if last.end_s - paragraph[0].start_s >= SHORTEST_S and last.text.rstrip().endswith(SENTENCE_ENDS):
-                    kept = count
+            ends = [
+                count
+                for count, each in enumerate(paragraph, start=1)
+                if each.end_s - paragraph[0].start_s >= SHORTEST_S and each.text.rstrip().endswith(SENTENCE_ENDS)
+            ]
+            kept = ends[-1] if ends else len(paragraph)
             yield paragraph[:kept]
             paragraph = paragraph[kept:]
         paragraph.append(utterance)
