@@ -29,7 +29,7 @@ from domain.ids import BaseId, UserId
 from ingestion.chunking.passages import Passages, PassageSizes
 from ingestion.errors import SourceError
 from ingestion.fetch.download import DownloadLimits
-from ingestion.fetch.fetchers import Fetchers, open_fetchers
+from ingestion.fetch.fetchers import Fetchers, open_downloader
 from ingestion.parsers.codec import Listing
 from ingestion.parsers.process import FileParser, ParseProcess
 from ingestion.pipeline import IngestionPipeline
@@ -164,12 +164,12 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
     )
     async with (
         open_transport(settings) as transport,
-        open_fetchers(limits) as fetchers,
+        open_downloader(limits) as downloader,
         ParseProcess(timeout_s=worker.parse_s, memory_mb=worker.parse_mb) as parser,
     ):
         stores = Stores(TimedTransport(inner=transport, clock=clock))
         pipeline = IngestionPipeline(
-            fetchers=TimedFetchers(**vars(fetchers), clock=clock),
+            fetchers=TimedFetchers(downloader=downloader, clock=clock),
             reader=FileReader(
                 parser=TimedParser(inner=parser, clock=clock), pictures=None, recordings=None, sizes=sizes
             ),

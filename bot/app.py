@@ -28,7 +28,7 @@ from ingestion.chunking.passages import PassageSizes
 from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.download import DownloadLimits
-from ingestion.fetch.fetchers import open_fetchers
+from ingestion.fetch.fetchers import Fetchers, open_downloader
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.ports import Charged, TelegramFiles, Transcriber
@@ -187,19 +187,18 @@ class Parts:
             file_bytes=settings.file_mb * MEGABYTE,
         )
         async with (
-            open_fetchers(
-                limits,
-                crawl=CrawlLimits(depth=settings.crawl_depth, pages=settings.crawl_pages, total_s=settings.crawl_s),
-                allow_hosts=settings.fetch_allow_hosts,
-                files=files,
-                kept=self.kept_files,
-                video=models.video_fetcher(self.settings),
-            ) as fetchers,
+            open_downloader(limits, allow_hosts=settings.fetch_allow_hosts) as downloader,
             ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
             AsyncExitStack() as stack,
         ):
             pipeline = IngestionPipeline(
-                fetchers=fetchers,
+                fetchers=Fetchers(
+                    downloader=downloader,
+                    crawl=CrawlLimits(depth=settings.crawl_depth, pages=settings.crawl_pages, total_s=settings.crawl_s),
+                    files=files,
+                    kept=self.kept_files,
+                    video=models.video_fetcher(self.settings),
+                ),
                 reader=FileReader(
                     parser=parser,
                     pictures=await models.open_pictures(self.settings, parser, stack, self.measures),

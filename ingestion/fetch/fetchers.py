@@ -14,7 +14,7 @@ import re
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from domain.documents import SourceType
@@ -47,7 +47,7 @@ class Fetchers:
     """Chooses by the type of the source, and for links also by host."""
 
     downloader: Downloader
-    crawl: CrawlLimits
+    crawl: CrawlLimits = field(default_factory=CrawlLimits)
     files: TelegramFiles | None = None  # None in a worker without a bot token: it leaves files to other workers
     kept: KeptFiles | None = None
     video: VideoFetcher | None = None  # None where that is not set up: links to video hosts are read as pages
@@ -150,18 +150,10 @@ def saved_link(file: FetchedFile) -> str | None:
 
 
 @asynccontextmanager
-async def open_fetchers(
-    limits: DownloadLimits,
-    *,
-    crawl: CrawlLimits | None = None,
-    allow_hosts: frozenset[str] = frozenset(),
-    files: TelegramFiles | None = None,
-    kept: KeptFiles | None = None,
-    video: VideoFetcher | None = None,
-) -> AsyncIterator[Fetchers]:
-    """All fetchers with an open network; see `Fetchers`. `allow_hosts` are inside addresses that tests may reach
-    ("host:port")."""
+async def open_downloader(
+    limits: DownloadLimits, *, allow_hosts: frozenset[str] = frozenset()
+) -> AsyncIterator[Downloader]:
+    """With an open network. `allow_hosts` are inside addresses that tests may reach ("host:port")."""
     guard = AddressGuard(allow_hosts=allow_hosts)
     async with GuardedTransport(guard) as transport:
-        downloader = Downloader(guard, transport, limits=limits)
-        yield Fetchers(downloader=downloader, crawl=crawl or CrawlLimits(), files=files, kept=kept, video=video)
+        yield Downloader(guard, transport, limits=limits)

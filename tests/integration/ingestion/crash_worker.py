@@ -20,7 +20,7 @@ from domain.ids import DocumentId
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.download import DownloadLimits
-from ingestion.fetch.fetchers import Fetchers, open_fetchers
+from ingestion.fetch.fetchers import Fetchers, open_downloader
 from ingestion.parsers.codec import Listing
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
@@ -169,8 +169,9 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
         queue.fault = fault
         limits = DownloadLimits(total_s=60, page_bytes=10**6, file_bytes=10**7)
         parser = await stack.enter_async_context(ParseProcess(timeout_s=PARSE_S, memory_mb=PARSE_MB))
+        downloader = await stack.enter_async_context(open_downloader(limits, allow_hosts=hosts))
         pipeline = IngestionPipeline(
-            fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, allow_hosts=hosts)), fault),
+            fetchers=HangingFetchers(Fetchers(downloader=downloader), fault),
             reader=await _reader(parser, fault, stack),
             cutter=parser,
             embedder=HangingEmbedder(fault, folder / "embedded"),

@@ -11,7 +11,7 @@ from domain.documents import SourceType
 from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.download import DownloadLimits
-from ingestion.fetch.fetchers import Fetchers, open_fetchers
+from ingestion.fetch.fetchers import Fetchers, open_downloader
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import IngestionPipeline
 from ingestion.reading.reader import FileReader
@@ -39,8 +39,8 @@ async def web() -> AsyncIterator[WebServer]:
 async def fetchers(web: WebServer) -> AsyncIterator[Fetchers]:
     """The worker's own fetchers, allowed to reach the scripted site and nothing else inside."""
     limits = DownloadLimits(total_s=60, page_bytes=10**7, file_bytes=10**7)
-    async with open_fetchers(limits, allow_hosts=frozenset({web.host})) as opened:
-        yield opened
+    async with open_downloader(limits, allow_hosts=frozenset({web.host})) as downloader:
+        yield Fetchers(downloader=downloader)
 
 
 @pytest.fixture

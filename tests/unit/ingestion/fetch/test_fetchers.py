@@ -11,7 +11,7 @@ import pytest
 from domain.documents import SourceType
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.download import DownloadLimits
-from ingestion.fetch.fetchers import open_fetchers, saved_link
+from ingestion.fetch.fetchers import Fetchers, open_downloader, saved_link
 from ingestion.fetch.video import VideoFetcher
 from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
@@ -52,7 +52,8 @@ async def _fetch(
     video: VideoFetcher | None = None,
 ) -> FetchedFile:
     limits = DownloadLimits(total_s=1.0, page_bytes=1_000, file_bytes=limit_bytes)
-    async with open_fetchers(limits, files=files, video=video) as fetchers:
+    async with open_downloader(limits) as downloader:
+        fetchers = Fetchers(downloader=downloader, files=files, video=video)
         return await fetchers.fetch(claimed(source), folder, QUIET)
 
 
