@@ -29,8 +29,8 @@ from bot.handlers import answering, bases, filters, library, menu, messages, sou
 from bot.handlers.filters import is_command, is_in_group, own_words
 from bot.handlers.received import is_addressed, without_mention
 from bot.inbox import DONE
-from bot.replies.sending import Place, acknowledge
 from bot.services import Refusal, Services, Talk
+from bot.telegram import Place, acknowledge
 from bot.texts import Value, Words, language_of
 from domain.bases import Role
 from domain.errors import BaseClosed, BaseReadOnly
@@ -151,7 +151,6 @@ async def answer_event(
 
 
 async def only_allowed(handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
-    """Lets allowed people through."""
     if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
         return None
     services, person = data["services"], UserId(event.from_user.id)

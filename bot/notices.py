@@ -26,7 +26,7 @@ from adapters.database.stores.intake import NoticeStore
 from adapters.database.transport import DatabaseAway, DatabaseError
 from bot.replies.bases import name_of_base
 from bot.replies.receipts import changes_line, live_message
-from bot.replies.sending import Place, edit, send
+from bot.telegram import Place, edit, send
 from bot.texts import Texts
 from domain.documents import DocumentCard, DocumentStatus, Notice
 from domain.ids import BatchId, ChatId

@@ -16,8 +16,8 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from adapters.database.stores import Stores
 from bot.measures import Measures
-from bot.replies.sending import Keyboard, Place, acknowledge, edit, send
 from bot.settings import Settings
+from bot.telegram import Keyboard, Place, acknowledge, edit, send
 from bot.texts import Texts, Value, Words
 from domain.ids import BaseId, ChatId, DocumentId, MessageId, ThreadId, UserId
 from domain.people import PendingQuestion, UserState

@@ -1,8 +1,9 @@
-"""The Bot API: its client, requests retried where that is safe, downloads of files that were sent to the bot, its menu.
+"""The Bot API: its client, requests retried where that is safe, downloads, the bot's menu, messages sent and edited.
 
 In: each request of a bot, as a middleware of its session; a file id; `Texts`. Out: its result, or the error of the last
 attempt (aiogram itself never retries); bytes on disk, or an ingestion error that says what to do; the menu of commands
-and the bot's own description in both languages. Bodies are never logged.
+and the bot's own description in both languages; message ids, where the errors that are to be expected are no errors.
+Bodies are never logged.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import random
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -28,11 +30,12 @@ from aiogram.exceptions import (
 )
 from aiogram.methods import Response, TelegramMethod
 from aiogram.methods.base import TelegramType
-from aiogram.types import BotCommand
+from aiogram.types import BotCommand, CallbackQuery, InlineKeyboardMarkup, Message, ReplyKeyboardMarkup, ReplyParameters
 from aiohttp import ClientConnectorError, ClientError, ClientResponseError
 
 from bot.measures import Measures
 from bot.texts import LANGUAGES, Texts
+from domain.ids import ChatId, MessageId, ThreadId
 from ingestion.errors import FailureCode, ServiceError, SourceError
 
 log = structlog.get_logger()
@@ -45,6 +48,7 @@ _IDEMPOTENT_PREFIXES = ("get", "set", "delete", "edit", "answer")
 TELEGRAM_FILE_MB = 20  # core.telegram.org/bots/api#getfile
 DOWNLOAD_S = 300  # in total; aiogram's own 30 s are too short for 20 MB on a slow connection
 _MB = 2**20
+POPUP_CHARACTERS = 200  # Telegram's limit for answerCallbackQuery
 
 COMMANDS = (
     "start", "chat", "base", "docs", "bases", "api", "new", "dialogs", "clean", "stats", "language", "privacy", "help",
@@ -163,3 +167,59 @@ async def announce_commands(bot: Bot, texts: Texts) -> None:
             await bot.set_my_short_description(words.plain("bot-short-description"), language_code=code)
     except TelegramAPIError as error:
         log.warning("commands.not_announced", error=type(error).__name__)
+
+
+Keyboard = InlineKeyboardMarkup | ReplyKeyboardMarkup
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where an answer goes."""
+
+    chat: ChatId
+    thread: ThreadId | None = None
+    reply_to: MessageId | None = None
+    is_private: bool = True
+
+
+def answering(place: Place) -> ReplyParameters | None:
+    """What makes a message a reply to another, as long as that one is there."""
+    return ReplyParameters(message_id=place.reply_to, allow_sending_without_reply=True) if place.reply_to else None
+
+
+async def send(bot: Bot, place: Place, html: str, keyboard: Keyboard | None = None) -> MessageId:
+    """Send `html`; when the message to reply to is gone, it is sent without the reply."""
+    sent = await bot.send_message(
+        place.chat,
+        html,
+        message_thread_id=place.thread,
+        reply_parameters=answering(place),
+        reply_markup=keyboard,
+    )
+    return MessageId(sent.message_id)
+
+
+async def edit(
+    bot: Bot, chat: ChatId, message: MessageId, html: str, keyboard: InlineKeyboardMarkup | None = None
+) -> bool:
+    """Make the message show `html`; False when it can no longer be edited (deleted, too old)."""
+    try:
+        await bot.edit_message_text(html, chat_id=chat, message_id=message, reply_markup=keyboard)
+    except TelegramBadRequest as error:
+        return "message is not modified" in error.message
+    return True
+
+
+async def take_away(shown: Message) -> bool:
+    """Delete a message; False when it was deleted already, for instance by a first press of its button."""
+    try:
+        await shown.delete()
+    except TelegramBadRequest as refused:  # gone, or too old to be deleted: then it stays
+        return "message to delete not found" not in refused.message
+    return True
+
+
+async def acknowledge(query: CallbackQuery, text: str | None = None, *, alert: bool = False) -> None:
+    """Answer a press, so that its button stops spinning; for an old one Telegram rejects it, and nobody waits."""
+    with suppress(TelegramBadRequest):
+        await query.answer(text[:POPUP_CHARACTERS] if text else None, show_alert=alert)

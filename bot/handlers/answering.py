@@ -31,9 +31,9 @@ from bot.keyboards import BUTTON_CHARACTERS, button, question_key, rows, worded
 from bot.replies.answers import finished_answer, growing_answer, in_words, steps_text
 from bot.replies.citations import page_of, sourced_table
 from bot.replies.names import shortened
-from bot.replies.sending import edit
 from bot.replies.streaming import GrowingText, live_steps, streamed_answer
 from bot.services import Refusal, Services, Talk, day_bounds
+from bot.telegram import edit
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import DocumentId, SessionId, ThreadId, UserId

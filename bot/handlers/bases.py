@@ -35,8 +35,8 @@ from bot.handlers.messages import take
 from bot.handlers.received import original_of, receive
 from bot.keyboards import ListPage, SendOver, button, rows, worded
 from bot.replies import bases as view
-from bot.replies.sending import Place, send, take_away
 from bot.services import Refusal, Services, Talk
+from bot.telegram import Place, send, take_away
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
 from domain.errors import BaseClosed, NoRoom
 from domain.ids import BaseId, ChatId, UserId
@@ -120,7 +120,6 @@ async def ask_for_name(talk: Talk, callback_data: view.BaseAction | None = None)
 
 
 async def make(talk: Talk) -> None:
-    """The name of a new base: it is made and opened."""
     name = _name(talk)
     if not name or not await may_tidy(talk):
         raise Refusal("only-administrators-choose" if name else "base-unnamed")

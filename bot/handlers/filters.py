@@ -21,8 +21,8 @@ from aiogram.exceptions import TelegramAPIError
 from aiogram.types import CallbackQuery, ForceReply, Message, ResultChatMemberUnion
 
 from bot.keyboards import BEFORE_BASE, NEVER_MIND, rows, worded
-from bot.replies.sending import take_away
 from bot.services import Refusal, Talk
+from bot.telegram import take_away
 from domain.bases import ListedBase, Role
 from domain.documents import DocumentCard
 from domain.ids import ChatId, DocumentId, UserId

@@ -160,7 +160,6 @@ async def read_text(talk: Talk, callback_data: press.ReadDocument) -> None:
 
 
 async def ask_for_name(talk: Talk, callback_data: press.Rename) -> None:
-    """Ask for the new name: «Как назвать?»."""
     card = await changeable(talk, callback_data.document)
     question = talk.words("rename-question", title=card.name)
     await ask(talk, question, about=RENAME, subject=card.id)

@@ -155,7 +155,6 @@ async def _question(talk: Talk, what: str) -> str:
 
 
 async def _cleaned(talk: Talk, what: str) -> Shown:
-    """Clear it, and report."""
     words, people = talk.words, talk.stores.people
     if what == BASE:
         gone = await talk.stores.library.clean_base(talk.base_id)

@@ -21,9 +21,8 @@ from bot.keyboards import BUTTON_CHARACTERS, button, mode_keyboard, mode_label, 
 from bot.replies.bases import AddTo, name_of_base
 from bot.replies.names import shortened
 from bot.replies.rich import utf16_length
-from bot.replies.sending import take_away
 from bot.services import Refusal, Talk
-from bot.telegram import TELEGRAM_FILE_MB
+from bot.telegram import TELEGRAM_FILE_MB, take_away
 from domain.bases import Role
 from domain.documents import SourceType
 from domain.people import Mode

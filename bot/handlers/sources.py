@@ -18,8 +18,8 @@ from bot.keyboards import BUTTON_CHARACTERS, button, in_rows, question_key, rows
 from bot.replies.citations import passage_quote, source_label
 from bot.replies.names import shortened
 from bot.replies.rich import split_rich, to_html
-from bot.replies.sending import send
 from bot.services import Refusal, Talk
+from bot.telegram import send
 from bot.texts import Words
 from domain.ids import ChatId, ChunkId, MessageId
 from rag.answering.quotes import MAX_QUOTES

@@ -19,8 +19,8 @@ from aiogram.filters import Command
 from aiogram.types import BufferedInputFile
 from PIL import Image, ImageDraw, ImageFont
 
-from bot.replies.sending import answering
 from bot.services import Talk, day_bounds
+from bot.telegram import answering
 from bot.texts import Value, Words
 from domain.statistics import ActionFigures, BaseStatistics, DayFigures, OverallStatistics, TurnFigures, TurnsOfDay
 

@@ -19,7 +19,7 @@ from aiogram.exceptions import TelegramAPIError, TelegramNetworkError, TelegramR
 from aiogram.types import InlineKeyboardMarkup
 
 from bot.replies.rich import RichText, split_rich, to_html
-from bot.replies.sending import Place, edit, send
+from bot.telegram import Place, edit, send
 from domain.ending import end
 from domain.ids import MessageId
 

@@ -8,8 +8,8 @@ import pytest
 from bot.keyboards import button, rows
 from bot.replies import streaming
 from bot.replies.answers import finished_answer, steps_text, work_done
-from bot.replies.sending import Place
 from bot.replies.streaming import live_steps
+from bot.telegram import Place
 from bot.texts import Words
 from domain.ids import ChatId
 from rag.execution.tools import Spent

@@ -10,8 +10,8 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.replies import streaming
 from bot.replies.rich import rich
-from bot.replies.sending import Place
 from bot.replies.streaming import GrowingText, streamed_answer
+from bot.telegram import Place
 from domain.ids import ChatId
 from tests.fakes.telegram import RecordedBot
 from tests.waiting import until
