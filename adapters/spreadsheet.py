@@ -6,7 +6,7 @@ with their unit as the format, and dates are dates, so that people can calculate
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, time
 from functools import cache
@@ -46,9 +46,11 @@ def spreadsheet(table: SourcedTable) -> bytes:
     with xlsxwriter.Workbook(file, {"in_memory": True, "constant_memory": True}) as book:
         bold, wrapped = book.add_format({"bold": True}), book.add_format({"text_wrap": True, "valign": "top"})
         formats = cache(lambda shown: book.add_format({"num_format": shown, "valign": "top"}))
-        sheet = book.add_worksheet(_sheet_name(table.title))
-        for place, width in enumerate(_widths([table.columns, *rows[:MEASURED]])):
-            sheet.set_column(place, place, width)
+        name = _NOT_IN_SHEET_NAMES.sub(" ", table.title).strip()[:MAX_SHEET_NAME].strip()
+        sheet = book.add_worksheet(None if name.casefold() in ("", "history") else name)  # History is reserved
+        for place, column in enumerate(zip(table.columns, *rows[:MEASURED], strict=True)):
+            width = max(len(line) for cell in column for line in (cell.splitlines() or [""]))
+            sheet.set_column(place, place, min(max(width + 2, NARROWEST), WIDEST))
         sheet.freeze_panes(1, 0)
         sheet.autofilter(0, 0, len(rows), len(table.columns) - 1)
         for place, name in enumerate(table.columns):
@@ -91,16 +93,3 @@ def _shown(found: Amount) -> str:
     decimals = max(0, -int(found.value.normalize().as_tuple().exponent))
     digits = f"0.{'0' * decimals}" if decimals else "0"
     return f"{digits}%" if found.unit == "%" else f'#,##{digits} "{_UNQUOTED.sub("", found.unit)}"'.removesuffix(' ""')
-
-
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    longest = [
-        max(len(line) for cell in column for line in (cell.splitlines() or [""])) for column in zip(*rows, strict=True)
-    ]
-    return [min(max(width + 2, NARROWEST), WIDEST) for width in longest]
-
-
-def _sheet_name(title: str) -> str | None:
-    """The title as Excel accepts it (History is reserved); None to leave the name to Excel."""
-    name = _NOT_IN_SHEET_NAMES.sub(" ", title).strip()[:MAX_SHEET_NAME].strip()
-    return name if name.casefold() != "history" and name else None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from operator import itemgetter
 
 from ingestion.records import Block, BlockKind
 
@@ -53,15 +54,19 @@ class _Unit:
 
 def compare(before: Sequence[Block], after: Sequence[Block]) -> Changes:
     """Two paragraphs are equal when their words are, wherever they stand."""
-    old_headings, new_headings = _headings(before), _headings(after)
+    old_headings, new_headings = (
+        {_plain(block.text): block.text for block in blocks if block.kind is BlockKind.HEADING}
+        for blocks in (before, after)
+    )
     old, new = _units(before), _units(after)
     went = [unit for key, unit in old.items() if key not in new]
     came = [unit for key, unit in new.items() if key not in old]
     edits, edited = [], 0
     is_short = sum(len(unit.text) for unit in (*came, *went)) <= COMPARED_CHARS
     for unit in came if is_short and max(len(came), len(went)) <= COMPARED else ():
-        nearest = max(went, key=lambda each: _alike(each, unit), default=None)
-        if nearest and _alike(nearest, unit) >= ALIKE and (found := list(_edits(nearest, unit))):
+        alike = [(SequenceMatcher(None, each.words, unit.words, autojunk=False).ratio(), each) for each in went]
+        share, nearest = max(alike, key=itemgetter(0), default=(0, unit))
+        if share >= ALIKE and (found := list(_edits(nearest, unit))):
             went.remove(nearest)
             edits += found
             edited += 1
@@ -92,14 +97,6 @@ def _edits(before: _Unit, after: _Unit) -> Iterator[Edit]:
             row=after.text.strip("| ").split("|")[0].strip() if is_row else "",
             section=after.section,
         )
-
-
-def _alike(one: _Unit, other: _Unit) -> float:
-    return SequenceMatcher(None, one.words, other.words, autojunk=False).ratio()
-
-
-def _headings(blocks: Sequence[Block]) -> dict[str, str]:
-    return {_plain(block.text): block.text for block in blocks if block.kind is BlockKind.HEADING}
 
 
 def _units(blocks: Sequence[Block]) -> dict[str, _Unit]:

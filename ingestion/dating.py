@@ -20,10 +20,7 @@ from ingestion.records import Block, BlockKind, Document, Source
 _CENTURY = 2000  # for two-digit years: documents of the last century are rare, and write the year out
 _MONTHS = {
     name: number
-    for names in (
-        "янв фев мар апр мая июн июл авг сен окт ноя дек",
-        "jan feb mar apr may jun jul aug sep oct nov dec",
-    )
+    for names in ("янв фев мар апр мая июн июл авг сен окт ноя дек", "jan feb mar apr may jun jul aug sep oct nov dec")
     for number, name in enumerate(names.split(), start=1)
 }
 _RUSSIAN_OF = (

@@ -25,28 +25,24 @@ SCRIPTS: Mapping[str, str] = {
 """How Unicode's names of letters begin; a script of only one language here has that language's code."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-FREQUENT_WORDS: Mapping[str, Mapping[str, frozenset[str]]] = {
+FREQUENT_WORDS: Mapping[str, Mapping[str, str]] = {
     "cyrillic": {
-        "ru": _words("и в не на что с по это как к из у за от для так но его если или только при чтобы до без под над"),
-        "uk": _words("і в не на що з та до це як у за від для але його якщо або тільки при щоб є також"),
-        "be": _words("і ў не на што з да гэта як у за ад для але яго калі або толькі пры каб ёсць таксама"),
-        "bg": _words("и в не на че с по това как към от за да се са но ако или само при който е ще"),
-        "sr": _words("и у не на да се је за од са то као али ако или само при који су што"),
-        "kk": _words("және мен бұл үшін бір да де осы болып бар емес қазақ деп ол қалай"),
+        "ru": "и в не на что с по это как к из у за от для так но его если или только при чтобы до без под над",
+        "uk": "і в не на що з та до це як у за від для але його якщо або тільки при щоб є також",
+        "be": "і ў не на што з да гэта як у за ад для але яго калі або толькі пры каб ёсць таксама",
+        "bg": "и в не на че с по това как към от за да се са но ако или само при който е ще",
+        "sr": "и у не на да се је за од са то као али ако или само при који су што",
+        "kk": "және мен бұл үшін бір да де осы болып бар емес қазақ деп ол қалай",
     },
     "latin": {
-        "en": _words("the of and to in is that it for as with was on are be this by from not or you"),
-        "de": _words("der die und das in zu den ist nicht von mit sich auf für im ein eine dem des als"),
-        "fr": _words("le la les de des et est en un une que qui dans pour pas sur au par ce il"),
-        "es": _words("el la los las de y que en un una es por con no para del se su al lo"),
-        "it": _words("il la le di e che in un una è per con non del della si da al dei gli"),
-        "pt": _words("o a os as de e que em um uma é por com não para do da se no na"),
-        "pl": _words("i w nie na to się z do jest że jak o za od dla ale jego czy lub tylko"),
-        "tr": _words("ve bir bu da de için ile olarak çok daha gibi ne o ama en var kadar"),
+        "en": "the of and to in is that it for as with was on are be this by from not or you",
+        "de": "der die und das in zu den ist nicht von mit sich auf für im ein eine dem des als",
+        "fr": "le la les de des et est en un une que qui dans pour pas sur au par ce il",
+        "es": "el la los las de y que en un una es por con no para del se su al lo",
+        "it": "il la le di e che in un una è per con non del della si da al dei gli",
+        "pt": "o a os as de e que em um uma é por com não para do da se no na",
+        "pl": "i w nie na to się z do jest że jak o za od dla ale jego czy lub tylko",
+        "tr": "ve bir bu da de için ile olarak çok daha gibi ne o ama en var kadar",
     },
 }
 
@@ -72,9 +68,7 @@ def detect_language(text: str) -> str | None:
     script = scripts.most_common(1)[0][0]
     if script == "zh" and scripts["ja"] > 0:
         return "ja"
-    if script not in FREQUENT_WORDS:
-        return script
-    return _by_words(words, letters, script) or (MOST_PROBABLE if script == "cyrillic" else None)
+    return _by_words(words, letters, script) if script in FREQUENT_WORDS else script
 
 
 def language_of(blocks: Sequence[Block]) -> str | None:
@@ -88,9 +82,11 @@ def language_of(blocks: Sequence[Block]) -> str | None:
 def _by_words(words: list[str], letters: Counter[str], script: str) -> str | None:
     counts = Counter(words)
     scores = {
-        language: sum(counts[word] for word in frequent)
+        language: sum(counts[word] for word in frequent.split())
         + sum(letters[letter] for letter in OWN_LETTERS.get(language, ""))
         for language, frequent in FREQUENT_WORDS[script].items()
     }
     best = max(scores, key=lambda language: (scores[language], language == MOST_PROBABLE))
-    return best if scores[best] >= max(1, len(words) * FEWEST_FREQUENT_SHARE) else None
+    if scores[best] >= max(1, len(words) * FEWEST_FREQUENT_SHARE):
+        return best
+    return MOST_PROBABLE if script == "cyrillic" else None

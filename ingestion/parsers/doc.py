@@ -9,10 +9,9 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.outline import Outline
@@ -37,16 +36,8 @@ _TOKEN = re.compile("[\x07\r\x0c\x13\x14\x15]|[^\x07\r\x0c\x13\x14\x15]+")
 _SPELLED = str.maketrans({"\x0b": "\n", "\x1e": "-", "\x1f": None})
 _UNSPELLED = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
-
 Properties = Mapping[int, int]
 """Of a paragraph: code -> operand; STYLE is the first of them (2.9.113)."""
-
-
-class _Piece(NamedTuple):
-    first: int
-    end: int
-    offset: int
-    width: int  # bytes per character
 
 
 def _number(data: bytes, at: int, form: str = "<I") -> int:
@@ -54,8 +45,8 @@ def _number(data: bytes, at: int, form: str = "<I") -> int:
     return int(struct.unpack_from(form, data, at)[0])
 
 
-def _pieces(clx: bytes) -> Iterator[_Piece]:
-    """2.9.38 Clx: property lists, then the piece table (2.8.35)."""
+def _pieces(clx: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """First character, end, offset in the file, bytes per character. 2.9.38 Clx: lists, then the table (2.8.35)."""
     at = 0
     while at < len(clx) and clx[at] == 1:
         at += 3 + _number(clx, at + 1, "<H")
@@ -69,29 +60,12 @@ def _pieces(clx: bytes) -> Iterator[_Piece]:
         place = _number(table, 4 * (count + 1) + 8 * index + 2)
         width = 1 if place & COMPRESSED_FLAG else 2
         if end > first:
-            yield _Piece(first=first, end=end, offset=(place & ~COMPRESSED_FLAG) * width // 2, width=width)
-
-
-def _decode(document: bytes, piece: _Piece) -> str:
-    length = piece.end - piece.first
-    data = document[piece.offset : piece.offset + length * piece.width]
-    text = data.decode("cp1252" if piece.width == 1 else "utf-16-le", errors="replace")
-    return text.ljust(length, "\0")[:length]
-
-
-def _paragraph_properties(document: bytes, table: bytes) -> Iterator[tuple[int, Properties]]:
-    """Of each paragraph with the byte at which it begins: 2.8.6 PlcBtePapx, pages of paragraphs."""
-    count = (len(table) - 4) // 8
-    for index in range(count):
-        number = _number(table, 4 * (count + 1) + 4 * index) & 0x3FFFFF
-        page = document[number * PAGE_BYTES : (number + 1) * PAGE_BYTES]
-        if len(page) == PAGE_BYTES:
-            yield from _read_page(page)
+            yield first, end, (place & ~COMPRESSED_FLAG) * width // 2, width
 
 
 def _read_page(page: bytes) -> Iterator[tuple[int, Properties]]:
-    """2.9.175 PapxFkp, 2.9.20 BxPap, 2.9.174 PapxInFkp, 2.9.113 GrpPrlAndIstd."""
-    count = page[PAGE_BYTES - 1]
+    """Each paragraph's first byte and properties (2.9.175 PapxFkp, 2.9.20 BxPap, 2.9.174 PapxInFkp, 2.9.113)."""
+    count = page[PAGE_BYTES - 1] if len(page) == PAGE_BYTES else 0
     for index in range(count):
         entry = 4 * (count + 1) + 13 * index
         if entry >= PAGE_BYTES:
@@ -141,11 +115,19 @@ class _Reader:
             table[_number(document, at) :][: _number(document, at + 4)] for at in (PIECE_TABLE_AT, PAPX_TABLE_AT)
         )
         self._pieces = list(_pieces(clx))
-        if sum(piece.end - piece.first for piece in self._pieces) > len(document):
+        if sum(end - first for first, end, _, _ in self._pieces) > len(document):
             raise ValueError("more characters than bytes")
-        self._source = "".join(_decode(document, piece) for piece in self._pieces)
+        texts = []
+        for first, end, offset, width in self._pieces:
+            data = document[offset : offset + (end - first) * width]
+            text = data.decode("cp1252" if width == 1 else "utf-16-le", errors="replace")
+            texts.append(text.ljust(end - first, "\0")[: end - first])
+        self._source = "".join(texts)
         self._parts = list(accumulate(struct.unpack_from("<7I", document, LENGTHS_AT)))
-        self._properties = sorted(dict(_paragraph_properties(document, papx)).items())
+        count = max(0, (len(papx) - 4) // 8)  # 2.8.6 PlcBtePapx
+        pages = (number & 0x3FFFFF for number in struct.unpack_from(f"<{count}I", papx, 4 * (count + 1)))
+        read = (_read_page(document[page * PAGE_BYTES : (page + 1) * PAGE_BYTES]) for page in pages)
+        self._properties = sorted(dict(chain.from_iterable(read)).items())
         self._outline = Outline()
         self._text: list[str] = []
         self._row: list[str] = []
@@ -163,13 +145,12 @@ class _Reader:
 
     def _properties_at(self, position: int) -> Properties:
         """Of the paragraph with the character at `position`: they are told for places in the file."""
-        first, _, offset, width = self._pieces[bisect_right(self._pieces, position, key=lambda piece: piece.first) - 1]
+        first, _, offset, width = self._pieces[bisect_right(self._pieces, position, key=itemgetter(0)) - 1]
         place = offset + (position - first) * width
         found = bisect_right(self._properties, place, key=itemgetter(0)) - 1
         return self._properties[found][1] if found >= 0 else {}
 
     def _read_paragraph(self, words: str, mark: str, properties: Properties) -> None:
-        style = properties.get(STYLE, 0)
         if properties.get(ROW_END_SPRM):
             self._end_row()
         elif mark == CELL_END:
@@ -179,7 +160,7 @@ class _Reader:
             self._text.append(words)
         else:
             self._end_row()
-            if style in HEADINGS:
+            if (style := properties.get(STYLE, 0)) in HEADINGS:
                 self._outline.add_heading(words, style)
             elif properties.get(LIST_SPRM) and words.strip():
                 self._outline.add_item(words, depth=properties.get(LIST_LEVEL_SPRM, 0))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docx.oxml.ns import nsmap, qn
-from docx.oxml.numbering import CT_Numbering
 from docx.oxml.parser import element_class_lookup
 from docx.oxml.table import CT_Row, CT_Tbl
 from docx.oxml.text.paragraph import CT_P
@@ -57,7 +56,7 @@ LEVEL_FORMAT = etree.XPath("string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)", na
 
 @dataclass(frozen=True, kw_only=True)
 class Role:
-    """The role of a paragraph in its document."""
+    """Of a paragraph in its document."""
 
     heading_level: int | None = None  # 1 is the outermost; None: no heading
     list_id: int = NO_LIST
@@ -112,10 +111,13 @@ class _Reader:
         """`parts` are the roots of those related to the main one, by kind."""
         self.outline = Outline()
         self._notes: dict[str, dict[str | None, str]] = {mark: {} for mark in NOTE_PARTS}
-        self._notes |= {mark: self._note_texts(parts.get(kind)) for mark, kind in NOTE_PARTS.items()}
+        self._notes |= {mark: self._note_texts(parts[kind]) for mark, kind in NOTE_PARTS.items() if kind in parts}
         self._styles = {style.styleId: style for style in parts["styles"].style_lst} if "styles" in parts else {}
         self._roles: dict[str | None, Role] = {None: PLAIN}  # of styles
-        self._lists = _list_definitions(parts.get("numbering"))
+        self._lists: dict[int, Element | None] = {}  # the element with its levels; lists may share one
+        if "numbering" in parts:
+            shared = {each.get(qn("w:abstractNumId")): each for each in parts["numbering"].findall(qn("w:abstractNum"))}
+            self._lists = {each.numId: shared.get(str(each.abstractNumId.val)) for each in parts["numbering"].num_lst}
         self._counts: dict[int, dict[int, int]] = {}  # by list and depth
 
     def read(self, element: CT_P | CT_Row | CT_Tbl) -> None:
@@ -129,8 +131,7 @@ class _Reader:
         else:
             text, boxes, notes = self._words(element)
             if text.strip():
-                style = PLAIN if element.pPr is None else self._style(element.pPr.style)
-                self._add(_refine(style, "", element.pPr), text)
+                self._add(text, element.pPr)
             for inner in (each for box in boxes for each in box.iterchildren(*CONTENT)):
                 self.read(inner)
             for note in notes:
@@ -152,10 +153,8 @@ class _Reader:
                 pieces.append(CHARACTERS.get(inner.tag) or inner.text or "")
         return "".join(pieces), boxes, notes
 
-    def _note_texts(self, part: Element | None) -> dict[str | None, str]:
+    def _note_texts(self, part: Element) -> dict[str | None, str]:
         """Id -> note on one line; separators are skipped."""
-        if part is None:
-            return {}
         etree.strip_elements(part, *UNREAD, with_tail=False)
         return {
             note.get(qn("w:id")): " ".join(" ".join(self._words(line)[0] for line in note.iter(qn("w:p"))).split())
@@ -163,7 +162,8 @@ class _Reader:
             if note.get(qn("w:type")) in (None, "normal")
         }
 
-    def _add(self, role: Role, text: str) -> None:
+    def _add(self, text: str, properties: CT_PPr | None) -> None:
+        role = PLAIN if properties is None else _refine(self._style(properties.style), "", properties)
         if role.heading_level is not None:
             self.outline.add_heading(text, role.heading_level)
         elif role.is_code:
@@ -218,10 +218,7 @@ def _refine(base: Role, name: str, properties: CT_PPr | None) -> Role:
     """A role by a style's name ("" for a paragraph) and properties; `base` where these say nothing."""
     numbering: Element | None = properties.numPr if properties is not None else None
     outline = properties.outlineLvl if properties is not None else None
-    if not name and numbering is None and outline is None:
-        return base
-    list_id = numbering.numId if numbering is not None else None
-    depth = numbering.ilvl if numbering is not None else None
+    list_id, depth = (numbering.numId, numbering.ilvl) if numbering is not None else (None, None)
     level = base.heading_level if outline is None else outline.val + 1
     if (found := HEADING_STYLE.fullmatch(name)) or name in TITLE_STYLES:
         level = max(1, int(found.group(1))) if found else 1
@@ -231,11 +228,3 @@ def _refine(base: Role, name: str, properties: CT_PPr | None) -> Role:
         depth=base.depth if depth is None else depth.val,
         is_code=base.is_code or name in CODE_STYLES,
     )
-
-
-def _list_definitions(numbering: CT_Numbering | None) -> dict[int, Element | None]:
-    """List id -> the element with its levels; lists may share one."""
-    if numbering is None:
-        return {}
-    shared = {element.get(qn("w:abstractNumId")): element for element in numbering.findall(qn("w:abstractNum"))}
-    return {number.numId: shared.get(str(number.abstractNumId.val)) for number in numbering.num_lst}

@@ -87,10 +87,10 @@ _ROOTS = (
 )
 _LOGIN_FIELD = "//input[translate(@type, 'PASWORD', 'pasword')='password']"
 FURNITURE = (
-    "//*[contains(concat(' ', @class, ' '), ' mw-editsection ')]",  # MediaWiki: "[edit]" beside headings
-    "//sup[contains(concat(' ', @class, ' '), ' reference ')]",  # MediaWiki: "[1]"
-    "//*[@id='toc' or @id='siteSub' or @id='catlinks']",  # MediaWiki: contents, "From Wikipedia", categories
-    "//relative-time",  # GitHub: when a file was last changed, which is not the day of the page
+    "//*[contains(concat(' ', @class, ' '), ' mw-editsection ')]"  # MediaWiki: "[edit]" beside headings
+    "|//sup[contains(concat(' ', @class, ' '), ' reference ')]"  # MediaWiki: "[1]"
+    "|//*[@id='toc' or @id='siteSub' or @id='catlinks']"  # MediaWiki: contents, "From Wikipedia", categories
+    "|//relative-time"  # GitHub: when a file was last changed, which is not the day of the page
 )
 POSTS = "//div[contains(concat(' ', @class, ' '), ' tgme_widget_message_text ')]"  # Telegram: a channel's posts
 LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer pages are exports of chats and one-page manuals
@@ -198,7 +198,7 @@ def read_page(text: str, *, name: str) -> Document:
     tree = load_page(text)
     if tree is None:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, detail="no markup")
-    for furniture in (each for rule in FURNITURE for each in tree.xpath(rule)):
+    for furniture in tree.xpath(FURNITURE):
         if furniture.getparent() is not None:
             furniture.drop_tree()
     stated = extract_metadata(tree, extensive=False)  # htmldate's extensive search would guess

@@ -29,21 +29,18 @@ from ingestion.records import Document
 LINE_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 WORTHWHILE_ADDRESS = ("http://", "https://", "mailto:", "tel:")
 
-RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\{(?:linkto|link)\([^()\n]*\)\[[^\]\n]*?text=([^\]\n]+)\]\}", r"\1"),  # {linkto(#id)[text=words]}
-        (r"(?m)^\{cut\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}$", r"###### \1"),
-        (r"\{(?:heading|cut|tab)\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}", r"\1"),  # {heading(Words)[id=x]}
-        (r"\{(?:include|ifdef|ifndef|note|caption|counter)\([^\n{}]*?\)(?:\[[^\]\n]*\])?\}", ""),
-        (r"\{/(?:cut|ifdef|ifndef|note|tab|tabs|caption)\}|\{(?:tabs|note)\}", ""),
-        (r"\{\{#(?:rustdoc_include|include|playground)[^}\n]*\}\}", ""),  # mdBook: the text is in another file
-    )
+RULES = (
+    (r"\{(?:linkto|link)\([^()\n]*\)\[[^\]\n]*?text=([^\]\n]+)\]\}", r"\1"),  # {linkto(#id)[text=words]}
+    (r"(?m)^\{cut\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}$", r"###### \1"),
+    (r"\{(?:heading|cut|tab)\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}", r"\1"),  # {heading(Words)[id=x]}
+    (r"\{(?:include|ifdef|ifndef|note|caption|counter)\([^\n{}]*?\)(?:\[[^\]\n]*\])?\}", ""),
+    (r"\{/(?:cut|ifdef|ifndef|note|tab|tabs|caption)\}|\{(?:tabs|note)\}", ""),
+    (r"\{\{#(?:rustdoc_include|include|playground)[^}\n]*\}\}", ""),  # mdBook: the text is in another file
 )
 """Patterns to delete or unwrap, in order. `{var(name)}` stays: its name is informative, its value is elsewhere."""
 FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 FRONT_MATTER_LINES = 1_000  # longer front matter is not recognised
-FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+FIELD = re.compile(r"^(\w+):[ \t]*(?:([\"'])(.*)\2|(.*?))[ \t]*$", re.MULTILINE)
 PORTION_CHARS = 50_000
 LONGEST_PORTION_CHARS = 100_000  # a longer one ends after any line: nobody wrote it as one list or paragraph
 _HEADING = re.compile(r"#{1,6}[ \t]")
@@ -63,10 +60,8 @@ class _Renderer(RendererHTML):
         opened = next(place for place in range(idx, -1, -1) if tokens[place].type == "link_open")
         address = str(tokens[opened].attrs.get("href", ""))
         shown = address.removeprefix("mailto:").removeprefix("tel:")
-        is_new = address.startswith(WORTHWHILE_ADDRESS) and shown not in self.renderInlineAsText(
-            tokens[opened:idx], options, env
-        )
-        return escapeHtml(f" ({shown})") if is_new else ""
+        words = self.renderInlineAsText(tokens[opened:idx], options, env)
+        return escapeHtml(f" ({shown})") if address.startswith(WORTHWHILE_ADDRESS) and shown not in words else ""
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
@@ -88,21 +83,17 @@ class _Renderer(RendererHTML):
 def unwrap_template_marks(text: str) -> str:
     """Returns a text without such marks unchanged."""
     for pattern, replacement in RULES if "{" in text else ():
-        text = pattern.sub(replacement, text)
+        text = re.sub(pattern, replacement, text)
     return text
 
 
 def split_front_matter(text: str) -> tuple[Mapping[str, str], str]:
     """Its fields, and the text after it. A rule `---` at the top without any field after it is no front matter."""
     found = FRONT_MATTER.match(text)
-    fields = {} if found is None else {key.lower(): _unquoted(value) for key, value in FIELD.findall(found.group(1))}
+    fields: dict[str, str] = {}
+    for key, quote, quoted, bare in FIELD.findall(found[1]) if found else ():
+        fields[key.lower()] = quoted.replace(f"\\{quote}", quote).replace("''", "'") if quote else bare
     return fields, text[found.end() :] if found and fields else text
-
-
-def _unquoted(value: str) -> str:
-    if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
-        return value
-    return value[1:-1].replace("\\" + value[0], value[0]).replace("''", "'")
 
 
 def parse(path: Path, name: str) -> Document:

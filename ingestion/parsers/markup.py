@@ -69,7 +69,6 @@ class _Reader:
             **dict.fromkeys(LISTS, self._read_list),
             **dict.fromkeys(BLOCKS, self._read_block),
             "li": self._read_item,
-            "pre": self._read_code,
             "table": self._read_table,
             "br": lambda _: self._text.append("\n"),
         }
@@ -79,7 +78,11 @@ class _Reader:
         name = local_name(element)
         if name in UNREAD or not name or is_hidden(element):
             return
-        self._steps.get(name, self._read_inside)(element)
+        if name == "pre":
+            self.close()
+            self._outline.add(BlockKind.CODE, "".join(element.itertext()))
+        else:
+            self._steps.get(name, self._read_inside)(element)
 
     def close(self) -> None:
         """End the open paragraph or list item."""
@@ -107,17 +110,17 @@ class _Reader:
         self.close()
 
     def _read_heading(self, element: Element) -> None:
-        self.close()
         if self._numbers:
             self._read_block(element)
         else:
+            self.close()
             self._outline.add_heading(_flat(element), HEADINGS[local_name(element)])
 
     def _read_list(self, element: Element) -> None:
         self.close()
         if not self._numbers:
             self._outline.flush()
-        start = element.get("start", "1")
+        start = element.get("start", "")
         first = int(start) if start.isdecimal() and len(start) < 6 else 1
         self._numbers.append(first if local_name(element) == "ol" else None)
         self._read_inside(element)
@@ -128,9 +131,8 @@ class _Reader:
 
     def _read_item(self, element: Element) -> None:
         self.close()
-        is_alone = not self._numbers
-        if is_alone:
-            self._numbers.append(None)
+        above = self._numbers  # none of an item that stands alone
+        self._numbers = above or [None]
         number = self._numbers[-1]
         if number is not None:
             self._numbers[-1] = number + 1
@@ -138,12 +140,7 @@ class _Reader:
         self._read_inside(element)
         self.close()
         self._mark = ""
-        if is_alone:
-            self._numbers.pop()
-
-    def _read_code(self, element: Element) -> None:
-        self.close()
-        self._outline.add(BlockKind.CODE, "".join(element.itertext()))
+        self._numbers = above
 
     def _read_table(self, element: Element) -> None:
         rows = [list(row.iterchildren("td", "th")) for row in element.iter("tr")]
@@ -152,8 +149,7 @@ class _Reader:
             self._read_layout(element)
             return
         self.close()
-        caption = element.find("caption")
-        if caption is not None:
+        for caption in element.findall("caption"):
             self._outline.add(BlockKind.PARAGRAPH, _flat(caption), is_name=True)
         self._outline.add(BlockKind.TABLE, render_table([[_flat(cell) for cell in row] for row in rows]))
 

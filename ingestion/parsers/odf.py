@@ -5,7 +5,7 @@ numbered. Pictures and formulas are not read.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
@@ -72,16 +72,21 @@ class _Reader:
             for level in style.iterchildren("{*}list-level-style-number")
             if attribute(level, "num-format")
         }
-        self._steps: Mapping[str, Callable[[Element], None]] = {
-            "h": self._read_paragraph,
-            "p": self._read_paragraph,
-            "list": self._read_list,
-            "table": self._read_table,
-        }
 
     def read(self, element: Element) -> None:
         """The element with its content."""
-        self._steps.get(local_name(element), self.read_inside)(element)
+        match local_name(element):
+            case "h" | "p":
+                self._read_paragraph(element)
+            case "list":
+                self._read_list(element)
+            case "table":
+                for row in _rows(element):
+                    cells = {column: text for column, text, _ in _cells(row)}
+                    self.outline.add_row([cells.get(column, "") for column in range(max(cells, default=-1) + 1)])
+                self.outline.flush()
+            case _:
+                self.read_inside(element)
 
     def read_inside(self, element: Element) -> None:
         """The content of an element, such as a section, frame, text box or group."""
@@ -130,12 +135,6 @@ class _Reader:
                     self.read(inner)
         if depth == 0:
             self.outline.flush()
-
-    def _read_table(self, table: Element) -> None:
-        for row in _rows(table):
-            cells = {column: text for column, text, _ in _cells(row)}
-            self.outline.add_row([cells.get(column, "") for column in range(max(cells, default=-1) + 1)])
-        self.outline.flush()
 
 
 def _text(element: Element) -> str:

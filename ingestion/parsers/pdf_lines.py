@@ -37,7 +37,7 @@ FEWEST_KNOWN = 5  # different ones
 KNOWN_SHARE = 0.06  # of words; running text has 0.1 to 0.5
 MOST_COMMON = 6  # characters of a page, among which its e, a or o is
 KNOWN_WORDS = frozenset(  # without words of one letter: a moved letter is one easily
-    word for scripts in FREQUENT_WORDS.values() for words in scripts.values() for word in words if len(word) > 1
+    word for scripts in FREQUENT_WORDS.values() for words in scripts.values() for word in words.split() if len(word) > 1
 )
 PUNCTUATION = punctuation + "«»“”„…—–"
 

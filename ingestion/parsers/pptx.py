@@ -27,8 +27,7 @@ BODY_TYPES = frozenset({"body", "obj", "subTitle", ""})
 UNREAD_TYPES = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})  # date, footer, number: the same on every slide
 MOST_POINTS = 10_000  # of a chart
 
-Placeholders = Mapping[tuple[str, str], tuple[float, float]]
-"""("idx", number) or ("type", name) -> top and left."""
+Placeholders = Mapping[tuple[str, str], tuple[float, float]]  # ("idx", number) or ("type", name) -> top and left
 
 
 def parse(path: Path, name: str) -> Document:
@@ -122,14 +121,12 @@ def _add_slide(outline: Outline, package: Package, part: str, placeholders: Plac
 
 
 def _add_texts(outline: Outline, shape: Element) -> None:
-    paragraphs = [(_text(paragraph), paragraph) for paragraph in shape.iter("{*}p")]
-    told = [(text, paragraph) for text, paragraph in paragraphs if text]
+    told = [(text, paragraph) for paragraph in shape.iter("{*}p") if (text := _text(paragraph))]
     if _kind(shape) not in BODY_TYPES or len(told) < 2:
         outline.add(BlockKind.PARAGRAPH, "\n".join(text for text, _ in told))
         return
     for text, paragraph in told:
-        properties = child(paragraph, "pPr")
-        level = properties.get("lvl", "0") if properties is not None else "0"
+        level = str(paragraph.xpath("string(*[local-name() = 'pPr']/@lvl)"))
         outline.add_item(text, depth=int(level) if level.isdecimal() else 0)
     outline.flush()
 

@@ -32,7 +32,6 @@ NOTE, MARK = "footnote", "listtext"
 PLACES = {name: name for name in (NOTE, MARK, "info", "title", "author", FONTS, STYLES)} | {"pntext": MARK}
 """Groups whose first word tells where their text goes."""
 
-
 CHARSETS: Mapping[int, str] = {
     77: "mac-roman", 128: "cp932", 129: "cp949", 134: "gb18030", 136: "big5", 161: "cp1253", 162: "cp1254",
     163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
@@ -119,18 +118,23 @@ class _Reader:
             "u": self._add_code,
         }
         self._words_in: Mapping[str, Mapping[str, Callable[[int], None]]] = {  # a bullet's group resets no paragraph
-            FONTS: {"f": self._begin_entry, "fcharset": self._set_charset},
+            FONTS: {
+                "f": self._begin_entry,
+                "fcharset": lambda number: self._charsets.update({self._entry: CHARSETS.get(number, "")}),
+            },
             STYLES: {
                 "s": self._begin_entry,
-                "outlinelevel": lambda number: self._style_levels.update({self._entry: _level(number)}),
+                "outlinelevel": lambda number: self._style_levels.update({self._entry: number}),
             },
             BODY: {
                 "pard": lambda _: self._style(**vars(_Paragraph())),
                 "intbl": lambda _: self._style(in_table=True),
                 "ilvl": lambda number: self._style(depth=max(number, 0)),
                 "s": lambda number: self._style(level=self._style_levels.get(number, NO_HEADING)),
-                "outlinelevel": lambda number: self._style(level=_level(number)),
-                "cell": self._end_cell,
+                "outlinelevel": lambda number: self._style(level=number),
+                "cell": lambda _: self._row.append(
+                    "\n".join((self.taken(MARK) + self.taken(BODY), *self._taken_notes()))
+                ),
                 "row": self._end_row,
             },
         }
@@ -146,7 +150,10 @@ class _Reader:
             if word == b"bin":
                 position += max(0, int(number or 0))
             elif text or escaped or symbol in _LITERAL:
-                self._add_bytes(text or symbol or bytes([int(escaped, 16)]))
+                told = text or symbol or bytes([int(escaped, 16)])
+                skipped = min(self._skipped, len(told))
+                self._skipped -= skipped
+                self._pending += told[skipped:]
             elif word in self._known or (word and self._is_starred) or brace or symbol in _SPELLED:
                 self._read_sign(brace or symbol or b"", word, number)
         self._decode()
@@ -179,10 +186,8 @@ class _Reader:
             closed = self._groups.pop()
             if closed.place == NOTE != self._groups[-1].place:
                 self._notes += filter(None, [" ".join(self.taken(NOTE).split())])
-            elif closed.place == STYLES:
-                named = HEADING_STYLE.search(self.taken(STYLES))
-                if named is not None:  # else its outline level may tell
-                    self._style_levels.setdefault(self._entry, int(named.group(1)) - 1)
+            elif closed.place == STYLES and (named := HEADING_STYLE.search(self.taken(STYLES))):
+                self._style_levels.setdefault(self._entry, int(named.group(1)) - 1)  # else its outline level may tell
 
     def _read_word(self, name: str, number: int) -> None:
         place = self._groups[-1].place
@@ -205,16 +210,10 @@ class _Reader:
         if not group.is_hidden and group.place != NOWHERE:
             self._told[group.place].append(text)
 
-    def _add_bytes(self, data: bytes) -> None:
-        """Add text, without the replacement characters for older programs."""
-        passed = min(self._skipped, len(data))
-        self._skipped -= passed
-        self._pending += data[passed:]
-
     def _decode(self) -> None:
         """Tell the pending text, because its font or group may end here."""
         if self._pending:
-            self._tell(self._pending.decode(self._charsets.get(self._groups[-1].font, self._page), errors="replace"))
+            self._tell(self._pending.decode(self._charsets.get(self._groups[-1].font) or self._page, errors="replace"))
             self._pending.clear()
 
     def _add_code(self, number: int) -> None:
@@ -232,10 +231,6 @@ class _Reader:
         with suppress(LookupError):
             self._page = codecs.lookup(PAGES.get(number, f"cp{number}")).name
 
-    def _set_charset(self, number: int) -> None:
-        if number in CHARSETS:
-            self._charsets[self._entry] = CHARSETS[number]
-
     def _begin_entry(self, number: int) -> None:
         self._entry = number
 
@@ -249,7 +244,7 @@ class _Reader:
             return
         self._end_row(0)
         text, mark = self.taken(BODY).strip(), self.taken(MARK).strip()
-        if text and self._paragraph.level < NO_HEADING:
+        if text and 0 <= self._paragraph.level < NO_HEADING:
             self.outline.add_heading(f"{mark} {text}".strip(), self._paragraph.level + 1)
         elif text and mark:
             self.outline.add_item(text, depth=self._paragraph.depth, mark="-" if mark in BULLETS else mark)
@@ -257,9 +252,6 @@ class _Reader:
             self.outline.add(BlockKind.PARAGRAPH, text)
         for note in self._taken_notes():
             self.outline.add(BlockKind.PARAGRAPH, note)
-
-    def _end_cell(self, _: int) -> None:
-        self._row.append("\n".join((self.taken(MARK) + self.taken(BODY), *self._taken_notes())))
 
     def _end_row(self, _: int) -> None:
         if self._row:
@@ -269,7 +261,3 @@ class _Reader:
     def _taken_notes(self) -> list[str]:
         notes, self._notes = self._notes, []
         return notes
-
-
-def _level(number: int) -> int:
-    return number if 0 <= number < NO_HEADING else NO_HEADING

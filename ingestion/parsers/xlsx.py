@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import IO
@@ -31,7 +31,6 @@ from ingestion.parsers.sheets import (
 from ingestion.parsers.xml import Element, Package, attribute, child, read_tree, stated_in, stream_elements
 from ingestion.records import Document
 
-Cell = int | float | str | bool | time | date | datetime | timedelta
 WORKBOOK = "xl/workbook.xml"
 MOST_MERGED_ROWS = 100_000
 MOST_COLUMNS = 16_384  # of a sheet
@@ -56,7 +55,11 @@ def parse(path: Path, name: str) -> Document:
         properties = child(workbook, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
         formats = _read_formats(package.tree("xl/styles.xml"), epoch_1904=is_1904)
-        book = _Book(shared=_read_shared(package), formats=formats)
+        shared: list[bytes] = []
+        if "xl/sharedStrings.xml" in package.names:
+            with package.stream("xl/sharedStrings.xml") as stream:
+                shared = [_rich_text(item).encode(errors="replace") for item in stream_elements(stream, "{*}si")]
+        book = _Book(shared=shared, formats=formats)
         for sheet in workbook.iter("{*}sheet"):
             relation = relations.get(attribute(sheet, "id") or "")
             if relation is None or relation.kind != "worksheet" or relation.target not in package.names:
@@ -68,13 +71,6 @@ def parse(path: Path, name: str) -> Document:
                 add_sheet(outline, _read_rows(stream, book, spans))
         core = package.tree("docProps/core.xml")
     return outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"), is_sheets=True)
-
-
-def _read_shared(package: Package) -> list[bytes]:
-    if "xl/sharedStrings.xml" not in package.names:
-        return []
-    with package.stream("xl/sharedStrings.xml") as stream:
-        return [_rich_text(item).encode(errors="replace") for item in stream_elements(stream, "{*}si")]
 
 
 def _rich_text(item: Element) -> str:
@@ -191,7 +187,7 @@ def parse_binary(path: Path, name: str) -> Document:
     return outline.document(name, is_sheets=True)
 
 
-def _binary_rows(rows: Iterable[list[Cell]], first_column: int) -> Iterator[SheetRow]:
+def _binary_rows(rows: Iterable[Sequence[object]], first_column: int) -> Iterator[SheetRow]:
     for number, row in enumerate(rows, start=1):
         cells: dict[int, str] = {}
         for column, cell in enumerate(row, first_column):

@@ -10,10 +10,9 @@ length (10 MB). It knows no vocabulary.
 import posixpath
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from urllib.parse import unquote
 
 from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
@@ -30,7 +29,6 @@ SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_
 LARGEST_PARTS_BYTES = 64 * 1024 * 1024
 """Limit of all parts read as trees, inflated: 64 MB is a shelf of books. A tree takes ten times as much memory."""
 LARGEST_STREAM_BYTES = 1024 * 1024 * 1024  # of a part read element by element; in practice the time limit applies first
-
 UNREAD = frozenset({"style", "script"})  # in drawings
 
 
@@ -76,10 +74,8 @@ def stream_elements(
 
 
 def local_name(element: Element) -> str:
-    """The tag without its namespace; only namespaces differ between strict and transitional files, or FB2 2.0 and 2.1.
-
-    Empty for nodes that are no elements (unresolved entities).
-    """
+    """The tag without its namespace, which differs between strict and transitional files; empty for what is no element
+    (unresolved entities)."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -107,13 +103,11 @@ def stated_in(about: Element | None, field: str) -> str | None:
 
 
 def _explain(error: Exception) -> Exception:
-    if getattr(error, "code", None) == OUT_OF_MEMORY:
-        return MemoryError("libxml2")
-    return ValueError(f"{type(error).__name__}: {error}")
+    is_memory = getattr(error, "code", None) == OUT_OF_MEMORY
+    return MemoryError("libxml2") if is_memory else ValueError(f"{type(error).__name__}: {error}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Relation:
+class Relation(NamedTuple):
     """A relation from one Office part to another."""
 
     kind: str  # the last word of its type: slide, notesSlide, chart
@@ -157,17 +151,15 @@ class Package(zipfile.ZipFile):
         if root is None:
             return {}
         return {
-            link.get("Id", ""): Relation(
-                kind=link.get("Type", "").rpartition("/")[2], target=resolve(part, link.get("Target", ""))
-            )
+            link.get("Id", ""): Relation(link.get("Type", "").rpartition("/")[2], resolve(part, link.get("Target", "")))
             for link in root
             if attribute(link, "TargetMode") != "External"
         }
 
     def related(self, part: str, kind: str) -> str:
         """The part of this kind that an Office part has a relation to; empty when there is none."""
-        found = (link.target for link in self.relations(part).values() if link.kind == kind)
-        return next((target for target in found if target in self.names), "")
+        links = self.relations(part).values()
+        return next((link.target for link in links if link.kind == kind and link.target in self.names), "")
 
 
 def resolve(part: str, target: str) -> str:
