@@ -78,9 +78,8 @@ def _write_value(sheet: Any, row: int, column: int, cell: str, formats: Callable
     elif (found := exact_amount(_PER.sub("", text))) and (found.unit or _LETTER.search(text)):  # «1,5 млн» has no unit
         per = _PER.search(text)
         shown = _shown(replace(found, unit=f"{found.unit} {per[1]}")) if per else _shown(found)
-        sheet.write_number(
-            row, column, float(found.value / 100 if shown.endswith("%") else found.value), formats(shown)
-        )
+        value = found.value / 100 if shown.endswith("%") else found.value
+        sheet.write_number(row, column, float(value), formats(shown))
     elif moment := only_day(text):
         sheet.write_datetime(row, column, datetime.combine(moment, time.min), formats("dd.mm.yyyy"))
     else:

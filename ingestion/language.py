@@ -74,9 +74,8 @@ def detect_language(text: str) -> str | None:
 def language_of(blocks: Sequence[Block]) -> str | None:
     """The same for a document, by blocks from all over it, without its code."""
     sampled = (blocks[place] for place in range(0, len(blocks), 1 + len(blocks) // SAMPLED_BLOCKS))
-    return detect_language(
-        "\n".join(block.text[:SAMPLED_CHARS] for block in sampled if block.kind is not BlockKind.CODE)
-    )
+    texts = (block.text[:SAMPLED_CHARS] for block in sampled if block.kind is not BlockKind.CODE)
+    return detect_language("\n".join(texts))
 
 
 def _by_words(words: list[str], letters: Counter[str], script: str) -> str | None:

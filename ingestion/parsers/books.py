@@ -121,8 +121,6 @@ def _words_below_title(note: Element) -> str:
 
 
 class _BookReader:
-    """Walks the sections."""
-
     def __init__(self, notes: Mapping[str, str]) -> None:
         """`notes` are told by their id."""
         self.outline = Outline()
@@ -130,7 +128,6 @@ class _BookReader:
         self._steps: Mapping[str, Callable[[Element, int], None]] = {
             **dict.fromkeys(("subtitle", "p", "text-author", "date", "stanza"), self._read_paragraph),
             "title": self._read_title,
-            "table": self._read_table,
         }
 
     def read_children(self, element: Element, level: int) -> None:
@@ -139,6 +136,10 @@ class _BookReader:
             if local_name(inner) == "section":
                 self.outline.leave(level + 1)
                 self.read_children(inner, level + 1)
+            elif local_name(inner) == "table":
+                for row in inner.iterchildren("{*}tr"):
+                    self.outline.add_row(list(map(words_of, row)))
+                self.outline.flush()
             else:
                 self._steps.get(local_name(inner), self.read_children)(inner, level)
 
@@ -154,11 +155,5 @@ class _BookReader:
         lines = element if local_name(element) == "stanza" else (element,)
         self.outline.add(BlockKind.PARAGRAPH, "\n".join(filter(None, map(words_of, lines))))
         for link in element.iter("{*}a"):
-            note = self._notes.get((attribute(link, "href") or "").removeprefix("#"))
-            if note:
+            if note := self._notes.get((attribute(link, "href") or "").removeprefix("#")):
                 self.outline.add(BlockKind.PARAGRAPH, f"{words_of(link)} {note}")
-
-    def _read_table(self, element: Element, _: int) -> None:
-        for row in element.iterchildren("{*}tr"):
-            self.outline.add_row(list(map(words_of, row)))
-        self.outline.flush()

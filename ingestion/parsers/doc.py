@@ -133,7 +133,6 @@ class _Reader:
         self._row: list[str] = []
 
     def read(self) -> Outline:
-        """All of it."""
         body, notes, _, _, remarks, end_notes, boxes = self._parts
         for words, mark, position in _paragraphs(self._source[:body]):
             self._read_paragraph(words, mark, self._properties_at(position))

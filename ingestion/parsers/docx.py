@@ -73,14 +73,12 @@ def parse(path: Path, name: str) -> Document:
         main = package.related("", "officeDocument")
         if not main:
             raise SourceError(FailureCode.FILE_DAMAGED, detail="no main part")
-        related = {kind: package.related(main, kind) for kind in ("styles", "numbering", *NOTE_PARTS.values())}
-        reader = _Reader(
-            {
-                kind: read_tree(STRICT.sub(TRANSITIONAL, package.part(part)), lookup=element_class_lookup)
-                for kind, part in related.items()
-                if part
-            }
-        )
+        parts: dict[str, Element] = {}  # by kind
+        for kind in ("styles", "numbering", *NOTE_PARTS.values()):
+            if part := package.related(main, kind):
+                data = STRICT.sub(TRANSITIONAL, package.part(part))
+                parts[kind] = read_tree(data, lookup=element_class_lookup)
+        reader = _Reader(parts)
         with package.stream(main, most_bytes=LARGEST_MAIN_BYTES) as stream:
             is_strict = STRICT.search(stream.read(LONGEST_START))
             stream.seek(0)
@@ -108,7 +106,6 @@ class _Reader:
     """Reads paragraphs and rows; adjacent list items or code lines become one block."""
 
     def __init__(self, parts: Mapping[str, Element]) -> None:
-        """`parts` are the roots of those related to the main one, by kind."""
         self.outline = Outline()
         self._notes: dict[str, dict[str | None, str]] = {mark: {} for mark in NOTE_PARTS}
         self._notes |= {mark: self._note_texts(parts[kind]) for mark, kind in NOTE_PARTS.items() if kind in parts}

@@ -36,10 +36,8 @@ _UNATTACHED_TYPES_TEXT = (
     "application/javascript text/javascript"
 )
 UNATTACHED_TYPES = frozenset(_UNATTACHED_TYPES_TEXT.split())
-LETTER_TYPE = "message/rfc822"
 BODY_TYPES = ("text/plain", "text/html")
 FULLNESS = 0.5  # of the words of the HTML body: a shorter plain body is «open this letter in a browser»
-SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 class _Bounded(EmailPolicy):
@@ -99,7 +97,7 @@ def attachments(letter: EmailMessage) -> Iterator[tuple[str, EmailMessage]]:
         if not _is_attachment(part) or kind in UNATTACHED_TYPES or is_shown:
             continue
         name = part.get_filename() or kind.replace("/", ".")
-        if kind == LETTER_TYPE and not part.get_filename():
+        if kind == "message/rfc822" and not part.get_filename():
             inner = cast("EmailMessage", BytesHeaderParser(policy=POLICY).parsebytes(content_of(part)))
             name = f"{_header(inner, 'Subject') or 'letter'}.eml"
         yield name, part
@@ -120,7 +118,7 @@ def _is_shown(part: EmailMessage, html: str) -> bool:
 def parse(path: Path, name: str) -> Document:
     """The letter's headers and text; the text may be empty."""
     letter = open_letter(path)
-    stated = {name: _header(letter, name) for name in SHOWN_HEADERS}
+    stated = {name: _header(letter, name) for name in ("From", "To", "Cc", "Date", "Subject")}
     sender, address = parseaddr(stated["From"])
     try:
         sent_at = parsedate_to_datetime(stated["Date"])

@@ -61,8 +61,6 @@ def parse(path: Path, name: str) -> Document:
 
 
 class _Reader:
-    """Reads elements one after another; counts numbered lists."""
-
     def __init__(self, content: Element) -> None:
         """`content` is the root, for its list styles."""
         self.outline = Outline()
@@ -177,9 +175,8 @@ def _cells(row: Element) -> Iterator[tuple[int, str, Element]]:
         copies = _count(cell, "number-columns-repeated")
         text = "\n".join(filter(None, map(_text, cell.iter("{*}p", "{*}h"))))
         if text and local_name(cell) == "table-cell":
-            yield from (
-                (place, text, cell) for place in range(column, min(column + min(copies, MOST_COPIES), MOST_COLUMNS))
-            )
+            for place in range(column, min(column + min(copies, MOST_COPIES), MOST_COLUMNS)):
+                yield place, text, cell
         column += copies
 
 

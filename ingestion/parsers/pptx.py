@@ -137,8 +137,7 @@ def _add_frame(outline: Outline, package: Package, frame: Element, parts: Mappin
             outline.add_row([" ".join(_texts(cell)) for cell in row.iter("{*}tc")])
         outline.flush()
     for chart in frame.iter("{*}chart"):
-        tree = package.tree(parts.get(attribute(chart, "id") or "", ""))
-        if tree is not None:
+        if (tree := package.tree(parts.get(attribute(chart, "id") or "", ""))) is not None:
             outline.add(BlockKind.PARAGRAPH, words_of(next(tree.iter("{*}title"), None)))
             outline.add(BlockKind.TABLE, render_table(_chart_rows(tree)))
     for diagram in frame.iter("{*}relIds"):

@@ -82,16 +82,14 @@ class _Paragraph:
 def parse(path: Path, name: str) -> Document:
     """Raises SourceError FILE_DAMAGED for a truncated file."""
     reader = _Reader()
-    open_groups = reader.read(path.read_bytes().lstrip())
-    if open_groups > 1:  # some programs omit the last brace, which loses nothing
+    if (
+        open_groups := reader.read(path.read_bytes().lstrip())
+    ) > 1:  # some programs omit the last brace, which loses nothing
         raise SourceError(FailureCode.FILE_DAMAGED, detail=f"{open_groups} groups are not closed")
-    title, author = reader.taken("title"), reader.taken("author").strip()
-    return reader.outline.document(name, title, author=author or None)
+    return reader.outline.document(name, reader.taken("title"), author=reader.taken("author").strip() or None)
 
 
 class _Reader:
-    """Interprets the tokens one after another."""
-
     def __init__(self) -> None:
         self.outline = Outline()
         self._groups = [_Group(place=NOWHERE)]

@@ -50,7 +50,6 @@ BLOCK_CHARACTERS = 16_000  # of rows under one header; passages are cut from a b
 MOST_COLUMNS = 1_000  # a sheet has 16,384; nobody reads rows that long
 LETTERS = 26
 
-
 Format = Callable[[float], str]
 """Shows a number as its cell does."""
 
@@ -141,18 +140,23 @@ def column_name(column: int) -> str:
 
 def _add_table(outline: Outline, rows: Iterator[SheetRow], header_above: SheetRow | None) -> SheetRow | None:
     """Add one run of rows; returns its header, for runs below that have none."""
-    header: SheetRow | None = None
     titles: list[SheetRow] = []
     for row in rows:
         if len(row.cells) > 1:
-            header, body = _choose_header(row, header_above)
             break
         titles.append(row)
     else:
         _add_titles(outline, titles)
         return header_above
     _add_titles(outline, titles[:-MOST_NAMES])
-    known = body or [*islice(rows, 1)] or [header]
+    if not row.has_values:
+        header = row
+    elif header_above is not None and row.cells.keys() <= header_above.cells.keys():
+        header = header_above  # an empty row inside a table
+    else:
+        names = {column: column_name(column) for column in row.cells}
+        header = SheetRow(number=row.number, cells=names, has_values=False)
+    known = [row] if row.has_values else [*islice(rows, 1)] or [header]
     for block in in_portions(
         chain(known, rows), lambda row: sum(len(text) + 3 for text in row.cells.values()), limit=BLOCK_CHARACTERS
     ):
@@ -164,16 +168,6 @@ def _add_table(outline: Outline, rows: Iterator[SheetRow], header_above: SheetRo
         outline.place = _place(block)
         outline.add(BlockKind.TABLE, render_table([[row.cells.get(column, "") for column in columns] for row in shown]))
     return header
-
-
-def _choose_header(first: SheetRow, above: SheetRow | None) -> tuple[SheetRow, list[SheetRow]]:
-    """The header, and the rows already known to be below it."""
-    if not first.has_values:
-        return first, []
-    if above is not None and first.cells.keys() <= above.cells.keys():
-        return above, [first]  # an empty row inside a table
-    names = {column: column_name(column) for column in first.cells}
-    return SheetRow(number=first.number, cells=names, has_values=False), [first]
 
 
 def _add_titles(outline: Outline, rows: Sequence[SheetRow]) -> None:

@@ -94,11 +94,8 @@ def _read_formats(styles: Element | None, *, epoch_1904: bool) -> list[Format]:
 
 
 def _merged_down(stream: IO[bytes]) -> Mapping[int, Mapping[int, int]]:
-    """First row -> column -> last row, of cells merged over several rows.
-
-    Merges come after the rows in the file, so its text is searched for them first; those at the border of two pieces
-    may come twice.
-    """
+    """First row -> column -> last row, of cells merged over several rows. They come after the rows in the file, so its
+    text is searched for them first; those at the border of two pieces may come twice."""
     spans: defaultdict[int, dict[int, int]] = defaultdict(dict)
     window = b""
     while len(spans) < MOST_MERGED_ROWS and (piece := stream.read(1024 * 1024)):
@@ -115,29 +112,24 @@ def _read_rows(stream: IO[bytes], book: _Book, spans: Mapping[int, Mapping[int, 
     number = 0
     for row in stream_elements(stream, "{*}row"):
         number = int(row.get("r") or number + 1)
-        cells, has_values = _read_cells(row, book)
+        cells: dict[int, str] = {}
+        has_values = False
+        column = -1
+        for cell in row:
+            letters = (cell.get("r") or "").rstrip("0123456789")
+            column = _column(letters) if letters else column + 1
+            text, is_value = _read_cell(cell, book)
+            if text.strip():
+                cells[column] = text
+                has_values = has_values or is_value
         merged |= {column: (last, cells.get(column, "")) for column, last in spans.get(number, {}).items()}
         if cells:
             shown = {column: text for column, (last, text) in merged.items() if text and number <= last}
             yield SheetRow(number=number, cells=shown | cells, has_values=has_values)
 
 
-def _read_cells(row: Element, book: _Book) -> tuple[dict[int, str], bool]:
-    """Texts by column, and whether there is a number or date among them."""
-    cells: dict[int, str] = {}
-    has_values = False
-    column = -1
-    for cell in row:
-        letters = (cell.get("r") or "").rstrip("0123456789")
-        column = _column(letters) if letters else column + 1
-        text, is_value = _read_cell(cell, book)
-        if text.strip():
-            cells[column] = text
-            has_values = has_values or is_value
-    return cells, has_values
-
-
 def _read_cell(cell: Element, book: _Book) -> tuple[str, bool]:
+    """Its text, and whether it is a number or a date."""
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return _rich_text(cell), False

@@ -164,8 +164,8 @@ class Package(zipfile.ZipFile):
 
 def resolve(part: str, target: str) -> str:
     """The part that `part` refers to as `target`: relative to its folder, or absolute; without the fragment."""
-    path = unquote(target.partition("#")[0])
-    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), path)).lstrip("/")
+    path = posixpath.join("/", posixpath.dirname(part), unquote(target.partition("#")[0]))
+    return posixpath.normpath(path).lstrip("/")
 
 
 def parse(path: Path, name: str) -> Document:
