@@ -1,11 +1,12 @@
 """What is said of a document without reading a file: a note's document, hashes, and what place and sender add.
 
 In: a NOTE source, or a parsed `Document` and where it came from. Out: the document that is stored (title, author, day,
-caption), and a hash that recognises the same words again. A note is plain text and not Markdown: people who type "#1"
-or "*" mean just that.
+caption), and a hash that recognises the same words again: of a page without the words that change at every visit. A
+note is plain text and not Markdown: people who type "#1" or "*" mean just that.
 """
 
 import hashlib
+import re
 import unicodedata
 from dataclasses import replace
 
@@ -17,6 +18,19 @@ from ingestion.parsers.outline import choose_author, choose_title
 from ingestion.parsers.text import read_text
 from ingestion.records import BLOCK_SEPARATOR, About, Block, BlockKind, Document, FetchedFile, Source
 from ingestion.spool import joined
+
+VOLATILE_LINE_CHARACTERS = 120  # longer lines are prose, where "two comments" is content
+_NUMBER = r"\d[\d\s.,]*+(?:k|m|тыс\.?|млн\.?|к)?"  # possessive: backtracking over a line of blanks would take 0.2 s
+_UNIT = r"(?:sec|min|hour|day|week|month|year|сек|мин|час|дн|день|дня|недел|месяц|год|лет)\w*\.?"
+_COUNTED = (
+    r"(?:views?|comments?|likes?|shares?|replies|reads?|followers?|subscribers?|votes?|stars?|downloads?"
+    r"|просмотр\w*|комментари\w*|лайк\w*|ответ(?:а|ов)?|прочтени\w*|подписчик\w*|голос(?:а|ов)?|скачивани\w*|репост\w*)"
+)
+_VOLATILE = re.compile(
+    rf"\b(?:{_NUMBER}\s*{_UNIT}\s*(?:ago|назад)|(?:just now|только что|minute ago|минуту назад|час назад)"
+    rf"|{_NUMBER}\s*{_COUNTED}|{_COUNTED}\s*:?\s*\(?{_NUMBER}\)?|(?:today|yesterday|сегодня|вчера)(?:\s*(?:at|в))?\s*\d?\d:\d\d)",
+    re.IGNORECASE,
+)
 
 
 def read_note(source: Source) -> Document:
@@ -39,8 +53,10 @@ def hash_words(text: str) -> str:
 
 
 def hash_page(parsed: Document) -> str:
-    """The same of a page's words."""
-    return hash_words(BLOCK_SEPARATOR.join(block.text for block in parsed.blocks))
+    """SHA-256 (hex) of the page's lines without their volatile words."""
+    text = BLOCK_SEPARATOR.join(block.text for block in parsed.blocks)
+    lines = (line if len(line) > VOLATILE_LINE_CHARACTERS else _VOLATILE.sub("", line) for line in text.split("\n"))
+    return hash_words("\n".join(lines))
 
 
 def with_about(parsed: Document, file: FetchedFile) -> Document:
