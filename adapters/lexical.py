@@ -105,9 +105,10 @@ def uniform_terms(text: str, cleaned: str) -> Iterator[str]:
         yield from _SLASHED.findall(cleaned)
     if _AFTER_COMMA.search(cleaned):
         yield from (number.replace(",", "") for number in _COMMAS.findall(cleaned))
+    has_year = _A_YEAR.search(cleaned) is not None
     if any(month in cleaned for month in _HINTS):
-        yield from _days(cleaned, _DAYS_IN_WORDS)
-    if _A_YEAR.search(cleaned):
+        yield from _days(cleaned, _DAYS_IN_WORDS if has_year else _DAYS_IN_WORDS[:2])  # the last needs one
+    if has_year:
         yield from _days(cleaned, _DAYS_IN_NUMBERS)
         yield from (first or second for first, second in _YEAR_IN_CODE.findall(cleaned))
         for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned) if "q" in cleaned else ():
