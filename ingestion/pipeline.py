@@ -5,7 +5,6 @@ waiting for the person's choice. A retry starts from the beginning, but does not
 stored. Small documents share calls and a process; whatever does not go smoothly with one of them is done alone.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.about import hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
-from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
+from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
 from ingestion.fetch.download import HTML_TYPE
 from ingestion.fetch.fetchers import Fetchers
 from ingestion.files import SITE_TYPE, document_folder
@@ -68,7 +67,7 @@ class IngestionPipeline:
         reason. The others are to be run alone. Raises ServiceError, DatabaseAway."""
         able = [each for each in documents if each.attempt == 1 and not each.is_known and each.full_at is None]
         with document_folder(self.scratch.absolute()) as folder:
-            fetched = await self._fetch_all(able, folder)
+            fetched = await self.fetchers.fetch_files([each for each in able if each.source.type in _FILES], folder)
             going_on = await self.queue.record_contents(fetched)
             ended = {document.id: False for document, _ in fetched if document.id not in going_on}
             async with self.cutter.shared(folder) as parser:
@@ -163,20 +162,6 @@ class IngestionPipeline:
             media_type=file.media_type if file else None,
         )
         return first is not None
-
-    async def _fetch_all(
-        self, documents: Sequence[ClaimedDocument], folder: Path
-    ) -> list[tuple[ClaimedDocument, FetchedFile]]:
-        async def fetch(document: ClaimedDocument) -> FetchedFile | None:
-            own = folder / document.id
-            own.mkdir(mode=0o700)
-            with suppress(SourceError, ServiceError, HoldsLink):
-                return await self.fetchers.fetch(document, own, Progress(self.queue, document, is_muted=True))
-            return None
-
-        files = [each for each in documents if each.source.type in _FILES]
-        fetched = await asyncio.gather(*map(fetch, files))
-        return [(each, file) for each, file in zip(files, fetched, strict=True) if file is not None]
 
     async def _read_small(
         self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser

@@ -12,8 +12,8 @@ import html
 import os
 import re
 import stat
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -62,30 +62,62 @@ class Fetchers:
                 return await self.video.fetch(source, folder, progress)
             case SourceType.LINK:
                 return await fetch_page(source, folder, self.downloader)
-        file = await self._fetch_file(document, folder / "file")
+        path = folder / "file"
+        await self._bring(document, path)
+        return await asyncio.to_thread(self._receive, source, path)
+
+    async def fetch_files(
+        self, documents: Sequence[ClaimedDocument], folder: Path
+    ) -> list[tuple[ClaimedDocument, FetchedFile]]:
+        """Fetch what is no link; a document that `fetch` would raise for is left out. Raises OSError."""
+        elsewhere = [each for each in documents if each.source.type is not SourceType.PATH]
+
+        async def misses(document: ClaimedDocument) -> bool:
+            with suppress(SourceError, ServiceError):
+                await self._bring(document, folder / document.id)
+                return False
+            return True
+
+        def receive() -> Iterator[tuple[ClaimedDocument, FetchedFile]]:
+            for each in documents:
+                if each.id not in missing:
+                    with suppress(SourceError, HoldsLink):
+                        yield each, self._receive(each.source, folder / each.id)
+
+        are_missed = await asyncio.gather(*map(misses, elsewhere))
+        missing = {each.id for each, is_missed in zip(elsewhere, are_missed, strict=True) if is_missed}
+        # In one thread: to change threads for each costs more than to copy a small file.
+        return await asyncio.to_thread(lambda: list(receive()))
+
+    async def _bring(self, document: ClaimedDocument, path: Path) -> None:
+        """Write a file that is not on this machine. Raises SourceError FILE_GONE or FILE_TOO_LARGE, ServiceError where
+        storage or Telegram are away."""
+        source, limit_bytes = document.source, self.downloader.limits.file_bytes
+        if source.type is SourceType.PATH:
+            return
+        with _within_limit(source.identifier):
+            if source.kept_file is not None and self.kept is not None:
+                await _write(self.kept.read(document.base_id, source.kept_file), path, limit_bytes)
+            else:
+                await self._download(source, path, limit_bytes)
+
+    def _receive(self, source: Source, path: Path) -> FetchedFile:
+        """The file that is at `path` now; one of this machine is copied there. Blocking. Raises SourceError FILE_GONE,
+        FILE_UNSUPPORTED or FILE_TOO_LARGE, HoldsLink."""
+        limit_bytes = self.downloader.limits.file_bytes
+        name = source.identifier if source.type is SourceType.FILE else PurePath(source.identifier).name
+        with _within_limit(name):
+            if source.type is SourceType.PATH:
+                size_bytes, sha256 = _copy(source.identifier, path, limit_bytes)
+            else:
+                size_bytes, sha256 = path.stat().st_size, hash_file(path)
+            if size_bytes > limit_bytes:
+                raise Oversize(limit_bytes)
+        file = FetchedFile(path=path, name=name, media_type=source.media_type, size_bytes=size_bytes, sha256=sha256)
         address = saved_link(file)
         if address is not None:
             raise HoldsLink(address)
         return file
-
-    async def _fetch_file(self, document: ClaimedDocument, path: Path) -> FetchedFile:
-        """Raises SourceError FILE_GONE, FILE_UNSUPPORTED or FILE_TOO_LARGE, ServiceError where storage or Telegram are
-        away."""
-        source, limit_bytes = document.source, self.downloader.limits.file_bytes
-        name = source.identifier if source.type is SourceType.FILE else PurePath(source.identifier).name
-        try:
-            if source.type is SourceType.PATH:
-                await asyncio.to_thread(_copy, source.identifier, path, limit_bytes)
-            elif source.kept_file is not None and self.kept is not None:
-                await _write(self.kept.read(document.base_id, source.kept_file), path, limit_bytes)
-            else:
-                await self._download(source, path, limit_bytes)
-            size_bytes, sha256 = await asyncio.to_thread(lambda: (path.stat().st_size, hash_file(path)))
-            if size_bytes > limit_bytes:
-                raise Oversize(limit_bytes)
-        except Oversize as error:
-            raise SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=megabytes(limit_bytes)) from error
-        return FetchedFile(path=path, name=name, media_type=source.media_type, size_bytes=size_bytes, sha256=sha256)
 
     async def _download(self, source: Source, path: Path, limit_bytes: int) -> None:
         if self.files is None:
@@ -97,14 +129,23 @@ class Fetchers:
         await self.files.download(source.file_id, path, limit_bytes=limit_bytes)
 
 
+@contextmanager
+def _within_limit(name: str) -> Iterator[None]:
+    """Oversize becomes a SourceError FILE_TOO_LARGE of this file."""
+    try:
+        yield
+    except Oversize as error:
+        raise SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=megabytes(error.limit_bytes)) from error
+
+
 async def _write(pieces: AsyncIterator[bytes], target: Path, limit_bytes: int) -> None:
     with HashedFile(target, limit_bytes=limit_bytes) as copy:
         async for piece in pieces:
             copy.write(piece)
 
 
-def _copy(original: str, target: Path, limit_bytes: int) -> None:
-    """Raises SourceError FILE_GONE or FILE_UNSUPPORTED, Oversize."""
+def _copy(original: str, target: Path, limit_bytes: int) -> tuple[int, str]:
+    """Size and SHA-256 (hex) of the copy. Raises SourceError FILE_GONE or FILE_UNSUPPORTED, Oversize."""
     name = PurePath(original).name
     try:
         # Without O_NONBLOCK, opening a named pipe would wait forever for its writer.
@@ -117,6 +158,7 @@ def _copy(original: str, target: Path, limit_bytes: int) -> None:
     with os.fdopen(descriptor, "rb") as file, HashedFile(target, limit_bytes=limit_bytes) as copy:
         while piece := file.read(READ_BYTES):
             copy.write(piece)
+    return copy.size_bytes, copy.sha256
 
 
 async def fetch_page(source: Source, folder: Path, downloader: Downloader) -> FetchedFile:

@@ -4,11 +4,13 @@ import asyncio
 import hashlib
 import os
 import plistlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from domain.documents import SourceType
+from domain.ids import DocumentId
 from ingestion.errors import FailureCode, HoldsLink, ServiceError, SourceError
 from ingestion.fetch.download import DownloadLimits
 from ingestion.fetch.fetchers import Fetchers, open_downloader, saved_link
@@ -140,6 +142,21 @@ async def test_a_download_over_the_limit_is_refused_whatever_was_announced(tmp_p
     with pytest.raises(SourceError) as caught:
         await _fetch(UPLOAD, tmp_path, files=ScriptedFiles(b"123456"))
     assert caught.value.code is FailureCode.FILE_TOO_LARGE
+
+
+async def test_of_several_files_those_are_fetched_that_can_be(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"words")
+    (tmp_path / "a.url").write_text(WINDOWS, encoding="utf-8")
+    sources = [_path(tmp_path / name) for name in ("a.txt", "absent.txt", "a.url")] + [UPLOAD]
+    several = [replace(claimed(source), id=DocumentId(f"d{at}")) for at, source in enumerate(sources)]
+    async with open_downloader(DownloadLimits(total_s=1.0, page_bytes=1_000, file_bytes=1_000)) as downloader:
+        without_telegram = await Fetchers(downloader=downloader).fetch_files(several, tmp_path)
+        all_of_them = await Fetchers(downloader=downloader, files=ScriptedFiles(b"abc")).fetch_files(several, tmp_path)
+    assert [(document.id, file.path.read_bytes()) for document, file in without_telegram] == [("d0", b"words")]
+    assert [(document.id, file.name, file.size_bytes) for document, file in all_of_them] == [
+        ("d0", "a.txt", 5),
+        ("d3", "a.pdf", 3),
+    ]
 
 
 def _file(folder: Path, content: bytes, name: str) -> FetchedFile:
