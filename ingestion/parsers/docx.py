@@ -9,9 +9,10 @@ are unknown: Word computes pages when it displays the file.
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from docx.oxml.ns import nsmap, qn
 from docx.oxml.parser import element_class_lookup
@@ -41,9 +42,17 @@ CHARACTERS = {
     qn("w:noBreakHyphen"): "-",
 }
 NOTE_PARTS = {qn("w:footnoteReference"): "footnotes", qn("w:endnoteReference"): "endnotes"}
-WORDS = (*map(qn, ("w:t", "m:t", "a:t")), *CHARACTERS, *NOTE_PARTS)  # m:t: formulas; a:t: drawings
+WORDS = frozenset({*map(qn, ("w:t", "m:t", "a:t")), *CHARACTERS, *NOTE_PARTS})  # m:t: formulas; a:t: drawings
 CONTENT = (qn("w:p"), qn("w:tbl"))
+STREAMED = frozenset({*CONTENT, qn("w:tr")})
 BOX = qn("w:txbxContent")
+ROLE_TAGS = tuple(map(qn, ("w:pStyle", "w:numPr", "w:outlineLvl")))
+"""Of a paragraph's properties, those that make it more than a plain one."""
+TAB_STOPS = qn("w:tabs")
+INSIDE = (*WORDS, *ROLE_TAGS, BOX, *UNREAD, *WRAPPER_TAGS)
+"""What the stream tells of that is inside a paragraph or row: searching each for all of these takes twice as long."""
+SIMPLE = frozenset({*WORDS, *ROLE_TAGS, TAB_STOPS})  # a paragraph with only these needs no search
+ORDINARY = frozenset({*WORDS, *ROLE_TAGS, *STREAMED})  # a row with only these has nothing to be stripped of
 WIDEST_SPAN = 100  # columns; a damaged file may claim any number
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*(\d)", re.IGNORECASE)
 TITLE_STYLES = frozenset({"title", "название"})
@@ -70,12 +79,13 @@ PLAIN = Role()
 def parse(path: Path, name: str) -> Document:
     """Raises SourceError: FILE_DAMAGED (no main part), FILE_TOO_HEAVY; and python-docx's errors."""
     with Package(path) as package:
-        main = package.related("", "officeDocument")
+        main = package.related(package.relations(""), "officeDocument")
         if not main:
             raise SourceError(FailureCode.FILE_DAMAGED, detail="no main part")
+        links = package.relations(main)
         parts: dict[str, Element] = {}  # by kind
         for kind in ("styles", "numbering", *NOTE_PARTS.values()):
-            if part := package.related(main, kind):
+            if part := package.related(links, kind):
                 data = STRICT.sub(TRANSITIONAL, package.part(part))
                 parts[kind] = read_tree(data, lookup=element_class_lookup)
         reader = _Reader(parts)
@@ -83,22 +93,35 @@ def parse(path: Path, name: str) -> Document:
             is_strict = STRICT.search(stream.read(LONGEST_START))
             stream.seek(0)
             body = io.BytesIO(STRICT.sub(TRANSITIONAL, stream.read())) if is_strict else stream
-            tags = (*CONTENT, qn("w:tr"))
-            for element in stream_elements(body, *tags, is_whole=_is_of_body, lookup=element_class_lookup):
-                etree.strip_elements(element, *UNREAD, with_tail=False)
-                etree.strip_tags(element, *WRAPPER_TAGS)
-                reader.read(element)
+            for element, inside in _stream(body):
+                reader.read(element, inside)
         core = package.tree("docProps/core.xml")
     # The creation date is often the template's, so it is ignored.
     return reader.outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"))
 
 
+def _stream(body: IO[bytes]) -> Iterator[tuple[Element, Sequence[Element]]]:
+    """The paragraphs, rows and ends of tables of the body, each with what there is of INSIDE and STREAMED in it."""
+    inside: list[Element] = []
+
+    def is_whole(element: Element) -> bool:
+        if element.tag in STREAMED and _is_of_body(element):
+            return True
+        while element.tag == TAB_STOPS and inside and inside[-1].getparent() is element:
+            inside.pop()  # the definition of a stop is no tab
+        inside.append(element)
+        return False
+
+    for element in stream_elements(body, *STREAMED, *INSIDE, is_whole=is_whole, lookup=element_class_lookup):
+        yield element, inside
+        inside.clear()
+
+
 def _is_of_body(element: Element) -> bool:
     """Whether a paragraph, table or row stands in no other one."""
     above = element.getparent()
-    while above is not None and local_name(above) in WRAPPERS:
+    while (holder := "" if above is None else local_name(above)) in WRAPPERS:
         above = above.getparent()
-    holder = "" if above is None else local_name(above)
     return holder == "body" or (holder == "tbl" and local_name(element) == "tr" and _is_of_body(above))
 
 
@@ -117,8 +140,21 @@ class _Reader:
             self._lists = {each.numId: shared.get(str(each.abstractNumId.val)) for each in parts["numbering"].num_lst}
         self._counts: dict[int, dict[int, int]] = {}  # by list and depth
 
-    def read(self, element: CT_P | CT_Row | CT_Tbl) -> None:
-        """Add the next paragraph, or row or end of a table, of the body or of a text box; `element` is changed."""
+    def read(self, element: CT_P | CT_Row | CT_Tbl, inside: Sequence[Element]) -> None:
+        """Add the next paragraph, or row or end of a table, of the body, with what `_stream` tells of it; `element` is
+        changed."""
+        tags = {each.tag for each in inside}
+        if isinstance(element, CT_P) and tags <= SIMPLE:
+            text, notes = self._spell(inside)
+            self._add(text, (), notes, None if tags.isdisjoint(ROLE_TAGS) else element.pPr)
+            return
+        if not tags <= ORDINARY:
+            etree.strip_elements(element, *UNREAD, with_tail=False)
+            etree.strip_tags(element, *WRAPPER_TAGS)
+        self._read(element)
+
+    def _read(self, element: CT_P | CT_Row | CT_Tbl) -> None:
+        """The same of the body or of a text box, without what must not be read."""
         if isinstance(element, CT_Row):
             self.outline.add_row(self._cells(element))
         elif isinstance(element, CT_Tbl):
@@ -126,29 +162,28 @@ class _Reader:
                 self.outline.add_row(self._cells(row))
             self.outline.flush()
         else:
-            text, boxes, notes = self._words(element)
-            if text.strip():
-                self._add(text, element.pPr)
-            for inner in (each for box in boxes for each in box.iterchildren(*CONTENT)):
-                self.read(inner)
-            for note in notes:
-                self.outline.add(BlockKind.PARAGRAPH, note)
+            self._add(*self._words(element), element.pPr)
 
     def _words(self, paragraph: Element) -> tuple[str, list[Element], list[str]]:
-        """The text, including links, fields and formulas, which `Paragraph.text` gives only in part; the text boxes,
-        which are taken out; the notes."""
+        """The text; the text boxes, which are taken out; the notes."""
         boxes = list(paragraph.iter(BOX))
         for box in boxes:
             box.getparent().remove(box)
+        text, notes = self._spell(paragraph.iter(*WORDS))
+        return text, boxes, notes
+
+    def _spell(self, elements: Iterable[Element]) -> tuple[str, list[str]]:
+        """What those of WORDS say, including links, fields and formulas, which `Paragraph.text` gives only in part; and
+        the notes."""
         pieces, notes = [], []
-        for inner in paragraph.iter(*WORDS):
+        for inner in elements:
             if inner.tag in NOTE_PARTS:
                 key = inner.get(qn("w:id"))
                 pieces.append(f"[{key}]")
                 notes += [f"[{key}] {note}"] if (note := self._notes[inner.tag].get(key)) else []
-            else:
+            elif inner.tag in WORDS:
                 pieces.append(CHARACTERS.get(inner.tag) or inner.text or "")
-        return "".join(pieces), boxes, notes
+        return "".join(pieces), notes
 
     def _note_texts(self, part: Element) -> dict[str | None, str]:
         """Id -> note on one line; separators are skipped."""
@@ -159,7 +194,16 @@ class _Reader:
             if note.get(qn("w:type")) in (None, "normal")
         }
 
-    def _add(self, text: str, properties: CT_PPr | None) -> None:
+    def _add(self, text: str, boxes: Iterable[Element], notes: Iterable[str], properties: CT_PPr | None) -> None:
+        if text.strip():
+            self._add_text(text, properties)
+        for box in boxes:
+            for inner in box.iterchildren(*CONTENT):
+                self._read(inner)
+        for note in notes:
+            self.outline.add(BlockKind.PARAGRAPH, note)
+
+    def _add_text(self, text: str, properties: CT_PPr | None) -> None:
         role = PLAIN if properties is None else _refine(self._style(properties.style), "", properties)
         if role.heading_level is not None:
             self.outline.add_heading(text, role.heading_level)

@@ -77,10 +77,7 @@ def render_table(rows: Sequence[Sequence[str]], *, has_head: bool = True) -> str
 
 
 def in_blocks(text: str, kind: BlockKind) -> Iterator[str]:
-    """The text itself when it is short enough; each part of a table has its header."""
-    if len(text) <= LARGEST_BLOCK_CHARS:
-        yield text
-        return
+    """Parts of a text that is too long for one; each of a table has its header."""
     is_table = kind is BlockKind.TABLE
     found = HEADER.match(text, 0, LARGEST_BLOCK_CHARS // 10) if is_table else None  # no longer header is repeated
     header = f"{found[0]}\n" if found else ""
@@ -103,6 +100,7 @@ class Outline:
         self._chars_left = MOST_CHARS
         self.place = Locator()  # set before adding: what the format knows of the place besides headings
         self._path: list[tuple[int, str]] = []
+        self._headings: tuple[str, ...] = ()  # of the path
         self._lines: list[str] = []
         self._lines_kind = BlockKind.LIST
         self._rows: list[Sequence[str]] = []  # of the open table
@@ -116,13 +114,16 @@ class Outline:
             self.flush()
             return
         self.leave(level)
-        self._append(BlockKind.HEADING, " ".join(text.split()), level=level)
-        self._path.append((level, " ".join(text.split())))
+        heading = " ".join(text.split())
+        self._append(BlockKind.HEADING, heading, level=level)
+        self._path.append((level, heading))
+        self._headings = (*self._headings, heading)
 
     def leave(self, level: int) -> None:
         """Close the sections of this level and deeper ones, where the format says that they end."""
         self.flush()
         self._path = [(above, heading) for above, heading in self._path if above < level]
+        self._headings = tuple(heading for _, heading in self._path)
 
     def add(self, kind: BlockKind, text: str, *, is_name: bool = False) -> None:
         """Add a block to the open section; one without any visible character is dropped. `is_name`: a paragraph of
@@ -192,10 +193,9 @@ class Outline:
         )
 
     def _append(self, kind: BlockKind, text: str, *, level: int | None = None, is_name: bool = False) -> None:
-        headings = tuple(heading for _, heading in self._path)
-        if self._located != (self.place, headings):  # most blocks have the place of the one before
-            self._located = (self.place, headings)
-            self._locator = replace(self.place, headings=headings)
+        if self._located != (self.place, self._headings):  # most blocks have the place of the one before
+            self._located = (self.place, self._headings)
+            self._locator = replace(self.place, headings=self._headings)
         self._chars_left -= len(text)
         if self._chars_left < 0:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"more than {MOST_CHARS} characters")
@@ -220,10 +220,11 @@ class Outline:
             self._store(self._names.pop(0))
 
     def _store(self, block: Block) -> None:
-        for text in in_blocks(block.text, block.kind):
-            part = block if text is block.text else replace(block, text=text)
-            if text.strip():
-                self._blocks.append(part)
+        if len(block.text) <= LARGEST_BLOCK_CHARS:
+            self._blocks.append(block)
+            return
+        for text in filter(str.strip, in_blocks(block.text, block.kind)):
+            self._blocks.append(replace(block, text=text))
 
 
 def _without_rows(place: Locator) -> Locator:

@@ -41,7 +41,7 @@ def parse(path: Path, name: str) -> Document:
         slides = [part for part in found if part in package.names]
         for number, part in enumerate(slides, start=1):
             outline.place = Locator(slide=number)
-            layout = package.related(part, "slideLayout")
+            layout = package.related(package.relations(part), "slideLayout")
             _add_slide(outline, package, part, placeholders(layout) if layout else {})
         core = package.tree("docProps/core.xml")
     return outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"), pages=len(slides))
@@ -49,7 +49,7 @@ def parse(path: Path, name: str) -> Document:
 
 def _placed(package: Package, layout: str) -> Placeholders:
     """Positions of placeholders that slides do not place themselves, from their layout or its master."""
-    master = package.related(layout, "slideMaster")
+    master = package.related(package.relations(layout), "slideMaster")
     placed = [(each, _corner(each, {})) for part in (master, layout) for each in _shapes(package.tree(part), {})]
     return {key: corner for element, corner in placed if corner[0] < FAR_BELOW for key in _keys(element)}
 
@@ -109,13 +109,14 @@ def _add_slide(outline: Outline, package: Package, part: str, placeholders: Plac
     outline.leave(1)
     if title is not None:
         outline.add_heading(" ".join(_texts(title)), 1)
-    parts = {key: relation.target for key, relation in package.relations(part).items()}
+    links = package.relations(part)
+    parts = {key: relation.target for key, relation in links.items()}
     for shape in shapes:
         if local_name(shape) == "graphicFrame":
             _add_frame(outline, package, shape, parts)
         elif shape is not title and _kind(shape) not in UNREAD_TYPES:
             _add_texts(outline, shape)
-    for shape in _shapes(package.tree(package.related(part, "notesSlide")), {}):
+    for shape in _shapes(package.tree(package.related(links, "notesSlide")), {}):
         if _kind(shape) == "body":
             outline.add(BlockKind.PARAGRAPH, "\n".join(_texts(shape)))
 

@@ -156,10 +156,9 @@ class Package(zipfile.ZipFile):
             if attribute(link, "TargetMode") != "External"
         }
 
-    def related(self, part: str, kind: str) -> str:
-        """The part of this kind that an Office part has a relation to; empty when there is none."""
-        links = self.relations(part).values()
-        return next((link.target for link in links if link.kind == kind and link.target in self.names), "")
+    def related(self, links: Mapping[str, Relation], kind: str) -> str:
+        """The part of this kind that `relations` lead to; empty when there is none."""
+        return next((each.target for each in links.values() if each.kind == kind and each.target in self.names), "")
 
 
 def resolve(part: str, target: str) -> str:
