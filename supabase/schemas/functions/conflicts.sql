@@ -1,21 +1,23 @@
 -- Conflicts of a document that is being read: another with the same content, another file of its name, an earlier
 -- version. In: the document as a worker holds it. Out: the other document, and what happens to the two. Everything here
--- is called under a lease (see queue.sql). `force_custom_plan`: a connection that cached its plan while the table was
--- empty would scan the whole base from then on.
+-- is called under a lease (see queue.sql).
 create or replace function baza_internal.ready_namesake(p_held documents)
 returns setof documents
-language sql stable set search_path = public, baza_internal, extensions, pg_temp
-set plan_cache_mode = force_custom_plan
+language plpgsql stable rows 1 set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
+begin
+  return query
   select d.* from documents d
   where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.name_key = p_held.name_key
     and d.status = 'ready' and not p_held.chosen
     and (d.expires_at is not null and p_held.source_type <> 'file' or d.expires_at is null and p_held.expires_at is null)
-  order by d.expires_at nulls first, d.created_at desc limit 1
-$$;
+  order by d.expires_at nulls first, d.created_at desc limit 1;
+end $$;
 comment on function baza_internal.ready_namesake is
   'The latest ready document of the same type and name, while nobody has decided what happens to the two. A '
-  'temporary document (`expires_at`) replaces nothing that stays, and nobody is asked about a temporary file.';
+  'temporary document (`expires_at`) replaces nothing that stays, and nobody is asked about a temporary file. A generic '
+  'plan is right at any time: `documents_name` alone has this order, so it is the best choice in an empty table, too.';
 
 create or replace function baza_internal.ready_before(p_held documents)
 returns setof documents
