@@ -104,16 +104,24 @@ comment on function count_base is
   'How many of the documents that `list_documents` lists are ready, with their passages, how many wait for a choice, '
   'how many wait to be read or are in work, and how many could not be read; `base_statistics` counts the same ready ones.';
 
+create or replace function baza_internal.cards_of(p_base uuid, p_documents uuid[])
+returns table (asked uuid, card document_cards)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select d.id, card from documents d join document_cards card on card.id = coalesce((
+    select current.id from documents current
+    where d.status in ('superseded', 'failed') and current.base_id = d.base_id and current.lineage = d.lineage
+      and current.status = 'ready'), d.id)
+  where d.base_id = p_base and d.id = any (p_documents)
+$$;
+comment on function baza_internal.cards_of is 'See `document_card`.';
+
 create or replace function document_card(p_base text, p_document text, p_person bigint default null)
 returns setof document_cards
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
-  select card.* from documents d join document_cards card on card.id = coalesce((
-    select current.id from documents current
-    where d.status in ('superseded', 'failed') and current.base_id = d.base_id and current.lineage = d.lineage
-      and current.status = 'ready'), d.id)
-  where d.base_id = p_base::uuid and d.id = p_document::uuid
+  select (c.card).* from cards_of(p_base::uuid, array[p_document::uuid]) c
 $$;
 comment on function document_card is
   'One document of the base, in any state; no row when there is none. For an earlier version, or a failed attempt at '
@@ -123,8 +131,8 @@ create or replace function read_cards(p_base text, p_documents text[], p_person 
 returns table (asked uuid, card jsonb)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select d.asked::uuid, to_jsonb(card) from unnest(p_documents) as d (asked)
-    cross join lateral document_card(p_base, d.asked, p_person) card
+  select require(p_base, p_person, 'read');
+  select c.asked, to_jsonb(c.card) from cards_of(p_base::uuid, p_documents::uuid[]) c
 $$;
 comment on function read_cards is '`document_card` for several documents of a base, in one call.';
 
