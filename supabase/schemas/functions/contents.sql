@@ -1,6 +1,23 @@
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
 -- Everything here is called under a lease (see queue.sql). Passages are searchable batch by batch, unless the document
 -- conflicts with one that is searchable already (see conflicts.sql): then they would have to replace that one.
+create or replace function baza_internal.put_content(p_document uuid, p_content_hash text, p_size_bytes bigint,
+  p_media_type text)
+returns table (duplicate_of uuid, namesake uuid)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  held documents;
+begin
+  update documents d
+  set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
+      media_type = coalesce(d.media_type, p_media_type)
+  where d.id = p_document
+  returning d.* into held;
+  return query select * from stopped_by_another(held);
+end $$;
+comment on function baza_internal.put_content is 'See `record_content`.';
+
 create or replace function record_content(p_document text, p_lease text, p_content_hash text,
   p_size_bytes bigint default null, p_media_type text default null)
 returns table (duplicate_of uuid, namesake uuid)
@@ -8,14 +25,9 @@ language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  held documents := held_document(p_document, p_lease);
+  held constant documents := held_document(p_document, p_lease);
 begin
-  update documents d
-  set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
-      media_type = coalesce(d.media_type, p_media_type)
-  where d.id = held.id
-  returning d.* into held;
-  return query select * from stopped_by_another(held);
+  return query select * from put_content(held.id, p_content_hash, p_size_bytes, p_media_type);
 end $$;
 comment on function record_content is
   'Records the hash of the content. Returns a row when the work has to stop: the base holds the same content, or other '
@@ -28,34 +40,39 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  given constant jsonb := p_contents::jsonb;
   sent record;
 begin
-  perform lock_held(array(select content.document from jsonb_to_recordset(p_contents::jsonb) as content (document uuid)));
   for sent in
-    select * from jsonb_to_recordset(p_contents::jsonb) as content (document text, hash text, size_bytes bigint,
-      media_type text)
+    select g.* from rows from (jsonb_to_recordset(given) as (document uuid, hash text, size_bytes bigint,
+      media_type text)) with ordinality as g (document, hash, size_bytes, media_type, place)
+    join held_documents(p_lease, given) held on held.id = g.document order by g.place
   loop
-    begin
-      perform from record_content(sent.document, p_lease, sent.hash, sent.size_bytes, sent.media_type);
-      if not found then
-        return query select sent.document::uuid;
-      end if;
-    exception when sqlstate 'BZ001' then
-      null; -- whoever goes on with it alone learns of it
-    end;
+    perform from put_content(sent.document, sent.hash, sent.size_bytes, sent.media_type);
+    if not found then
+      return query select sent.document;
+    end if;
   end loop;
 end $$;
 comment on function record_contents is
   '`record_content` for several documents of one lease, in one call. Returns those with which the work goes on.';
 
-create or replace function baza_internal.lock_held(p_documents uuid[])
-returns void
-language sql set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.held_documents(p_lease text, p_given jsonb)
+returns setof documents
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select from documents d where d.id = any (p_documents) order by d.id for update
-$$;
-comment on function baza_internal.lock_held is
-  'Locks several documents before anything else is: one after the other, each with its batch, two calls could deadlock.';
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  return query
+  select d.* from documents d
+  where d.id = any (array(select g.document from jsonb_to_recordset(p_given) as g (document uuid)))
+    and d.lease = p_lease::uuid and d.phase = 'working'
+  order by d.id for update;
+end $$;
+comment on function baza_internal.held_documents is
+  '`held_document` for the ones that are given, without those of which the lease is lost: whoever goes on with one alone '
+  'learns of it. They are locked before anything else is: one after the other, each with its batch, two calls could '
+  'deadlock.';
 
 create or replace function become_link(p_document text, p_lease text, p_address text, p_name_key text, p_lane text)
 returns table (id uuid)
@@ -318,26 +335,21 @@ as $$
 declare
   given constant jsonb := p_documents::jsonb;
   sent record;
-  held documents;
   stored documents[];
   had int[]; -- by the place in `stored`
   chunks int[];
   ended record;
 begin
   perform lock_base(d.base_id) from documents d where d.id = (given -> 0 ->> 'document')::uuid;
-  perform lock_held(array(select g.document from jsonb_to_recordset(given) as g (document uuid)));
   -- All are stored before the first is counted in its base: whoever else stores passages there waits from then on.
   for sent in
-    select * from jsonb_to_recordset(given) as g (document text, chunks int, last jsonb, parsed jsonb, hash text)
+    select g.*, held from rows from (jsonb_to_recordset(given) as (document uuid, chunks int, last jsonb, parsed jsonb,
+      hash text)) with ordinality as g (document, chunks, last, parsed, hash, place)
+    join held_documents(p_lease, given) held on held.id = g.document order by g.place
   loop
-    begin
-      held := held_document(sent.document, p_lease);
-      stored := stored || put_whole(held, sent.last, p_embeddings, sent.parsed, sent.hash);
-      had := had || held.chunks;
-      chunks := chunks || sent.chunks;
-    exception when sqlstate 'BZ001' then
-      null; -- whoever goes on with it alone learns of it
-    end;
+    stored := stored || put_whole(sent.held, sent.last, p_embeddings, sent.parsed, sent.hash);
+    had := had || (sent.held).chunks;
+    chunks := chunks || sent.chunks;
   end loop;
   for place in 1 .. coalesce(cardinality(stored), 0) loop
     begin
