@@ -46,6 +46,7 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "jit": "off",  # compiling costs more than any query of ours
+    "wal_init_zero": "off",  # each new 16 MB of the log would be written twice
     "logging_collector": "on",
     "log_filename": "postgres-%a.log",  # seven files, each emptied when its day comes again
     "log_truncate_on_rotation": "on",
