@@ -169,7 +169,9 @@ def spelled_out(name: str, opening: str) -> list[str]:
     `AMERICANEXPRESS_2022_10K`, in small letters."""
     joined = set(_LETTERS.findall(name.casefold()))
     words = _LETTERS.findall(opening.casefold())
-    runs = (words[at : at + size] for size in range(2, LONGEST_NAME + 1) for at in range(len(words) - size + 1))
+    beginnings = {name[:end] for name in joined for end in range(1, len(name))}
+    begun = [at for at, word in enumerate(words) if word in beginnings]
+    runs = (words[at : at + size] for size in range(2, LONGEST_NAME + 1) for at in begun if at + size <= len(words))
     return list(dict.fromkeys(" ".join(run) for run in runs if "".join(run) in joined))
 
 

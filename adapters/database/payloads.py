@@ -8,7 +8,6 @@ import json
 import re
 import struct
 import unicodedata
-from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
@@ -46,14 +45,14 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub(_REPLACEMENT, text)
 
 
-def json_text(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
-    """The value as JSON for a function that casts it; all texts in it are made storable."""
+def json_text(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> bytes:
+    """The value as JSON in UTF-8 for a function that casts it; all texts in it are made storable."""
     try:
         written = _dumped(value)
     except orjson.JSONEncodeError:  # half a surrogate, or what a model may write: a number of more than 64 bits
         written = json.dumps(_mended(value), ensure_ascii=False, default=str).encode()
     # Repairing each text takes longer than serialising all of them, so only the serialised batch is searched for zeros.
-    return (_dumped(_mended(value)) if _ESCAPED_ZERO in written else written).decode()
+    return _dumped(_mended(value)) if _ESCAPED_ZERO in written else written
 
 
 def vector_text(vector: Sequence[float]) -> str:
@@ -67,7 +66,8 @@ def stored_vectors(vectors: Sequence[Sequence[float]]) -> Vectors:
 
     rows = np.zeros((len(vectors), DIMENSIONS), dtype=np.float16)
     for row, vector in zip(rows, vectors, strict=True):
-        row[: len(vector)] = array("f", vector)  # through an array: number by number it would take twice as long
+        packed = struct.pack(f"{len(vector)}f", *vector)  # a third of the time that an array, or numpy, takes
+        row[: len(vector)] = np.frombuffer(packed, dtype=np.float32)
     return Vectors(rows)
 
 

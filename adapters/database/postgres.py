@@ -51,6 +51,13 @@ class _VectorsDumper(Dumper):
         return b"".join([struct.pack(">iiI", bool(count), 0, self._element), bounds, *vectors])
 
 
+class _TextDumper(Dumper):
+    """JSON of megabytes goes as it was written."""
+
+    def dump(self, obj: bytes) -> bytes:
+        return obj
+
+
 class _Connection(AsyncConnection):
     answered_at = 0.0
     halfvec = 0  # the number of pgvector's type, which each database gives anew
@@ -127,6 +134,7 @@ async def open_postgres(
 async def _configure(connection: _Connection) -> None:
     set_json_loads(orjson.loads, connection)  # the row of a search in a third of the time of Python's own
     connection.adapters.register_dumper(Vectors, _VectorsDumper)
+    connection.adapters.register_dumper(bytes, _TextDumper)
     cursor = await connection.execute("select oid from pg_type where typname = 'halfvec'")
     if row := await cursor.fetchone():
         (connection.halfvec,) = row
@@ -143,9 +151,9 @@ async def _check(connection: _Connection) -> None:
         await AsyncConnectionPool.check_connection(connection)
 
 
-def _literal(value: Argument) -> str | Vectors | None:
+def _literal(value: Argument) -> str | bytes | Vectors | None:
     """An untyped literal: the function's declaration gives it its type (psycopg would pass 1.5 as double precision)."""
-    if isinstance(value, Vectors):
+    if isinstance(value, Vectors | bytes):
         return value
     if isinstance(value, list):
         quoted = (str(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)

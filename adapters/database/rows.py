@@ -93,7 +93,7 @@ def _argument(value: Given) -> Argument:
         return storable(value)
     if isinstance(value, Mapping):
         return json_text(value)
-    if isinstance(value, Collection):
+    if isinstance(value, Collection) and not isinstance(value, bytes):
         return [storable(item) if isinstance(item, str) else item for item in value]  # type: ignore[return-value]
     return cast("Argument", value)
 

@@ -31,7 +31,7 @@ class SupabaseTransport:
     async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
         from supabase import PostgrestAPIError
 
-        given = {name: vectors_text(each) if isinstance(each, Vectors) else each for name, each in arguments.items()}
+        given = {name: _literal(each) for name, each in arguments.items()}
         try:
             async with asyncio.timeout(patience_s):
                 response = await self._client.rpc(function, given).execute()
@@ -44,6 +44,12 @@ class SupabaseTransport:
         except UnicodeEncodeError as exc:
             raise refused(function, code=BAD_TEXT, message="a text is not valid Unicode") from exc
         return whole(function, cast("list[Row]", response.data))
+
+
+def _literal(value: Argument) -> Argument:
+    if isinstance(value, Vectors):
+        return vectors_text(value)
+    return value.decode() if isinstance(value, bytes) else value
 
 
 @asynccontextmanager

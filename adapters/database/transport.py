@@ -67,8 +67,9 @@ class Vectors:
     rows: "npt.NDArray[np.float16]"  # vectors x DIMENSIONS
 
 
-Argument = str | int | float | bool | None | list[str] | list[int] | list[float] | Vectors
-"""JSON and single vectors travel as text and are cast inside the function (PostgREST casts neither from lists)."""
+Argument = str | bytes | int | float | bool | None | list[str] | list[int] | list[float] | Vectors
+"""JSON (as bytes, in UTF-8) and single vectors travel as text and are cast inside the function (PostgREST casts neither
+from lists)."""
 Row = Mapping[str, JsonValue]
 LEASE_LOST = "BZ001"
 """SQLSTATE that functions raise when their caller no longer holds the lease."""

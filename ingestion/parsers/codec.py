@@ -4,7 +4,7 @@ In: a `Request`; `Document`, `Picture` or `SourceError`. Out: records (`sandbox.
 its blocks, which are arrays, for speed. A wrong shape raises ValueError, and no code is ever loaded (no pickle).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,7 +19,7 @@ from ingestion.chunking.passages import PassageSizes
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
 from ingestion.spool import Joined, Spooled, Writing, in_portions
-from sandbox.records import array_line, from_line, storable, to_line
+from sandbox.records import array_line, from_line, to_line
 
 LARGEST_MEMBER_BYTES = 128 * 1024 * 1024
 LONGEST_NAME = 300
@@ -29,6 +29,7 @@ tell_pages: ContextVar[Tell] = ContextVar("tell_pages", default=lambda _done, _t
 
 LINE_CHARS = 100_000  # of a line, unless a single block is longer: a millisecond's work for the reading side
 FRAME_CHARS = 80  # about what a line needs for a block besides its text
+_KINDS: Mapping[str, BlockKind] = {kind.value: kind for kind in BlockKind}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +135,9 @@ def decode_blocks(line: bytes) -> list[Block]:
                 known, locator = place, Locator.from_json(place)
             if type(text) is not str or len(text) > LARGEST_BLOCK_CHARS or type(level) not in (int, NoneType):
                 raise ValueError("a block of ours was expected")
-            blocks.append(Block(kind=BlockKind(kind), text=storable(text), locator=locator, level=level))
-    except (AttributeError, TypeError, RecursionError, OverflowError) as error:
+            # A zero character PostgreSQL does not store; of halves of surrogate pairs no parser of JSON makes a text.
+            blocks.append(Block(kind=_KINDS[kind], text=text.replace("\0", ""), locator=locator, level=level))
+    except (AttributeError, KeyError, TypeError, RecursionError, OverflowError) as error:
         raise ValueError("not blocks of ours") from error
     return blocks
 

@@ -33,7 +33,7 @@ ENTRY = "ingestion.parsers.registry:serve"
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 CUT_PATIENCE = 10  # times the limit of parsing: 50 million characters take minutes on a busy machine
 CUT_LIMIT_BYTES = 4 * OUTPUT_LIMIT_BYTES  # passages overlap, and repeat the headers of tables
-LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
+LONG_LINE_BYTES = 64 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
 ENDS = {
     -signal.SIGKILL: FailureCode.FILE_TOO_HEAVY,  # by the kernel, which had no memory left
     -signal.SIGABRT: FailureCode.FILE_TOO_HEAVY,  # by a library that got no memory

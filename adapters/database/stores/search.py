@@ -123,7 +123,7 @@ class SearchStore(rows.Store):
         return made
 
 
-def _spellings_text(query: SearchQuery) -> str:
+def _spellings_text(query: SearchQuery) -> bytes:
     return json_text([vars(spelling) for spelling in query.spellings])
 
 

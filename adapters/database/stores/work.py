@@ -140,19 +140,12 @@ class WorkStore(rows.Store):
         return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
-        batches = in_portions(parsed.blocks, BLOCKS.size, limit=BATCH_CHARS)
-
-        def following() -> Sequence[Block]:  # read back from a file, if there are many
-            return next(batches, ())
-
-        batch = await asyncio.to_thread(following)
-        written = await asyncio.to_thread(lambda: json_text(_parsed_json(parsed, batch)))
+        portions = _write_blocks(parsed)
+        _, written = await asyncio.to_thread(next, portions)
         found = await self._held_within_bound("store_blocks", document, chunks, parsed=written)
-        count = len(batch)
-        while further := await asyncio.to_thread(following):
-            written = await asyncio.to_thread(lambda blocks: json_text([*map(_block_json, blocks)]), further)
-            await self._held("add_blocks", document, first=count, blocks=written)
-            count += len(further)
+        while portion := await asyncio.to_thread(next, portions, None):
+            first, written = portion
+            await self._held("add_blocks", document, first=first, blocks=written)
         return rows.value(int, found[0]["stored"])
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
@@ -174,12 +167,13 @@ class WorkStore(rows.Store):
         parsed: Document | None = None,
         content_hash: str | None = None,
     ) -> DocumentId | None:
-        written, vectors = await asyncio.to_thread(_write, last)  # tens of milliseconds, where there are many
+        # Tens of milliseconds, where there are many.
+        written, vectors = await asyncio.to_thread(_write, last) if last else (None, stored_vectors(()))
         found = await self._held_within_bound(
             "publish_document",
             document,
             chunks,
-            last=written if last else None,
+            last=written,
             embeddings=vectors,
             parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
             content_hash=content_hash,
@@ -238,12 +232,24 @@ def _block_json(block: Block) -> dict[str, JsonValue]:
     return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
 
 
-def _write(chunks: Sequence[IndexedChunk]) -> tuple[str, Vectors]:
+def _write_blocks(parsed: Document) -> Iterator[tuple[int, bytes]]:
+    """JSON of the document with its first blocks, then of further blocks, with the number of the first of each portion.
+    Many blocks are read back from a file."""
+    portions = in_portions(parsed.blocks, BLOCKS.size, limit=BATCH_CHARS)
+    portion = next(portions, [])
+    yield 0, json_text(_parsed_json(parsed, portion))
+    first = len(portion)
+    for portion in portions:
+        yield first, json_text([*map(_block_json, portion)])
+        first += len(portion)
+
+
+def _write(chunks: Sequence[IndexedChunk]) -> tuple[bytes, Vectors]:
     """JSON with the postings, and the vectors of those that have one."""
     return json_text(_chunks_json(chunks, count(1))), _vectors(chunks)
 
 
-def _write_whole(whole: Sequence[WholeDocument]) -> tuple[str, Vectors]:
+def _write_whole(whole: Sequence[WholeDocument]) -> tuple[bytes, Vectors]:
     """All documents as JSON, and their vectors."""
     places = count(1)
     written: list[Mapping[str, JsonValue]] = [

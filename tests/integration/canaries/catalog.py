@@ -107,7 +107,7 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_chat": lambda _: ANNA,
     "p_message": lambda _: MESSAGE,
     "p_rating": lambda _: -1,
-    "p_turn": lambda _: json_text(turn_row(TURN)),
+    "p_turn": lambda _: json_text(turn_row(TURN)).decode(),
     "p_asker": lambda canary: canary.person,
     "p_questions": lambda _: 99,
     "p_cost": lambda _: 99.0,

@@ -18,14 +18,13 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()))  # with halves of surro
 @pytest.mark.parametrize("broken", ["a\x00b", "a\ud800b", "\\u0000 as typed, and \x00"])
 def test_what_postgresql_refuses_is_mended_everywhere(broken: str) -> None:
     sent = json_text([{broken: broken, "inside": [broken, {"deep": broken}]}])
-    assert json.loads(sent.encode()) == json.loads(sent)
     assert "\x00" not in json.dumps(json.loads(sent), ensure_ascii=False)
-    assert "\ufffd" in sent
+    assert "\ufffd" in sent.decode()
 
 
 @given(st.dictionaries(ANY_TEXT, ANY_TEXT))
 def test_whatever_the_texts_the_json_can_be_stored(texts: dict[str, str]) -> None:
-    values = json.loads(json_text(texts).encode())
+    values = json.loads(json_text(texts))
     assert not any("\x00" in text for pair in values.items() for text in pair)
 
 
@@ -45,7 +44,7 @@ def test_a_number_of_any_length_travels(number: int) -> None:
 
 
 def test_a_read_only_mapping_travels_too() -> None:
-    assert json_text(MappingProxyType({"name": "а"})) == '{"name":"а"}'
+    assert json_text(MappingProxyType({"name": "а"})) == '{"name":"а"}'.encode()
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=DIMENSIONS))
