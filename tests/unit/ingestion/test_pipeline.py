@@ -1,6 +1,7 @@
 """The stages in a row, with everything outside scripted."""
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from tests.fakes.ingestion import (
     WordAnalyzer,
     claimed,
     note,
+    progress_of,
 )
 
 PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
@@ -41,7 +43,7 @@ class FakeFetchers(Fetchers):
         self._about = about
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        path, source = folder / "file", document.source
+        path, source = folder / document.id, document.source
         if source.type is SourceType.LINK:
             path.write_text(source.text or "", encoding="utf-8")
             return FetchedFile(
@@ -61,6 +63,11 @@ class FakeFetchers(Fetchers):
             sha256=hash_words(source.file_id or ""),
             about=self._about,
         )
+
+    async def fetch_files(
+        self, documents: Sequence[ClaimedDocument], folder: Path
+    ) -> list[tuple[ClaimedDocument, FetchedFile]]:
+        return [(each, await self.fetch(each, folder, progress_of(FakeQueue()))) for each in documents]
 
 
 SIZES = PassageSizes(chunk_tokens=60, overlap_tokens=0, window_tokens=1000)
