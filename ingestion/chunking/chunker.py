@@ -22,6 +22,8 @@ OVERLAPPING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 
 def must_part(before: Locator, after: Locator) -> bool:
     """No passage spans two files, pages of a site, slides or sheets: a citation could not say where it stands."""
+    if before is after:
+        return False
     if (before.member, before.url) != (after.member, after.url):
         return True
     if before.slide is not None and before.slide != after.slide:
@@ -32,6 +34,8 @@ def must_part(before: Locator, after: Locator) -> bool:
 def join_locators(locators: Sequence[Locator], *, own: Sequence[Locator]) -> Locator:
     """From the first page (row, second) to the last; the headings shared by all `own` pieces (not the overlap)."""
     first = locators[0]
+    if all(locator is first for locator in locators):
+        return first
     page, page_end = _range((locator.page, locator.page_end) for locator in locators)
     row, row_end = _range((locator.row, locator.row_end) for locator in locators)
     steps = zip(*(locator.headings for locator in own), strict=False)
@@ -95,17 +99,15 @@ def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: in
 
 def _fill(pieces: Sequence[Piece], start: int, own: int, budget: int) -> int:
     """The index at which the passage from `start` must end."""
-    weight = _weigh(pieces, start, own + 1)
     end = own + 1
     while end < len(pieces):
-        piece = pieces[end]
-        if weight + piece.gap + piece.weight > budget or must_part(pieces[end - 1].locator, piece.locator):
+        last, piece = pieces[end - 1 : end + 1]
+        if _weigh(pieces, start, end + 1) > budget or must_part(last.locator, piece.locator):
             break
         # Consecutive headings open one section, at the first of them.
-        opens_section = piece.kind is BlockKind.HEADING and pieces[end - 1].kind is not BlockKind.HEADING
-        if opens_section and weight > budget * SECTION_FILL:
+        opens_section = piece.kind is BlockKind.HEADING and last.kind is not BlockKind.HEADING
+        if opens_section and _weigh(pieces, start, end) > budget * SECTION_FILL:
             break
-        weight += piece.gap + piece.weight
         end += 1
     return end
 
@@ -135,10 +137,10 @@ def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap:
     """The start of the overlap for the passage that begins with `own`."""
     if pieces[own].kind is BlockKind.HEADING or not pieces[own].whole:
         return own
-    start, repeated = own, 0
+    start = own
     while start > earliest:
         piece = pieces[start - 1]
-        repeated += piece.weight + pieces[start].gap
+        repeated = pieces[own].above - piece.above
         fits = repeated <= overlap and repeated + pieces[own].weight <= budget
         repeatable = piece.whole and piece.kind in OVERLAPPING_KINDS
         if not (fits and repeatable) or must_part(piece.locator, pieces[start].locator):
@@ -149,5 +151,5 @@ def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap:
 
 def _weigh(pieces: Sequence[Piece], start: int, end: int) -> int:
     """The weight of a passage, including the header that it repeats."""
-    first = pieces[start]
-    return weigh_text(first.lead) + first.weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])
+    first, last = pieces[start], pieces[end - 1]
+    return weigh_text(first.lead) + last.above + last.weight - first.above

@@ -103,18 +103,14 @@ class Piece(NamedTuple):
     start: int  # in the document's text
     before: str  # the whitespace between the piece before and this one
     text: str
-    weight: int  # hundredths of a token, of the text alone
+    above: int  # hundredths of a token, of the document's text before this piece
+    weight: int  # of its own text
     kind: BlockKind
     locator: Locator
     whole: bool  # False: part of a sentence, row or item that is larger than a passage
     block: int  # number of its block
     announces: bool  # a heading, a line like one, a table's header, «... следующее:»: useless without what follows
     lead: str = ""  # the table header, with its line end, that a passage repeats when it begins here
-
-    @property
-    def gap(self) -> int:
-        """Hundredths of a token, of the whitespace before it."""
-        return len(self.before) * SPACE_WEIGHT
 
 
 class Knife:
@@ -126,25 +122,26 @@ class Knife:
         self._offset = self._number = 0  # of the block
         self._end = 0  # of the last piece, in the block
         self._between = ""  # the end of the blocks before, behind their last piece
+        self._weight = 0  # of the text up to the end of the last piece
         self._after_line = False  # whether the block before was a line like a heading
 
     def cut(self, block: Block) -> list[Piece]:
         """The pieces of the next block, separated only by whitespace; their offsets are in the document's text."""
-        pieces = list(self._cut_table(block) if block.kind is BlockKind.TABLE else self._cut_text(block))
+        is_line = _is_like_heading(block)
+        # Of several lines like headings the others are a list.
+        opens = block.kind is BlockKind.HEADING or (is_line and not self._after_line)
+        pieces = list(self._cut_table(block) if block.kind is BlockKind.TABLE else self._cut_text(block, opens=opens))
         self._offset += len(block.text) + len(BLOCK_SEPARATOR)
         self._between += block.text[self._end :] + BLOCK_SEPARATOR
         self._end = 0
         self._number += 1
-        self._after_line = _is_like_heading(block)
+        self._after_line = is_line
         return pieces
 
-    def _cut_text(self, block: Block) -> Iterator[Piece]:
+    def _cut_text(self, block: Block, *, opens: bool) -> Iterator[Piece]:
         first, *finer = SPLITTERS[block.kind]
         locator = block.locator
         last = len(block.text.rstrip())
-        opens = block.kind is BlockKind.HEADING or (
-            _is_like_heading(block) and not self._after_line  # of several lines the others are a list
-        )
         if block.kind is BlockKind.HEADING and locator.headings[-1:] != (block.text,):
             # The passage that it opens is found by its name.
             locator = replace(locator, headings=(*locator.headings, block.text))
@@ -174,10 +171,11 @@ class Knife:
     ) -> Piece:
         start, end, weight = part
         before, text = self._between + block.text[self._end : start], block.text[start:end]
-        self._between, self._end = "", end
+        above = self._weight + len(before) * SPACE_WEIGHT
+        self._between, self._end, self._weight = "", end, above + weight
         # Positional, in field order: keyword arguments would take twice as long.
         return Piece(
-            self._offset + start, before, text, weight, block.kind, locator, whole, self._number, announces, lead
+            self._offset + start, before, text, above, weight, block.kind, locator, whole, self._number, announces, lead
         )
 
 

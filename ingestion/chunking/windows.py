@@ -5,6 +5,7 @@ the chunks around it give context. Tokens are estimated from characters, on the 
 refuses goes through `split_window`.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,10 +31,9 @@ def estimate_tokens(text: str) -> int:
 
 def weigh_text(text: str) -> int:
     """The same in hundredths of a token; exactly additive over characters."""
-    try:
-        return sum(text.encode(COMMON_CHARACTERS).translate(_COMMON_WEIGHTS))
-    except UnicodeEncodeError:
-        return sum(map(_weigh_character, text))
+    common = text.encode(COMMON_CHARACTERS, "ignore")
+    weight = sum(common.translate(_COMMON_WEIGHTS))
+    return weight if len(common) == len(text) else weight + sum(map(_weigh_character, _RARE.findall(text)))
 
 
 @cache
@@ -56,6 +56,7 @@ def _weigh_character(character: str) -> int:
 _COMMON_WEIGHTS = bytes(
     _weigh_character(bytes([code]).decode(COMMON_CHARACTERS, errors="replace")) for code in range(256)
 )
+_RARE = re.compile(f"[^{re.escape(bytes(range(256)).decode(COMMON_CHARACTERS, errors='ignore'))}]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

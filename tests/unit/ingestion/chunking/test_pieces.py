@@ -58,7 +58,7 @@ def test_pieces_fit_and_leave_out_only_whitespace(document: Document) -> None:
         assert not piece.before.strip()
         assert text.startswith(piece.text, piece.start)
         assert piece.weight == weigh_text(piece.text) <= LIMIT_TOKENS * HUNDREDTHS
-        assert piece.gap == weigh_text(piece.before)
+        assert piece.above == weigh_text(text[: piece.start])
         position = piece.start + len(piece.text)
     assert not text[position:].strip()
 
