@@ -183,7 +183,7 @@ async def settle(url: str) -> float:
     """Wait, as after any load of documents, until autovacuum has seen the postings (000100_tables.sql): seconds. Raises
     TimeoutError."""
     began = time.monotonic()
-    seen = "select relallvisible >= 0.95 * nullif(relpages, 0) from pg_class where oid = 'chunk_terms'::regclass"
+    seen = "select relallvisible >= 0.95 * nullif(relpages, 0) from pg_class where oid = 'posting_lists'::regclass"
     async with asyncio.timeout(PATIENCE_S), await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
         while True:
             cursor = await connection.execute(seen)

@@ -50,7 +50,7 @@ select row_number() over (order by c.id) as place, c.* from (
 """
 _FREQUENT = """
 create temp table frequent as
-select left(t.term, 5) collate "C" as beginning from seed s join chunk_terms t on t.chunk_id = s.id
+select left(t.term, 5) collate "C" as beginning from seed s join baza_internal.chunk_terms t on t.chunk_id = s.id
 group by 1 having count(distinct t.chunk_id) >= %(least)s
 """
 _BATCH = "insert into batches (id, base_id) values (%(batch)s, %(base)s)"
@@ -63,17 +63,17 @@ from documents d where d.id in (select s.document_id from seed s)
 """
 _PASSAGES = """
 insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, length, model, embedding)
-overriding system value
-select %(first)s + s.place, s.base_id, md5(s.document_id::text || %(copy)s)::uuid, s.ordinal, s.text, s.span_start,
+select (%(runs)s << 8) + s.id, s.base_id, md5(s.document_id::text || %(copy)s)::uuid, s.ordinal, s.text, s.span_start,
   s.span_end, s.length, %(model)s, v.embedding
 from seed s join vector v using (place) order by s.place
 """
 _POSTINGS = """
-insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled, spread)
+insert into posting_lists (base_id, term, run, postings)
 select t.base_id, case when f.beginning is null
     then translate(left(t.term, 1), %(letters)s, (%(turned)s::text[])[1 + turn.way]) || substr(t.term, 2)
-    else t.term end, %(first)s + s.place, t.frequency, t.around, t.length, t.titled, t.around_titled, t.spread
-from seed s join chunk_terms t on t.chunk_id = s.id left join frequent f on f.beginning = left(t.term, 5)
+    else t.term end, %(runs)s + t.run, t.postings
+from (select distinct s.id >> 8 as run from seed s) r join posting_lists t using (run)
+left join frequent f on f.beginning = left(t.term, 5)
 cross join lateral (
   select abs(hashtext(%(copy)s || left(t.term, 5))::bigint) %% cardinality(%(turned)s::text[]) as way) turn
 order by 2, 3 on conflict do nothing
@@ -82,9 +82,9 @@ _COUNT = """
 update bases b set passages = b.passages + seeds.passages, terms = b.terms + seeds.terms
 from (select count(*) as passages, sum(s.length) as terms from seed s) seeds where b.id = %(base)s
 """
-_MOVE_ON = "select setval(pg_get_serial_sequence('documents_chunks', 'id'), (select max(id) from documents_chunks))"
+_MOVE_ON = "select setval('baza_internal.passage_runs', (select max(id) >> 8 from documents_chunks))"
 _SIZES = """
-select sum(pg_total_relation_size(c.oid)) filter (where c.relname like 'chunk_terms'),
+select sum(pg_total_relation_size(c.oid)) filter (where c.relname = 'posting_lists'),
   sum(pg_total_relation_size(c.oid)) filter (where c.relname like 'posting_segment%%' or n.nspname = 'segments'),
   sum(pg_total_relation_size(c.oid))
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -142,12 +142,12 @@ def copy_seed(connection: psycopg.Connection, base: BaseId, copy: int) -> None:
     turned = [FIRST_LETTERS, *("".join(map(chr, _other_letters(way))) for way in range(1, ways))]
     with connection.transaction():
         _read_vectors(connection, copy)
-        last = connection.execute("select max(id) from documents_chunks").fetchone() or (0,)
+        last = connection.execute("select max(id) >> 8 from documents_chunks").fetchone() or (0,)
         values = {
             "base": base,
             "batch": uuid.uuid4(),
             "copy": str(copy),
-            "first": last[0],
+            "runs": last[0],
             "model": MODEL,
             "letters": FIRST_LETTERS,
             "turned": turned,

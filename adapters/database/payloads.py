@@ -1,6 +1,6 @@
 """How our values travel to the database: JSON and vectors as text (PostgREST casts neither from lists).
 
-In: records and plain values; of a batch of passages its postings, terms and packed numbers in the order of the index.
+In: records and plain values; of a batch of passages its postings, lists of packed numbers in the order of the index.
 Out: arguments of SQL functions. Text that PostgreSQL cannot store is repaired here, because documents contain anything.
 """
 
@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache
-from itertools import chain
+from itertools import groupby
 
 import orjson
 
@@ -25,17 +25,20 @@ DIMENSIONS = 1024
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # a zero character, half a surrogate
 _ESCAPED_ZERO = b"\\u0000"  # as JSON writes it
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-TERM_SEPARATOR = "\n"  # in no term: a term consists of letters, digits and a few signs
+LINE_END = "\n"  # in no term: a term consists of letters, digits and a few signs
 LONGEST_TERM_BYTES = 1000  # a longer one is no word, and an index entry holds less than 2,704 bytes
 ALIKE_CHARACTERS = 5  # the length of the common prefix over which terms are summed; the same in the SQL of search
 Posting = int
-"""The six numbers of a posting packed into one, as `put_chunks` reads them: twice as fast as tuples. From the lowest
-bit: 16 for the place of its passage in the batch (from 1), 7 for its frequency in the text, 7 for `around`, 7 for its
-occurrences above the text, 7 for `around_titled`, 15 for `spread`."""
-_AROUND, _TITLED, _AROUND_TITLED, _SPREAD = 23, 30, 37, 44  # their lowest bits
-_PLACE_MASK = 0xFFFF
-_MOST, _MOST_SPREAD = 0x7F, 0x7FFF  # what their columns hold
-_IN_TEXT = 1 << 16 | 1 << _AROUND  # one occurrence of a term that shares its prefix with no other of its passage
+"""The seven numbers of a posting packed into one, as `chunk_terms` reads them: from the lowest bit, 8 for the place of
+its passage in a run, 7 for its frequency in the text, 7 for `around`, 7 for its occurrences above the text, 7 for
+`around_titled`, 12 for the length of the passage, 15 for `spread`."""
+PASSAGES_A_RUN = 256  # of which the places fit a byte
+_FREQUENCY, _AROUND, _TITLED, _AROUND_TITLED, _LENGTH, _SPREAD = 8, 15, 22, 29, 36, 48  # their lowest bits
+_PLACE_MASK = PASSAGES_A_RUN - 1
+_MOST, _MOST_LENGTH, _MOST_SPREAD = 0x7F, 0xFFF, 0x7FFF  # what fits
+_IN_TEXT = (
+    1 << _FREQUENCY | 1 << _AROUND
+)  # one occurrence of a term that shares its prefix with no other of its passage
 _ABOVE_TEXT = 1 << _TITLED | 1 << _AROUND_TITLED
 _SUMS = _MOST << _AROUND | _MOST << _AROUND_TITLED
 
@@ -110,71 +113,66 @@ def _mended(value: object) -> object:
     return value
 
 
-def postings_json(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
-    """Ordered by term and passage. Of the terms of a passage with a common prefix the first has the sums in `around`
-    and `around_titled`, the others 0: a search that added them up spent a third of its time on it. The passages are in
-    the order of their document; of its first one the postings tell how many passages of the batch have the term."""
+def posting_lists(chunks: Sequence[IndexedChunk]) -> list[JsonValue]:
+    """The lists of each run: terms in the order of the index, and for each its postings in the order of passages, which
+    is that of their document. Of the terms of a passage with a common prefix the first has the sums in `around` and
+    `around_titled`, the others 0: a search that added them up spent a third of its time on it. The postings of the
+    first passage of a document tell how many passages of the run have the term."""
+    return [_run(chunks[begin : begin + PASSAGES_A_RUN]) for begin in range(0, len(chunks), PASSAGES_A_RUN)]
+
+
+def _run(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
     by_term = _by_term(chunks)
     terms = sorted([term for term in by_term if len(term.encode(errors="replace")) <= LONGEST_TERM_BYTES])
-    each = [by_term[term] for term in terms]
-    if chunks and chunks[0].chunk.ordinal == 0:
-        for those in each:
-            if those[0] & _PLACE_MASK == 1:
-                those[0] += min(len(those), _MOST_SPREAD) << _SPREAD
-    postings = list(chain.from_iterable(each))
-    _add_up(terms, [len(those) for those in each], postings)
-    return {
-        "terms": "".join([(term + TERM_SEPARATOR) * len(those) for term, those in zip(terms, each, strict=True)])[:-1],
-        "postings": f"{{{str(postings)[1:-1]}}}",  # PostgreSQL skips the blanks that Python's writing of a list has
-    }
+    lists = [by_term[term] for term in terms]
+    if chunks[0].chunk.ordinal == 0:
+        for postings in lists:
+            if not postings[0] & _PLACE_MASK:
+                postings[0] += len(postings) << _SPREAD
+    _add_up(terms, lists)
+    # PostgreSQL reads what Python writes as a list, but for the brackets.
+    numbers = LINE_END.join([f"{{{str(postings)[1:-1]}}}" for postings in lists])
+    return {"terms": LINE_END.join(terms), "postings": numbers}
 
 
 def _by_term(chunks: Sequence[IndexedChunk]) -> Mapping[str, list[Posting]]:
     """Postings by term in the order of passages, with nothing but themselves in their sums yet. Grouping spares
     sorting: there are some three times fewer terms than postings."""
     by_term: defaultdict[str, list[Posting]] = defaultdict(list)
-    for place, indexed in enumerate(chunks, 1):
+    for place, indexed in enumerate(chunks):
         body = indexed.terms
-        once = place + _IN_TEXT  # half of the terms occur once: they share one number
+        none = place | min(indexed.length, _MOST_LENGTH) << _LENGTH
+        once = none + _IN_TEXT  # half of the terms occur once: they share one number
         for term, frequency in body.items():
             several = frequency if frequency < _MOST else _MOST
-            by_term[term].append(once if frequency == 1 else place + several * _IN_TEXT)
+            by_term[term].append(once if frequency == 1 else none + several * _IN_TEXT)
         for term, titled in indexed.titled.items():
             postings = by_term[term]
             above = min(titled, _MOST) * _ABOVE_TEXT
             if term in body:
                 postings[-1] += above
             else:
-                postings.append(place + above)
+                postings.append(none + above)
     return by_term
 
 
-def _add_up(terms: Sequence[str], counts: Sequence[int], postings: list[Posting]) -> None:
-    """Sums the postings of sorted terms with a common prefix, in place; `counts` of the postings belong to each
-    term."""
-    begin = end = 0
-    beginning, are_several = "", False
-    for term, count in zip(terms, counts, strict=True):
-        if term[:ALIKE_CHARACTERS] == beginning:
-            are_several = True
-        else:
-            if are_several:
-                _add_up_alike(postings, begin, end)
-            begin, beginning, are_several = end, term[:ALIKE_CHARACTERS], False
-        end += count
-    if are_several:
-        _add_up_alike(postings, begin, end)
+def _add_up(terms: Sequence[str], lists: Sequence[list[Posting]]) -> None:
+    """Sums the postings of sorted terms with a common prefix, in place."""
+    for _, alike in groupby(zip(terms, lists, strict=True), key=lambda each: each[0][:ALIKE_CHARACTERS]):
+        first, *others = (postings for _, postings in alike)
+        if others:
+            _add_up_alike([first, *others])
 
 
-def _add_up_alike(postings: list[Posting], begin: int, end: int) -> None:
-    first: dict[int, int] = {}  # place -> index of its first posting among these
-    for index in range(begin, end):
-        later = postings[index]
-        its_first = first.setdefault(later & _PLACE_MASK, index)
-        if its_first == index:
-            continue
-        held = postings[its_first]
-        around = min((held >> _AROUND & _MOST) + (later >> _AROUND & _MOST), _MOST)
-        titled = min((held >> _AROUND_TITLED & _MOST) + (later >> _AROUND_TITLED & _MOST), _MOST)
-        postings[its_first] = held & ~_SUMS | around << _AROUND | titled << _AROUND_TITLED
-        postings[index] = later & ~_SUMS
+def _add_up_alike(lists: Sequence[list[Posting]]) -> None:
+    first: dict[int, tuple[list[Posting], int]] = {}  # place -> the list with its first posting among these, and where
+    for postings in lists:
+        for index, later in enumerate(postings):
+            holder, at = first.setdefault(later & _PLACE_MASK, (postings, index))
+            if holder is postings:
+                continue
+            held = holder[at]
+            around = min((held >> _AROUND & _MOST) + (later >> _AROUND & _MOST), _MOST)
+            titled = min((held >> _AROUND_TITLED & _MOST) + (later >> _AROUND_TITLED & _MOST), _MOST)
+            holder[at] = held & ~_SUMS | around << _AROUND | titled << _AROUND_TITLED
+            postings[index] = later & ~_SUMS

@@ -50,7 +50,7 @@ async def test_a_link_is_only_read_answers_at_once_and_leaves_in_a_day(start: St
         await you.wait_for("В базе пока пусто", after=said)
         asked = await you.say(QUESTION)
         await you.wait_for("В базе пока пусто, отвечать не по чему", READ_S, after=asked)
-    for table in ("documents_chunks", "chunk_terms", "document_blocks"):
+    for table in ("documents_chunks", "posting_lists", "document_blocks"):
         assert ask(database_url, f"select count(*) from {table}") == [(0,)]
 
 

@@ -12,7 +12,7 @@ from itertools import count, islice
 from math import inf
 
 from adapters.database import rows
-from adapters.database.payloads import json_text, postings_json, storable, stored_vectors
+from adapters.database.payloads import json_text, posting_lists, storable, stored_vectors
 from adapters.database.stores.intake import source_key
 from adapters.database.transport import PAGE_ROWS, Argument, Row, Transport, Vectors
 from domain.documents import ANY_LANE, DocumentStatus, Lane
@@ -272,7 +272,7 @@ def _vectors(chunks: Sequence[IndexedChunk]) -> Vectors:
 def _chunks_json(chunks: Sequence[IndexedChunk], places: Iterator[int]) -> dict[str, JsonValue]:
     """`places` numbers the vectors of the call."""
     written: list[JsonValue] = [_chunk_json(chunk, next(places) if chunk.vector else None) for chunk in chunks]
-    return {"chunks": written, **postings_json(chunks)}
+    return {"chunks": written, "runs": posting_lists(chunks)}
 
 
 def _chunk_json(indexed: IndexedChunk, vector: int | None) -> dict[str, JsonValue]:

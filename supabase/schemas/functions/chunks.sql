@@ -1,5 +1,5 @@
 -- Passages with their vectors and postings. In: a batch of them, under the lease of their document (see queue.sql). Out:
--- rows of `documents_chunks` and `chunk_terms`, and which chunks of an earlier attempt are kept.
+-- rows of `documents_chunks` and `posting_lists`, and which chunks of an earlier attempt are kept.
 create or replace function keep_chunks(p_document text, p_lease text, p_model text, p_digests text[])
 returns table (id uuid, kept int[])
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -23,14 +23,37 @@ comment on function keep_chunks is
   'Keeps the chunks of an earlier attempt that have this model and these digests (md5 of the text, by ordinal), so '
   'that none is embedded twice; removes the rest. Returns the ordinals that were kept.';
 
+create or replace view baza_internal.chunk_terms as
+select l.base_id, l.term, l.run, (l.run << 8) | (l.posting & 255) as chunk_id, l.posting,
+  (l.posting >> 8 & 127)::int as frequency,
+  (l.posting >> 15 & 127)::int as around,
+  (l.posting >> 22 & 127)::int as titled,
+  (l.posting >> 29 & 127)::int as around_titled,
+  (l.posting >> 36 & 4095)::int as length,
+  (l.posting >> 48)::int as spread
+from (select p.base_id, p.term, p.run, unnest(p.postings) as posting from posting_lists p) l;
+comment on view baza_internal.chunk_terms is
+  'The postings one by one: how often a term stands in the text of a passage (`frequency`), and in the title and the '
+  'headings above it (`titled`). Of the terms of a passage with the same five first letters the first has the sums in '
+  '`around` and `around_titled`, the others 0: adding up took a third of the time of a search. `length` is the '
+  'passage''s, so that scoring reads nothing else. `spread` is of the first passage of a document: in how many of its '
+  'passages the term stands; of others 0. So these postings are the record of what a document is about: no search asks '
+  'whose a passage is. Look up by base and term, or by `run`; a `chunk_id` is compared only after that.';
+
+create or replace function baza_internal.new_runs(p_passages bigint) returns bigint[]
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$ select array(select nextval('passage_runs') from generate_series(1, p_passages, 256)) $$;
+comment on function baza_internal.new_runs is
+  'Runs for so many passages, of up to 256 each: passage `n`, from 0, is at `n & 255` of run `n / 256`.';
+
 create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings halfvec[])
 returns documents
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   gone record;
-  ids bigint[]; -- by the position of the passage in this batch
-  lengths int[];
+  added record;
+  runs bigint[];
 begin
   perform begin_writing(p_held.base_id);
   if p_held.chunks > 0 then
@@ -45,40 +68,36 @@ begin
     p_held.terms := p_held.terms - gone.terms;
   end if;
 
-  with chunk as materialized (
-    select c.* from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
-      span_end int, locator jsonb, length int, model text, vector int)) with ordinality
-      as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
-  ), stored as (
-    insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
-      model, embedding)
-    select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
-      e.embedding
-    from chunk c left join unnest(p_embeddings) with ordinality e (embedding, place) on e.place = c.vector
-    returning s.id, s.ordinal
+  runs := new_runs(jsonb_array_length(p_chunks -> 'chunks'));
+  with stored as (
+    insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
+      embedding)
+    select (runs[1 + (c.place - 1) / 256] << 8) | ((c.place - 1) & 255), p_held.base_id, p_held.id, c.ordinal, c.text,
+      c.span_start, c.span_end, c.locator, c.length, c.model, e.embedding
+    from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
+        span_end int, locator jsonb, length int, model text, vector int)) with ordinality
+        as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
+      left join unnest(p_embeddings) with ordinality e (embedding, place) on e.place = c.vector
+    returning length
   )
-  select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
-  from stored s join chunk c on c.ordinal = s.ordinal;
+  select count(*) as chunks, coalesce(sum(s.length), 0) as terms into added from stored s;
 
-  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled, spread)
-  select p_held.base_id, p.term, ids[p.numbers & 65535], (p.numbers >> 16 & 127)::int::"char",
-    (p.numbers >> 23 & 127)::int::"char", least(lengths[p.numbers & 65535], 32767),
-    (p.numbers >> 30 & 127)::int::"char", (p.numbers >> 37 & 127)::int::"char", p.numbers >> 44
-  from ( -- set-returning functions in `from` would materialise each column as a whole first
-    select unnest(string_to_array(p_chunks ->> 'terms', E'\n')) as term,
-      unnest((p_chunks ->> 'postings')::bigint[]) as numbers
-  ) p;
+  insert into posting_lists (base_id, term, run, postings)
+  select p_held.base_id, l.term, runs[r.place], l.postings::bigint[]
+  from jsonb_array_elements(p_chunks -> 'runs') with ordinality r (lists, place) cross join lateral (
+    -- set-returning functions in `from` would materialise each column as a whole first
+    select unnest(string_to_array(r.lists ->> 'terms', E'\n')) as term,
+      unnest(string_to_array(r.lists ->> 'postings', E'\n')) as postings
+  ) l;
 
-  p_held.chunks := p_held.chunks + coalesce(cardinality(ids), 0);
-  p_held.terms := p_held.terms + (select coalesce(sum(l), 0) from unnest(lengths) l);
+  p_held.chunks := p_held.chunks + added.chunks;
+  p_held.terms := p_held.terms + added.terms;
   return p_held;
 end $$;
 comment on function baza_internal.put_chunks is
   'Stores chunks with their vectors and postings, replacing those of the same ordinal; returns the document '
-  'with its new counts, which the caller stores. Postings come '
-  'in the order of the index, so that neighbours land on one page, and six numbers are packed into one (from the '
-  'lowest bit: 16 for the place of the chunk, 7 each for `frequency`, `around`, `titled` and `around_titled`, 15 for '
-  '`spread` in this batch, see `chunk_terms`): six arrays take longer to read.';
+  'with its new counts, which the caller stores. Postings come in lists by term, in the order of the index, so that '
+  'neighbours land on one page; their numbers are packed as `chunk_terms` reads them, `spread` as in these chunks.';
 
 create or replace function baza_internal.count_spread(p_held documents) returns void
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -87,15 +106,21 @@ as $$
 declare
   first constant bigint := (select c.id from documents_chunks c where c.document_id = p_held.id and c.ordinal = 0);
 begin
-  update chunk_terms t set spread = least(s.chunks, 32767)
-  from (
-    select x.term, count(*) as chunks from chunk_terms x
-    where x.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id))
-    group by x.term) s
-  where t.chunk_id = first and t.term = s.term and t.spread <> least(s.chunks, 32767);
+  with counted as materialized (
+    select x.term, least(count(*), 32767) as spread
+    from (select distinct c.id >> 8 as run from documents_chunks c where c.document_id = p_held.id) r
+    cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) x
+    where x.chunk_id in (select c.id from documents_chunks c where c.document_id = p_held.id)
+    group by x.term
+    having max(x.spread) filter (where x.chunk_id = first) <> least(count(*), 32767)
+  )
+  update posting_lists l set postings = array(
+    select case when (p & 255) = (first & 255) then (p & ~(32767::bigint << 48)) | (c.spread << 48) else p end
+    from unnest(l.postings) with ordinality u (p, place) order by u.place)
+  from counted c where l.base_id = p_held.base_id and l.term = c.term and l.run = first >> 8;
 end $$;
 comment on function baza_internal.count_spread is
-  'Counts `spread` in the postings of the first chunk: of a document that was stored in batches, or renamed.';
+  'Counts `spread` in the postings of the first chunk: of a document that was stored in several runs, or renamed.';
 
 create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings halfvec[])
 returns table (id uuid, searchable int)

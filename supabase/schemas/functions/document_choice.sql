@@ -48,9 +48,9 @@ begin
       from unnest(p_words) with ordinality w where w.firsts > 0) u
     where u.so_far <= telling_postings()
   ), placed as (
-    select r.place, x.chunk_id, t.share * t.telling as share, t.score, case when x.frequency > 0::"char"
+    select r.place, x.chunk_id, t.share * t.telling as share, t.score, case when x.frequency > 0
       then t.share * (case when x.term = r.term then r.own else 0 end + r.wide)
-        * bm25(in_all(x.frequency, x.titled, x.half), x.half) else 0 end as inherited, x.frequency > 0::"char" as is_said
+        * bm25(in_all(x.frequency, x.titled, x.half), x.half) else 0 end as inherited, x.frequency > 0 as is_said
     from read r join told_by_terms(p_base, p_words) t using (place) cross join lateral (
       select x.term, x.chunk_id, x.frequency, x.titled, half_frequency(x.length, half_at) as half from chunk_terms x
       where x.base_id = p_base and x.term >= r.low collate "C" and x.term < r.high collate "C" and x.spread > 0
@@ -71,8 +71,8 @@ as $$
   select w.place, x.chunk_id, l.share * l.telling
   from unnest(p_words) w join told_by_terms(p_base, p_words) l using (place) cross join lateral (
     select x.chunk_id from chunk_terms x
-    where x.base_id = p_base and x.term = w.term collate "C" and x.chunk_id = any (p_chunks)
-      and x.frequency > 0::"char" offset 0) x
+    where x.base_id = p_base and x.term = w.term collate "C" and x.run = any (array(select c >> 8 from unnest(p_chunks) c))
+      and x.chunk_id in (select unnest(p_chunks)) and x.frequency > 0 offset 0) x
   where w.firsts > 0 and w.place <> all (p_read)
 $$;
 comment on function baza_internal.unread_terms is
@@ -184,12 +184,12 @@ declare
   longest constant bigint := 2000; -- postings of a range that is gone through; of more, the term itself is looked up
   half_at constant double precision := half_per_term(p_base);
   asked constant int := cardinality(p_words);
-  rare int;
   members bigint[];
   places bigint[];
+  rare int;
 begin
-  select m.chunks, m.places, rarest_words(p_words, longest, cardinality(m.chunks)) into members, places, rare
-  from members_of(p_base, p_documents) m;
+  select m.chunks, m.places into members, places from members_of(p_base, p_documents) m;
+  rare := rarest_words(p_words, longest, cardinality(members));
   return query
   with weighed as (
     select u.*, u.postings > longest as is_long, u.ordinality as nth from unnest(p_words[: rare]) with ordinality u
@@ -209,7 +209,8 @@ begin
       + u.wide * bm25(in_all(x.around, x.around_titled, x.half), x.half)
     from (select * from weighed w where w.is_long offset 0) u cross join lateral (
       select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
-      where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (members) offset 0) x
+      where x.base_id = p_base and x.term = u.term collate "C" and x.run = any (array(
+        select distinct m >> 8 from unnest(members) m)) and x.chunk_id in (select unnest(members)) offset 0) x
   ), said as (
     select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth] * p.score) as score
     from posting p join member m using (chunk_id) group by p.chunk_id, m.place
@@ -225,8 +226,8 @@ begin
     from (select w.*, w.ordinality + rare as nth from unnest(p_words[rare + 1 :]) with ordinality w offset 0) u
     cross join lateral (
       select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
-      where x.base_id = p_base and x.term = u.term collate "C"
-        and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
+      where x.base_id = p_base and x.term = u.term collate "C" and x.run = any (array(
+        select distinct f.chunk_id >> 8 from found f)) and x.chunk_id in (select f.chunk_id from found f) offset 0) x
     offset 0
   )
   select u.chunk_id, u.place, sum(u.score) as score

@@ -22,17 +22,23 @@ as $$
   insert into document_blocks (document_id, ordinal, kind, level, text, locator)
   select p_to.id, b.ordinal, b.kind, b.level, b.text, b.locator from document_blocks b where b.document_id = p_from.id;
   with old as materialized (
-    select c.* from documents_chunks c where c.document_id = p_from.id
-  ), new as (
-    insert into documents_chunks as c (base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
+    select c.*, row_number() over (order by c.ordinal) - 1 as place from documents_chunks c where c.document_id = p_from.id
+  ), new as materialized (
+    select o.ordinal, o.id as old_id, (r.runs[1 + o.place / 256] << 8) | (o.place & 255) as id
+    from old o cross join (select new_runs(count(*)) as runs from old) r
+  ), stored as (
+    insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
       embedding)
-    select p_to.base_id, p_to.id, o.ordinal, o.text, o.span_start, o.span_end, o.locator, o.length, o.model, o.embedding
-    from old o order by o.ordinal
-    returning c.id, c.ordinal
+    select new.id, p_to.base_id, p_to.id, o.ordinal, o.text, o.span_start, o.span_end, o.locator, o.length, o.model,
+      o.embedding
+    from old o join new using (ordinal) order by o.ordinal
   )
-  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled, spread)
-  select p_to.base_id, t.term, new.id, t.frequency, t.around, t.length, t.titled, t.around_titled, t.spread
-  from old join new using (ordinal) join chunk_terms t on t.chunk_id = old.id
+  insert into posting_lists (base_id, term, run, postings)
+  select p_to.base_id, t.term, new.id >> 8, array_agg((t.posting & ~255::bigint) | (new.id & 255) order by new.id)
+  from (select distinct n.old_id >> 8 as run from new n) r
+  cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) t
+  join new on new.old_id = t.chunk_id
+  group by t.term, new.id >> 8
 $$;
 comment on function baza_internal.copy_passages is 'Text, passages and postings of one document for another.';
 

@@ -16,38 +16,47 @@ begin
     where c.document_id = p_held.id and strpos(c.text, line.text) = 0
       and not coalesce(c.locator -> 'headings' ? line.text, false)
   ), changed as (
-    select u.id as chunk_id, said.key collate "C" as term, least(u.length, 32767) as length,
+    select u.id as chunk_id, said.key collate "C" as term, least(u.length, 4095) as length,
       sum(u.sign * said.value::int) as titled
     from unsaid u cross join lateral jsonb_each_text(u.terms) said
     where octet_length(said.key) <= 1000
     group by 1, 2, 3 having sum(u.sign * said.value::int) <> 0
   ), held as materialized ( -- with all terms of the same prefix: their sums change, too
-    select t.chunk_id, t.term, t.length, t.frequency::int as frequency, t.titled::int as titled, t.spread
-    from chunk_terms t
-    where t.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id))
+    select t.chunk_id, t.term, t.length, t.frequency, t.titled, t.spread
+    from (select distinct c.id >> 8 as run from documents_chunks c where c.document_id = p_held.id) r
+    cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) t
+    where t.chunk_id in (select c.id from documents_chunks c where c.document_id = p_held.id)
       and left(t.term, 5) in (select left(c.term, 5) from changed c)
   ), posting as materialized (
     select chunk_id, term, coalesce(h.length, c.length) as length, coalesce(h.frequency, 0) as frequency,
       coalesce(h.spread, 0) as spread, least(greatest(coalesce(h.titled, 0) + coalesce(c.titled, 0), 0), 127) as titled
     from held h full join changed c using (chunk_id, term)
+  ), summed as (
+    select p.chunk_id, p.term, p.frequency::bigint, p.titled::bigint, p.length::bigint, p.spread::bigint,
+      case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 127)::bigint else 0 end as around,
+      case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127)::bigint else 0 end as around_titled
+    from posting p
+    window alike as (partition by p.chunk_id, left(p.term, 5) order by p.frequency = 0 and p.titled = 0, p.term
+      rows between unbounded preceding and unbounded following)
+  ), list as ( -- with the postings of the other passages
+    select p.term, p.chunk_id >> 8 as run, array_agg(p.chunk_id) as renamed, coalesce(
+      array_agg((p.chunk_id & 255) | (p.frequency << 8) | (p.around << 15) | (p.titled << 22) | (p.around_titled << 29)
+        | (p.length << 36) | (p.spread << 48)) filter (where p.frequency > 0 or p.titled > 0), '{}') as postings
+    from summed p group by 1, 2
+  ), whole as materialized (
+    select l.term, l.run, array(
+      select u.p from unnest(l.postings || array(
+        select k.posting from chunk_terms k
+        where k.base_id = p_held.base_id and k.term = l.term and k.run = l.run and k.chunk_id <> all (l.renamed))) u (p)
+      order by u.p & 255) as postings
+    from list l
   ), unnamed as (
-    delete from chunk_terms t using posting p
-    where t.base_id = p_held.base_id and t.term = p.term and t.chunk_id = p.chunk_id
-      and p.frequency = 0 and p.titled = 0
+    delete from posting_lists t using whole w
+    where t.base_id = p_held.base_id and t.term = w.term and t.run = w.run and w.postings = '{}'
   )
-  insert into chunk_terms as t (base_id, term, chunk_id, frequency, around, length, titled, around_titled, spread)
-  select p_held.base_id, p.term, p.chunk_id, p.frequency::"char",
-    (case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 127) else 0 end)::int::"char",
-    p.length, p.titled::int::"char",
-    (case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127) else 0 end)::int::"char", p.spread
-  from posting p where p.frequency > 0 or p.titled > 0
-  window alike as (partition by p.chunk_id, left(p.term, 5) order by p.term
-    rows between unbounded preceding and unbounded following)
-  order by p.term, p.chunk_id
-  on conflict (base_id, term, chunk_id) do update
-  set titled = excluded.titled, around = excluded.around, around_titled = excluded.around_titled
-  where (t.titled, t.around, t.around_titled)
-    is distinct from (excluded.titled, excluded.around, excluded.around_titled);
+  insert into posting_lists as t (base_id, term, run, postings)
+  select p_held.base_id, w.term, w.run, w.postings from whole w where w.postings <> '{}' order by w.term, w.run
+  on conflict (base_id, term, run) do update set postings = excluded.postings where t.postings <> excluded.postings;
   perform count_spread(p_held);
   update documents d set names = p_names where d.id = p_held.id;
   perform note_changed_postings(p_held);

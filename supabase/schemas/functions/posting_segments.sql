@@ -94,15 +94,16 @@ begin
   with posting as materialized (
     select t.term, left(t.term, 5) as low, m.place, half_frequency(t.length, half_at) as half, t.frequency, t.titled,
       t.around, t.around_titled
-    from unnest(members) with ordinality m (chunk, place)
-    -- By the passage alone: without statistics the planner would read all postings of the base for each passage.
-    cross join lateral (select * from chunk_terms x where x.chunk_id = m.chunk offset 0) t
+    from (select distinct m.chunk >> 8 as run from unnest(members) m (chunk)) r
+    -- By the run alone: without statistics the planner would read all postings of the base for each of them.
+    cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) t
+    join unnest(members) with ordinality m (chunk, place) on m.chunk = t.chunk_id
     where t.base_id = p_base
   ), given as (
     select p.term, p.place, bm25(in_all(p.frequency, p.titled, p.half), p.half) as score from posting p
     union all
     select p.low || '*', p.place, bm25(in_all(p.around, p.around_titled, p.half), p.half) from posting p
-    where p.around > 0::"char" or p.around_titled > 0::"char"
+    where p.around > 0 or p.around_titled > 0
   ), asked as (
     select p.term, p.term as low, p.term || chr(1) as high, case when is_word(p.term) then 1 - prefix_share() else 1 end
       as share

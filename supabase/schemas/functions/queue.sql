@@ -54,9 +54,19 @@ create or replace trigger documents_changed after update of visible, chunks, ter
 create or replace function baza_internal.remove_postings() returns trigger
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+declare
+  -- Arrays, not joins: the planner does not know the size of the transition table, and would scan all postings.
+  gone constant bigint[] := array(select o.id from old_rows o);
+  runs constant bigint[] := array(select distinct c >> 8 from unnest(gone) c);
+  kept constant bigint[] := array( -- with passages that stay
+    select u.run from unnest(runs) u (run)
+    where exists (select from documents_chunks c where c.id between u.run << 8 and (u.run << 8) + 255));
 begin
-  -- An array, not a join: the planner does not know the size of the transition table, and would scan all postings.
-  delete from chunk_terms t where t.chunk_id = any (array(select gone.id from old_rows gone));
+  update posting_lists l set postings = array(
+    select p from unnest(l.postings) with ordinality u (p, place)
+    where (l.run << 8) | (p & 255) not in (select unnest(gone)) order by u.place)
+  where l.run = any (kept);
+  delete from posting_lists l where l.run = any (runs) and (l.postings = '{}' or l.run <> all (kept));
   return null;
 end $$;
 comment on function baza_internal.remove_postings is 'Postings leave together with their chunks.';

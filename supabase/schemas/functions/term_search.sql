@@ -20,9 +20,9 @@ begin
   delete from common_terms c where c.base_id = p_base;
   insert into common_terms (base_id, term, postings, said, firsts, firsts_said, reached, passages)
   with counted as materialized (
-    select t.term, count(*) as postings, count(*) filter (where t.frequency > 0::"char") as said,
+    select t.term, count(*) as postings, count(*) filter (where t.frequency > 0) as said,
       count(*) filter (where t.spread > 0) as firsts,
-      count(*) filter (where t.spread > 0 and t.frequency > 0::"char") as firsts_said, sum(t.spread) as reached
+      count(*) filter (where t.spread > 0 and t.frequency > 0) as firsts_said, sum(t.spread) as reached
     from chunk_terms t where t.base_id = p_base group by t.term
   )
   -- The most frequent one in any case: else a base without frequent terms would be counted again and again.
@@ -94,19 +94,19 @@ $$;
 comment on function baza_internal.half_per_term is
   'k1 by the average length of the passages of a base: for `half_frequency`.';
 
-create or replace function baza_internal.half_frequency(p_length smallint, p_half_per_term double precision)
+create or replace function baza_internal.half_frequency(p_length int, p_half_per_term double precision)
 returns double precision
 language sql immutable parallel safe
-as $$ select p_half_per_term * greatest(p_length, 16::smallint) $$;
+as $$ select p_half_per_term * greatest(p_length, 16) $$;
 comment on function baza_internal.half_frequency is
   'How often a term must stand in a passage of this length to get half of what it could: `p_half` below.';
 
-create or replace function baza_internal.in_all(p_frequency "char", p_titled "char", p_half double precision)
+create or replace function baza_internal.in_all(p_frequency int, p_titled int, p_half double precision)
 returns double precision
 language sql immutable parallel safe
 as $$
-  select case when p_titled = 0::"char" then p_frequency::int
-    else p_frequency::int + p_titled::int * (0.5 / 1.2)::double precision * p_half end -- as numeric it takes many times as long
+  select case when p_titled = 0 then p_frequency
+    else p_frequency + p_titled * (0.5 / 1.2)::double precision * p_half end -- as numeric it takes many times as long
 $$;
 comment on function baza_internal.in_all is
   'The frequency of a term in the text and in the title and headings above it: once there counts as half the average '
@@ -124,12 +124,12 @@ language sql stable rows 3 set search_path = public, baza_internal, extensions, 
 as $$
   with recursive vocabulary as (
     select first.term, b.start from unnest(p_beginnings) b (start) cross join lateral (
-      select t.term from chunk_terms t
+      select t.term from posting_lists t
       where t.base_id = p_base and t.term >= b.start collate "C" and t.term < (b.start || chr(1114111)) collate "C"
       order by t.term limit 1) first
     union all
     (select later.term, v.start from vocabulary v cross join lateral (
-       select t.term from chunk_terms t
+       select t.term from posting_lists t
        where t.base_id = p_base and t.term > v.term and t.term < (v.start || chr(1114111)) collate "C"
        order by t.term limit 1) later)
   )
@@ -150,8 +150,8 @@ language plpgsql stable set search_path = public, baza_internal, extensions, pg_
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
-  select count(*), count(*) filter (where t.frequency > 0::"char"), count(*) filter (where t.spread > 0),
-    count(*) filter (where t.spread > 0 and t.frequency > 0::"char"), sum(t.spread)
+  select count(*), count(*) filter (where t.frequency > 0), count(*) filter (where t.spread > 0),
+    count(*) filter (where t.spread > 0 and t.frequency > 0), sum(t.spread)
   into postings, said, firsts, firsts_said, reached from chunk_terms t
   where t.base_id = p_base and t.term >= p_low collate "C" and t.term < p_high collate "C"
     and t.chunk_id not in (select unnest(p_hidden));
@@ -212,7 +212,7 @@ begin
   return query
   with asked as materialized (
     select a.term, min(a.place)::int as place,
-      exists (select from chunk_terms t where t.base_id = p_base and t.term = a.term) as held
+      exists (select from posting_lists t where t.base_id = p_base and t.term = a.term) as held
     from unnest(p_terms) with ordinality a (term, place) group by a.term
   ), meant as (
     select a.place, a.term from asked a
@@ -270,7 +270,7 @@ begin
         in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
       from chunk_terms x
       where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C"
-        and x.chunk_id > p_after limit every) h
+        and x.run >= p_after >> 8 and x.chunk_id > p_after limit every) h
     group by h.chunk_id offset 0) f
   where (all_shown or f.chunk_id not in (select unnest(p_hidden)))
     and (p_allowed is null or f.chunk_id in (select unnest(p_allowed)))
@@ -319,7 +319,8 @@ begin
         in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own
       from chunk_terms x
       where x.base_id = p_base and x.term = w.term collate "C"
-        and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x) u
+        and x.run = any (array(select distinct found.chunk_id >> 8 from found))
+        and x.chunk_id in (select found.chunk_id from found) offset 0) x) u
   group by u.chunk_id order by score desc, u.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.search_postings is

@@ -29,7 +29,8 @@ FAULTS = {
         "select count(*) from documents_chunks c join documents d on d.id = c.document_id where d.status <> 'ready'"
     ),
     "postings without a chunk": (
-        "select count(*) from chunk_terms t where not exists (select from documents_chunks c where c.id = t.chunk_id)"
+        "select count(*) from baza_internal.chunk_terms t "
+        "where not exists (select from documents_chunks c where c.id = t.chunk_id)"
     ),
     "postings unlike their sums": UNLIKE_SUMS,
     "bases that count wrong": (

@@ -78,17 +78,21 @@ from bases b left join documents d on d.base_id = b.id and d.visible
   left join documents_chunks c on c.document_id = d.id
 group by b.id order by b.id
 """
-ORPHANS = "select count(*) from chunk_terms t left join documents_chunks c on c.id = t.chunk_id where c.id is null"
+ORPHANS = """
+select count(*) from baza_internal.chunk_terms t left join documents_chunks c on c.id = t.chunk_id where c.id is null
+"""
 UNLIKE_SUMS = """
-select count(*) from chunk_terms t join documents_chunks c on c.id = t.chunk_id join (
+select count(*) from baza_internal.chunk_terms t
+join documents_chunks c on c.id = t.chunk_id join (
   select a.chunk_id, left(a.term, 5) as beginning, min(a.term) as first, sum(a.frequency::int) as frequency,
     sum(a.titled::int) as titled
-  from chunk_terms a group by 1, 2) alike on alike.chunk_id = t.chunk_id and alike.beginning = left(t.term, 5)
+  from baza_internal.chunk_terms a group by 1, 2
+) alike on alike.chunk_id = t.chunk_id and alike.beginning = left(t.term, 5)
 where (t.around::int, t.around_titled::int, t.spread) is distinct from (
   case when t.term = alike.first then alike.frequency else 0 end,
   case when t.term = alike.first then alike.titled else 0 end,
   case when c.ordinal > 0 then 0 else (
-    select count(*) from chunk_terms o join documents_chunks p on p.id = o.chunk_id
+    select count(*) from baza_internal.chunk_terms o join documents_chunks p on p.id = o.chunk_id
     where p.document_id = c.document_id and o.term = t.term) end)
 """
 

@@ -15,7 +15,8 @@ from tests.integration.adapters.database.stores.material import ask, find, open_
 
 PASSAGES = 2_200  # more than the 1,000 postings that are read for the members of a document, also of «товар»
 FREQUENT = """
-select count(*) > 2000 from chunk_terms t join documents_chunks c on c.id = t.chunk_id where t.term = 'поставка'
+select count(*) > 2000 from baza_internal.chunk_terms t join documents_chunks c on c.id = t.chunk_id
+where t.term = 'поставка'
 """
 RAREST = """
 select baza_internal.rarest_words(array(select w from baza_internal.weigh_terms(
@@ -34,7 +35,8 @@ as $$
   from unnest(p_words) with ordinality u (place, term, low, high, own, wide, a, b, d, e, f, nth) cross join lateral (
     select x.term, x.chunk_id, said.half, x.frequency::int + x.titled::int * 0.5 / 1.2 * said.half as own,
       x.around::int + x.around_titled::int * 0.5 / 1.2 * said.half as around
-    from half, chunk_terms x cross join lateral (select half.of_term * greatest(x.length, 16) as half) said
+    from half, baza_internal.chunk_terms x
+    cross join lateral (select half.of_term * greatest(x.length, 16) as half) said
     where x.base_id = p_base and x.term >= u.low collate "C" and x.term < u.high collate "C" offset 0) t
   join (select c.id, u.nth from unnest(p_documents) with ordinality u (id, nth)
     join documents_chunks c on c.document_id = u.id and c.base_id = p_base) m (c, p) on m.c = t.chunk_id

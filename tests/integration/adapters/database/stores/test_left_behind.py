@@ -26,7 +26,7 @@ async def test_text_goes_with_its_document(
 ) -> None:
     stores = Stores(postgres_transport)
     await read_source(stores, await open_base(stores), note("слова"), "слова")
-    tables = ("document_blocks", "documents_chunks", "chunk_terms")
+    tables = ("document_blocks", "documents_chunks", "posting_lists")
     with psycopg.connect(database_url, autocommit=True) as connection:
         assert all(rows_of(connection, table) for table in tables)
         connection.execute(removal.encode())

@@ -154,7 +154,7 @@ async def test_nothing_of_it_stays_in_the_database(
     await read(stores, await claim(stores, document), "канарейка поёт")
     await read_source(stores, base, file("Канарейка 2.docx"), "канарейка поёт")
     await send(stores, note("заметка"))
-    assert {"documents", "documents_chunks", "chunk_terms"} <= tables_that_say(database_url, "канарейк")
+    assert {"documents", "documents_chunks", "posting_lists"} <= tables_that_say(database_url, "канарейк")
     await remove(stores, base, document)
     assert tables_that_say(database_url, "канарейк") == set()
 

@@ -17,7 +17,7 @@ from tests.integration.adapters.database.stores.test_names_contract import publi
 WORDS = ("смета", "сметы", "смета-5", "сметный", "договор", "договоры", "договорной", "кот", "коты", "a")
 POSTINGS = """
 select c.ordinal, t.term, t.frequency::int, t.titled::int, t.around::int, t.around_titled::int, t.spread
-from chunk_terms t join documents_chunks c on c.id = t.chunk_id where c.base_id = '{base}' order by 1, 2
+from baza_internal.chunk_terms t join documents_chunks c on c.id = t.chunk_id where c.base_id = '{base}' order by 1, 2
 """
 
 
