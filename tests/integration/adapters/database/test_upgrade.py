@@ -19,10 +19,19 @@ from psycopg import sql
 from adapters.database.migrate import Migration, migrate, read_schema
 from adapters.database.postgres import open_postgres
 from adapters.database.stores import Stores
-from domain.ids import BaseId, UserId
+from domain.ids import BaseId, DocumentId, UserId
 from tests.database import OWNER, Server, running_server
 from tests.integration.adapters.database.catalog import described
-from tests.integration.adapters.database.stores.material import COUNTED, ORPHANS, RECOUNTED, ask, find, window_of
+from tests.integration.adapters.database.stores.material import (
+    COUNTED,
+    ORPHANS,
+    RECOUNTED,
+    UNLIKE_SUMS,
+    ask,
+    find,
+    window_of,
+)
+from tests.integration.adapters.database.stores.test_names_contract import rename
 from tests.integration.canaries.hiding import SESSION, hide
 
 MATERIAL = Path(__file__).parents[3] / "material"
@@ -33,6 +42,14 @@ join pg_attribute a on a.attrelid = c.oid
 where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
   and a.attgenerated = ''
 group by 1 order by 1
+"""
+SHARED = """
+select count(distinct c.document_id) > 1 and count(distinct c.base_id) > 1 and count(distinct c.id >> 8) = 1
+from documents_chunks c
+"""
+WORDLESS = """
+select count(*) from documents_chunks c
+where not exists (select from baza_internal.chunk_terms t where t.chunk_id = c.id and t.base_id = c.base_id)
 """
 
 
@@ -96,6 +113,20 @@ async def test_what_a_release_has_stored_is_found_by_this_one(upgraded: str, dat
             assert found
             assert all(word in text for text in found)
             assert await window_of(stores.dialogue, UserId(int(str(person))), SESSION)
+
+
+async def test_documents_that_share_lists_with_others_are_renamed_and_removed_alone(upgraded: str) -> None:
+    """0.1.0 numbered passages of all bases one after the other, so that one list has those of several documents."""
+    await migrate(upgraded)
+    assert ask(upgraded, SHARED) == [(True,)]
+    async with open_postgres(upgraded, pool_size=1, timeout_s=60) as transport:
+        stores = Stores(transport)
+        for base, document in ask(upgraded, "select base_id, id from documents where status = 'ready'"):
+            await rename(stores, BaseId(str(base)), DocumentId(str(document)), "слово дела")
+            assert ask(upgraded, UNLIKE_SUMS) == [(0,)]
+            assert await stores.library.delete(BaseId(str(base)), DocumentId(str(document)))
+            assert ask(upgraded, ORPHANS) == ask(upgraded, UNLIKE_SUMS) == ask(upgraded, WORDLESS) == [(0,)]
+    assert ask(upgraded, "select count(*) from posting_lists") == [(0,)]
 
 
 async def _make(version: str, url: str) -> None:
