@@ -54,21 +54,28 @@ class Grid:
 
 def find_grids(rules: Iterable[Rule]) -> list[Grid]:
     """The grids of at least two rows and two columns, from the top."""
-    whole = _joined(rules)
-    groups: list[list[Rule]] = []  # of rules that cross another of their group
-    if min(sum(rule.is_level is side for rule in whole) for side in (True, False)) >= FEWEST_EDGES:
-        for rule in whole:
-            met, apart = list[list[Rule]](), list[list[Rule]]()
-            for group in groups:
-                (met if any(_cross(rule, each) for each in group) else apart).append(group)
-            groups = [*apart, [rule, *chain.from_iterable(met)]]
     grids: list[Grid] = []
-    for group in sorted(groups, key=lambda each: -max((rule.at for rule in each if rule.is_level), default=0)):
-        across, down = (tuple(rule for rule in group if rule.is_level is side) for side in (True, False))
+    for across, down in sorted(_crossing(_joined(rules)), key=lambda each: -max(rule.at for rule in each[0])):
         tops, lefts = _places(rule.at for rule in across)[::-1], _places(rule.at for rule in down)
         if FEWEST_EDGES <= len(tops) <= MOST_ROWS and FEWEST_EDGES <= len(lefts) <= MOST_COLUMNS:
             grids.append(Grid(number=len(grids), across=across, down=down, tops=tuple(tops), lefts=tuple(lefts)))
     return grids
+
+
+def _crossing(rules: Sequence[Rule]) -> Iterator[tuple[tuple[Rule, ...], tuple[Rule, ...]]]:
+    """Those across and those down of each group of rules that cross another of their group."""
+    across, down = ([rule for rule in rules if rule.is_level is side] for side in (True, False))
+    if min(len(across), len(down)) < FEWEST_EDGES:
+        return
+    groups: list[tuple[list[Rule], set[int]]] = []  # those across, and indexes of those down
+    for rule in across:
+        crossed = _crossed(rule, down)
+        met = [group for group in groups if not crossed.isdisjoint(group[1])]
+        apart = [group for group in groups if crossed.isdisjoint(group[1])]
+        joined = [rule, *chain.from_iterable(own for own, _ in met)], crossed.union(*(indexes for _, indexes in met))
+        groups = [*apart, joined]
+    for own, indexes in groups:
+        yield tuple(own), tuple(down[index] for index in indexes)
 
 
 def _joined(rules: Iterable[Rule]) -> list[Rule]:
@@ -78,18 +85,20 @@ def _joined(rules: Iterable[Rule]) -> list[Rule]:
         last = whole[-1] if whole else None
         is_near = last and last.is_level is rule.is_level and abs(last.at - rule.at) <= TOUCH
         if last and is_near and rule.begin <= last.end + TOUCH:
-            whole[-1] = last._replace(end=max(last.end, rule.end))
+            whole[-1] = Rule(last.is_level, last.at, last.begin, max(last.end, rule.end))
         else:
             whole.append(rule)
     return whole
 
 
-def _cross(one: Rule, other: Rule) -> bool:
-    return (
-        one.is_level is not other.is_level
-        and one.begin - TOUCH <= other.at <= one.end + TOUCH
-        and other.begin - TOUCH <= one.at <= other.end + TOUCH
-    )
+def _crossed(rule: Rule, others: Sequence[Rule]) -> set[int]:
+    """Indexes of those that it meets, of others at right angles to it."""
+    _, at, begin, end = rule
+    return {
+        index
+        for index, (_, other_at, other_begin, other_end) in enumerate(others)
+        if begin - TOUCH <= other_at <= end + TOUCH and other_begin - TOUCH <= at <= other_end + TOUCH
+    }
 
 
 def _places(values: Iterable[float]) -> list[float]:
