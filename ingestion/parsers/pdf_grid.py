@@ -7,7 +7,7 @@ tables of a page, words in their cells. A frame around a page or around columns 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, groupby, takewhile
 from typing import NamedTuple
 
@@ -145,7 +145,7 @@ def _divided(line: PageLine, grids: Sequence[Grid]) -> Iterator[PageLine]:
         return
     for cell, own in parts:
         text = " ".join(segment.text for segment in own)
-        yield replace(line, text=text, left=own[0].left, right=own[-1].right, segments=own, cell=cell)
+        yield line._replace(text=text, left=own[0].left, right=own[-1].right, segments=own, cell=cell)
 
 
 def ruled_tables(lines: Sequence[PageLine]) -> list[PdfTable]:

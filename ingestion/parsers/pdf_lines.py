@@ -7,7 +7,6 @@ same words in their real letters: broken fonts yield characters that nobody sees
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from string import punctuation
 from typing import NamedTuple
 
@@ -69,8 +68,7 @@ class Cell(NamedTuple):
     right: float
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PageLine:
+class PageLine(NamedTuple):
     """A line and its look; measures in points (1/72 inch), 0 where unknown."""
 
     text: str
@@ -100,7 +98,7 @@ def clean_line(line: PageLine) -> PageLine:
 
 def _changed(line: PageLine, text: str, change: Callable[[str], str]) -> PageLine:
     segments = (each._replace(text=change(each.text)) for each in line.segments)
-    return replace(line, text=text, segments=tuple(each for each in segments if each.text))
+    return line._replace(text=text, segments=tuple(each for each in segments if each.text))
 
 
 def _clean(text: str) -> str:

@@ -8,7 +8,6 @@ import ctypes
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -133,7 +132,7 @@ def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float]) -> Iterator[Page
         if divides and not divided:
             yield from _table_pieces(handle, begin, piece, borders)
             continue
-        yield from (replace(piece, text=f"{part}-", right=piece.left) for part in divided)
+        yield from (piece._replace(text=f"{part}-", right=piece.left) for part in divided)
         yield piece
 
 
@@ -195,7 +194,7 @@ def _with_segments(text: _TextPage, begin: int, piece: PageLine, borders: Sequen
         if word.end() - word.start() > 1:
             raw.FPDFText_GetCharBox(text, begin + word.end() - 1, left, right, bottom, top)
         until = right.value
-    return replace(piece, segments=(*segments, Segment(words[start:], since, until)))
+    return piece._replace(segments=(*segments, Segment(words[start:], since, until)))
 
 
 def _origin(text: _TextPage, index: int) -> tuple[float, float]:
@@ -233,4 +232,4 @@ def _joined(line: PageLine, piece: PageLine, borders: Sequence[float]) -> PageLi
     middle: tuple[Segment, ...] = (Segment(f"{last.text}{space}{first.text}", last.left, first.right),)
     if first.left - last.right > line.size * SEGMENT_GAP or any(last.right <= at <= first.left for at in borders):
         middle = (last, first)
-    return replace(line, text=f"{line.text}{space}{piece.text}", right=piece.right, segments=(*before, *middle, *after))
+    return line._replace(text=f"{line.text}{space}{piece.text}", right=piece.right, segments=(*before, *middle, *after))
