@@ -116,12 +116,15 @@ def _nearest(places: Sequence[float], value: float) -> int:
 
 def in_cells(lines: Sequence[PageLine], grids: Sequence[Grid]) -> list[PageLine]:
     """The lines of a page, divided at the rules of those grids that are tables; each part knows its cell."""
+    if not grids:
+        return list(lines)
     held: dict[int, dict[Cell, list[str]]] = {}
-    for part in (part for line in lines for part in _divided(line, grids)):
+    parts = [part for line in lines for part in _divided(line, grids)]
+    for part in parts:
         if part.cell:
             held.setdefault(part.cell.grid, {}).setdefault(part.cell, []).append(part.text)
     tables = [grid for grid in grids if grid.number in held and _are_cells(held[grid.number])]
-    return [part for line in lines for part in _divided(line, tables)] if tables else list(lines)
+    return parts if len(tables) == len(held) else [part for line in lines for part in _divided(line, tables)]
 
 
 def _are_cells(texts: Mapping[Cell, Sequence[str]]) -> bool:

@@ -42,7 +42,7 @@ PUNCTUATION = punctuation + "«»“”„…—–"
 
 LATIN1_SHARE = 0.6  # of the letters; European languages have far fewer: French 0.05, Icelandic 0.1
 LATIN1_LETTERS = re.compile("[\u00c0-\u00ff\u00a8\u00b8]")
-LETTERS = re.compile(r"[^\W\d_]|[\u00a8\u00b8]")
+LETTERS = re.compile(r"[^\W\d_]+|[\u00a8\u00b8]+")
 
 
 class Segment(NamedTuple):
@@ -117,14 +117,13 @@ def is_readable(text: str) -> bool:
             return False
     words = LETTERS_OR_DIGITS.findall(text)
     total = sum(map(len, words))
-    others = [word for word in words if not word.islower()]  # on most pages the lower-case words suffice
-    plausible = total - sum(map(len, others))
+    plausible = sum(map(len, filter(str.islower, words)))  # on most pages the lower-case words suffice
     if total >= FEWEST_CHARS and plausible < total * PLAUSIBLE_SHARE:
         # Words are in lower case, Capitalised, UPPER CASE or camelCase; glyph codes follow no such rule.
         usual = (
-            word for word in others if word in {word.lower(), word.capitalize(), word.upper()} or CAMEL.fullmatch(word)
+            word for word in words if word in {word.lower(), word.capitalize(), word.upper()} or CAMEL.fullmatch(word)
         )
-        plausible += sum(map(len, usual))
+        plausible = sum(map(len, usual))
     return total < FEWEST_CHARS or plausible >= total * PLAUSIBLE_SHARE
 
 
@@ -154,8 +153,8 @@ def mend_encoding(lines: list[PageLine]) -> list[PageLine]:
     """Turns «Ïðèâåò» into «Привет» (Windows-1251 that a font declares as Latin-1), if a whole page looks like it; a
     line may be a foreign name."""
     text = "\n".join(line.text for line in lines)
-    suspects = len(LATIN1_LETTERS.findall(text))
-    if not suspects or suspects < len(LETTERS.findall(text)) * LATIN1_SHARE:
+    suspects = 0 if text.isascii() else len(LATIN1_LETTERS.findall(text))
+    if not suspects or suspects < sum(map(len, LETTERS.findall(text))) * LATIN1_SHARE:
         return lines
     high = {code: bytes((code,)).decode("cp1251", errors="replace") for code in range(0x80, 0x100)}
     return [_changed(line, line.text.translate(high), lambda part: part.translate(high)) for line in lines]

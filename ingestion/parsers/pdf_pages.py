@@ -35,7 +35,6 @@ PAGES_AN_OPENING = 250
 many pages the file is reopened, which costs no measurable time."""
 
 MOST_OPENINGS = 20  # of a long file: opening takes time in proportion to its pages
-_TextPage = Any  # PDFium's handle of a page's text, a ctypes type that mypy does not know
 THIN = 2.5  # points: what is drawn no wider is a line
 
 CURRENCIES = frozenset("$€£¥₽")  # often in a column of their own, close to the one before
@@ -74,7 +73,7 @@ class PdfPages:
         with closing(self._document[index]) as page, closing(page.get_textpage()) as text:
             grids = find_grids(_rules(page))
             borders = tuple(sorted({rule.at for grid in grids for rule in grid.down}))
-            return in_cells(_merge_pieces(_pieces(text, borders), borders), grids)
+            return in_cells(_merge_pieces(_pieces(_PageText(text), borders), borders), grids)
 
     def is_covered(self, index: int) -> bool:
         """Whether a single picture covers most of the page. Raises PdfiumError."""
@@ -113,56 +112,88 @@ def _sides(drawn: Any, left: float, bottom: float, right: float, top: float) -> 
         yield from (Rule(is_level=False, at=at, begin=bottom, end=top) for at in (left, right))
 
 
-def _pieces(text: pdfium.PdfTextPage, borders: Sequence[float]) -> Iterator[PageLine]:
+class _PageText:
+    """The text of a page and what PDFium knows of each character, which it writes to places that are made once."""
+
+    def __init__(self, page: pdfium.PdfTextPage) -> None:
+        count = page.count_chars()
+        self.content = page.get_text_range() if count else ""
+        self.is_aligned = len(self.content) == count
+        """Else characters are beyond the BMP or missing, and indexes do not match."""
+        self._handle = page.raw  # pypdfium2 looks it up at each call
+        self._left, self._right, self._bottom, self._top = (ctypes.c_double() for _ in range(4))
+        self._matrix, self._flags = raw.FS_MATRIX(), ctypes.c_int()
+        self._font = ctypes.create_string_buffer(LONGEST_FONT_NAME)
+
+    def origin(self, index: int) -> tuple[float, float]:
+        """Where a character begins on its baseline."""
+        raw.FPDFText_GetCharOrigin(self._handle, index, self._left, self._bottom)
+        return self._left.value, self._bottom.value
+
+    def ink(self, index: int) -> tuple[float, float]:
+        """From where to where a character is drawn."""
+        raw.FPDFText_GetCharBox(self._handle, index, self._left, self._right, self._bottom, self._top)
+        return self._left.value, self._right.value
+
+    def size(self, index: int) -> float:
+        """Of its font; programs write 1-point fonts and enlarge them by a matrix."""
+        size, matrix = float(raw.FPDFText_GetFontSize(self._handle, index)), self._matrix
+        if raw.FPDFText_GetMatrix(self._handle, index, matrix):
+            size *= float((matrix.c**2 + matrix.d**2) ** 0.5)
+        return size
+
+    def is_bold(self, index: int) -> bool:
+        """By its font's flags, weight or name."""
+        self._font.value, self._flags.value = b"", 0  # PDFium leaves them as they are for a character without a font
+        raw.FPDFText_GetFontInfo(self._handle, index, self._font, LONGEST_FONT_NAME, self._flags)
+        is_heavy = self._flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(self._handle, index) >= 600
+        return bool(is_heavy) or BOLD_NAME.search(self._font.value) is not None
+
+
+def _pieces(text: _PageText, borders: Sequence[float]) -> Iterator[PageLine]:
     """Pieces of lines: PDFium begins a new line at each superscript or subscript. `borders`: of ruled columns."""
-    count = text.count_chars()
-    content = text.get_text_range() if count else ""
-    aligned = len(content) == count  # else characters are beyond the BMP or missing, and indexes do not match
-    handle: _TextPage = text.raw  # pypdfium2 looks it up at each call
-    lines = content.split("\r\n")
-    divides = aligned and (bool(borders) or may_have_tables(lines))
+    lines = text.content.split("\r\n")
+    divides = text.is_aligned and (bool(borders) or may_have_tables(lines))
     start = 0
     for line in lines:
-        begin, end = start + len(line) - len(line.lstrip()), start + len(line.rstrip()) - 1
+        begin = start + len(line) - len(line.lstrip())
         start += len(line) + 2
-        if begin > end:
+        if not (stripped := line.strip()):
             continue
-        *divided, words = DIVIDED.split(line.strip())
-        piece = _piece(handle, begin, end, words) if aligned else PageLine(text=words)
+        *divided, words = DIVIDED.split(stripped)
+        piece = _piece(text, begin, begin + len(stripped) - 1, words) if text.is_aligned else PageLine(text=words)
         if divides and not divided:
-            yield from _table_pieces(handle, begin, piece, borders)
+            yield from _table_pieces(text, begin, piece, borders)
             continue
         yield from (piece._replace(text=f"{part}-", right=piece.left) for part in divided)
         yield piece
 
 
-def _piece(text: _TextPage, begin: int, end: int, words: str) -> PageLine:
+def _piece(text: _PageText, begin: int, end: int, words: str) -> PageLine:
     """`words` with the look of characters `begin` to `end`; no position if the line does not run right."""
-    left, baseline = _origin(text, begin)
-    right, last_baseline = _origin(text, end)
+    left, baseline = text.origin(begin)
+    right, last_baseline = text.origin(end)
     middle = (begin + end) // 2
-    while middle < end and chr(raw.FPDFText_GetUnicode(text, middle)).isspace():
+    while middle < end and text.content[middle].isspace():
         middle += 1  # a space inserted by PDFium has no font
-    size, matrix = float(raw.FPDFText_GetFontSize(text, middle)), raw.FS_MATRIX()
-    if raw.FPDFText_GetMatrix(text, middle, matrix):  # programs write 1-point fonts and enlarge them by it
-        size *= float((matrix.c**2 + matrix.d**2) ** 0.5)
-    bold = all(_is_bold(text, index) for index in {begin, middle, end})
+    size = text.size(middle)
+    bold = all(text.is_bold(index) for index in {begin, middle, end})
     if abs(last_baseline - baseline) > size * LEVEL or right < left:
         return PageLine(text=words, size=size, bold=bold)
     return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
 
 
-def _table_pieces(text: _TextPage, begin: int, piece: PageLine, borders: Sequence[float]) -> Iterator[PageLine]:
+def _table_pieces(text: _PageText, begin: int, piece: PageLine, borders: Sequence[float]) -> Iterator[PageLine]:
     """The piece with its segments; in parts where its words stand at different heights, as PDFium joins the raised mark
     of a footnote with what follows, and cells whose lines overlap."""
     mark, _, rest = piece.text.partition(" ")
     following = begin + len(piece.text) - len(rest.lstrip())
     is_mark = rest and len(mark) <= LONGEST_MARK
-    if piece.is_placed and not (is_mark and piece.baseline - _origin(text, following)[1] > piece.size * RAISED):
+    if piece.is_placed and not (is_mark and piece.baseline - text.origin(following)[1] > piece.size * RAISED):
         yield _with_segments(text, begin, piece, borders)
         return
     heights = [
-        (word, _origin(text, begin + word.start())[1], _origin(text, begin + word.end() - 1)[1])
+        (word, text.origin(begin + word.start())[1], text.origin(begin + word.end() - 1)[1])
         for word in WORD.finditer(piece.text)
     ]
     if any(abs(first - last) > piece.size * LEVEL for _, first, last in heights):
@@ -175,39 +206,25 @@ def _table_pieces(text: _TextPage, begin: int, piece: PageLine, borders: Sequenc
         yield _with_segments(text, begin + start, part, borders) if end - start > LONGEST_MARK else part
 
 
-def _with_segments(text: _TextPage, begin: int, piece: PageLine, borders: Sequence[float]) -> PageLine:
+def _with_segments(text: _PageText, begin: int, piece: PageLine, borders: Sequence[float]) -> PageLine:
     """The parts of a line between wide gaps or with a border between them; `begin` is its first character."""
     words = piece.text
     if len(words) > LONGEST_ROW_CHARS and words[-1].isalpha() and not borders:
         return piece
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))  # once: a page has some thousand ends of words
     segments: list[Segment] = []
+    widest = piece.size * SEGMENT_GAP
     start, since, until = 0, 0.0, float("inf")  # of the open segment: its index, and where its ink begins and ends
     for word in WORD.finditer(words):
-        raw.FPDFText_GetCharBox(text, begin + word.start(), left, right, bottom, top)
-        is_apart = left.value - until > piece.size * SEGMENT_GAP or any(until <= at <= left.value for at in borders)
-        if is_apart or (word[0] in CURRENCIES and word.start()):
-            segments.append(Segment(words[start : word.start()].rstrip(), since, until))
-            start = word.start()
-        if start == word.start():
-            since = left.value
-        if word.end() - word.start() > 1:
-            raw.FPDFText_GetCharBox(text, begin + word.end() - 1, left, right, bottom, top)
-        until = right.value
+        first, after = word.span()
+        left, right = text.ink(begin + first)
+        is_apart = left - until > widest or (borders and any(until <= at <= left for at in borders))
+        if is_apart or (first and word[0] in CURRENCIES):
+            segments.append(Segment(words[start:first].rstrip(), since, until))
+            start = first
+        if start == first:
+            since = left
+        until = text.ink(begin + after - 1)[1] if after - first > 1 else right
     return piece._replace(segments=(*segments, Segment(words[start:], since, until)))
-
-
-def _origin(text: _TextPage, index: int) -> tuple[float, float]:
-    x, y = ctypes.c_double(), ctypes.c_double()
-    raw.FPDFText_GetCharOrigin(text, index, x, y)
-    return x.value, y.value
-
-
-def _is_bold(text: _TextPage, index: int) -> bool:
-    flags, name = ctypes.c_int(), ctypes.create_string_buffer(LONGEST_FONT_NAME)
-    raw.FPDFText_GetFontInfo(text, index, name, LONGEST_FONT_NAME, flags)
-    is_heavy = flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= 600
-    return bool(is_heavy) or BOLD_NAME.search(name.value) is not None
 
 
 def _merge_pieces(pieces: Iterable[PageLine], borders: Sequence[float]) -> list[PageLine]:

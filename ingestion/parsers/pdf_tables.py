@@ -7,7 +7,6 @@ before. Pure.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -157,11 +156,14 @@ def may_have_tables(lines: Sequence[str]) -> bool:
     for line in lines:
         if line[-1:].isalpha():
             continue
-        words = [each for each in line.split()[-LAST_WORDS:] if not BEFORE_VALUE.fullmatch(each)]
-        words = [each for each in words if not AFTER_VALUE.fullmatch(each)][-2:]
-        values = [VALUE.fullmatch(word) is not None for word in words]
-        found += values[-1:] == [True] and (all(values) or FORMATTED.search(words[-1]) is not None)
-    return found >= FEWEST_ROWS
+        words = line.rsplit(None, LAST_WORDS)[: -LAST_WORDS - 1 : -1]
+        values = (each for each in words if not (BEFORE_VALUE.fullmatch(each) or AFTER_VALUE.fullmatch(each)))
+        last = next(values, "")
+        if VALUE.fullmatch(last) and (FORMATTED.search(last) or VALUE.fullmatch(next(values, last))):
+            found += 1
+            if found == FEWEST_ROWS:
+                return True
+    return False
 
 
 def _read_rows(lines: Sequence[PageLine]) -> list[_Row]:
@@ -170,7 +172,7 @@ def _read_rows(lines: Sequence[PageLine]) -> list[_Row]:
     if len(lines) > MOST_ROWS or not any(line.segments for line in lines):
         return []
     rows: list[_Row] = []
-    heights: defaultdict[int, list[int]] = defaultdict(list)  # indexes of rows by their baselines
+    heights: dict[int, list[int]] = {}  # indexes of rows by their baselines
     for place, line in enumerate(lines):
         if not line.text or not line.is_placed or line.cell:
             continue
@@ -178,10 +180,10 @@ def _read_rows(lines: Sequence[PageLine]) -> list[_Row]:
         row = _Row(places=(place,), segments=segments, baseline=line.baseline, size=line.size, text=line.text)
         height = round(line.baseline)
         around = range(height - NEAR_POINTS, height + NEAR_POINTS + 1)
-        near = [index for each in around for index in heights[each][-NEAR_ROWS:]]
+        near = [index for each in around if each in heights for index in heights[each][-NEAR_ROWS:]]
         level = next((index for index in reversed(near) if _fits_beside(rows[index], row)), None)
         if level is None:
-            heights[height].append(len(rows))
+            heights.setdefault(height, []).append(len(rows))
             rows.append(row)
             continue
         other = rows[level]
