@@ -166,7 +166,7 @@ def _read(count: int, first: PdfPages | None, second: SecondReader, without: lis
         lines, is_stamp = None, False
         with suppress(PdfiumError):
             lines = _decoded(first.lines(index)) if first else None
-            is_brief = lines is not None and sum(len("".join(line.text.split())) for line in lines) < STAMP_CHARS
+            is_brief = lines is not None and len("".join("".join(line.text for line in lines).split())) < STAMP_CHARS
             is_stamp = first is not None and is_brief and first.is_covered(index)
         if lines is None:
             lines = _decoded(second.lines(index)) or []

@@ -194,9 +194,10 @@ def _begins_paragraph(last: PageLine, line: PageLine, measure: _Measure) -> bool
     is_other_font = last.bold != line.bold or abs(last.size - line.size) > max(last.size, line.size) * SAME_SIZE
     if BULLET.match(line.text) or (is_other_font and not begins_low) or _begins_clause(last.text, line.text):
         return True
-    if measure.pitch and _step(last, line) > max(measure.pitch, last.size) * WIDE_GAP:
+    step = _step(last, line)
+    if measure.pitch and step > max(measure.pitch, last.size) * WIDE_GAP:
         return True
-    is_display = last.size == line.size >= measure.size * DISPLAY_SIZE and _step(last, line)
+    is_display = last.size == line.size >= measure.size * DISPLAY_SIZE and step
     if is_display or len(last.text) >= measure.full_chars:
         return False
     return SENTENCE_END.search(last.text) is not None or not begins_low
@@ -205,10 +206,10 @@ def _begins_paragraph(last: PageLine, line: PageLine, measure: _Measure) -> bool
 def _begins_clause(last: str, line: str) -> bool:
     """Whether a sentence with the number of a clause begins here («3.2. Плата …»): of a contract set without gaps no
     other sign tells it. «… по п. | 3.2 договора» goes on."""
+    if CLAUSE.match(line) is None:
+        return False
     before = last[-CLAUSE_CHARS:]
-    return CLAUSE.match(line) is not None and any(
-        start == len(before) + 1 for start, _ in split_sentences(f"{before} {line[:CLAUSE_CHARS]}")
-    )
+    return any(start == len(before) + 1 for start, _ in split_sentences(f"{before} {line[:CLAUSE_CHARS]}"))
 
 
 def _join(text: str, line: str, space: str, words: Collection[str]) -> str:

@@ -42,7 +42,7 @@ PUNCTUATION = punctuation + "«»“”„…—–"
 
 LATIN1_SHARE = 0.6  # of the letters; European languages have far fewer: French 0.05, Icelandic 0.1
 LATIN1_LETTERS = re.compile("[\u00c0-\u00ff\u00a8\u00b8]")
-LETTERS = re.compile(r"[^\W\d_]+|[\u00a8\u00b8]+")
+LETTERS = re.compile(r"[^\W\d_]|[\u00a8\u00b8]")
 
 
 class Segment(NamedTuple):
@@ -154,7 +154,7 @@ def mend_encoding(lines: list[PageLine]) -> list[PageLine]:
     line may be a foreign name."""
     text = "\n".join(line.text for line in lines)
     suspects = 0 if text.isascii() else len(LATIN1_LETTERS.findall(text))
-    if not suspects or suspects < sum(map(len, LETTERS.findall(text))) * LATIN1_SHARE:
+    if not suspects or suspects < len(LETTERS.findall(text)) * LATIN1_SHARE:
         return lines
     high = {code: bytes((code,)).decode("cp1251", errors="replace") for code in range(0x80, 0x100)}
     return [_changed(line, line.text.translate(high), lambda part: part.translate(high)) for line in lines]

@@ -6,6 +6,7 @@ on untrusted files: only the limited process of `registry` may call this.
 
 import ctypes
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -86,14 +87,15 @@ class PdfPages:
 
 def _rules(page: pdfium.PdfPage) -> list[Rule]:
     """Thin lines, and the sides of stroked boxes, within the page; none of a page that is full of them."""
-    handle, rules, width, height = page.raw, list[Rule](), page.get_width(), page.get_height()
+    handle, rules = page.raw, list[Rule]()
+    farthest, highest = page.get_width() + THIN, page.get_height() + THIN
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     for index in range(raw.FPDFPage_CountObjects(handle)):
         drawn = raw.FPDFPage_GetObject(handle, index)
         if raw.FPDFPageObj_GetType(drawn) != raw.FPDF_PAGEOBJ_PATH:
             continue
         raw.FPDFPageObj_GetBounds(drawn, left, bottom, right, top)
-        if min(left.value, bottom.value) >= -THIN and right.value <= width + THIN and top.value <= height + THIN:
+        if left.value >= -THIN <= bottom.value and right.value <= farthest and top.value <= highest:
             rules += _sides(drawn, left.value, bottom.value, right.value, top.value)
         if len(rules) > MOST_RULES:
             return []
@@ -177,7 +179,7 @@ def _piece(text: _PageText, begin: int, end: int, words: str) -> PageLine:
     while middle < end and text.content[middle].isspace():
         middle += 1  # a space inserted by PDFium has no font
     size = text.size(middle)
-    bold = all(text.is_bold(index) for index in {begin, middle, end})
+    bold = text.is_bold(begin) and text.is_bold(middle) and text.is_bold(end)
     if abs(last_baseline - baseline) > size * LEVEL or right < left:
         return PageLine(text=words, size=size, bold=bold)
     return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
@@ -217,7 +219,7 @@ def _with_segments(text: _PageText, begin: int, piece: PageLine, borders: Sequen
     for word in WORD.finditer(words):
         first, after = word.span()
         left, right = text.ink(begin + first)
-        is_apart = left - until > widest or (borders and any(until <= at <= left for at in borders))
+        is_apart = left - until > widest or _divides(borders, until, left)
         if is_apart or (first and word[0] in CURRENCIES):
             segments.append(Segment(words[start:first].rstrip(), since, until))
             start = first
@@ -225,6 +227,11 @@ def _with_segments(text: _PageText, begin: int, piece: PageLine, borders: Sequen
             since = left
         until = text.ink(begin + after - 1)[1] if after - first > 1 else right
     return piece._replace(segments=(*segments, Segment(words[start:], since, until)))
+
+
+def _divides(borders: Sequence[float], left: float, right: float) -> bool:
+    """Whether one of them, which are in order, is between two places."""
+    return bool(borders) and left <= right and bisect_left(borders, left) < bisect_right(borders, right)
 
 
 def _merge_pieces(pieces: Iterable[PageLine], borders: Sequence[float]) -> list[PageLine]:
@@ -247,6 +254,6 @@ def _joined(line: PageLine, piece: PageLine, borders: Sequence[float]) -> PageLi
     *before, last = line.segments or (Segment(line.text, line.left, line.right),)
     first, *after = piece.segments or (Segment(piece.text, piece.left, piece.right),)
     middle: tuple[Segment, ...] = (Segment(f"{last.text}{space}{first.text}", last.left, first.right),)
-    if first.left - last.right > line.size * SEGMENT_GAP or any(last.right <= at <= first.left for at in borders):
+    if first.left - last.right > line.size * SEGMENT_GAP or _divides(borders, last.right, first.left):
         middle = (last, first)
     return line._replace(text=f"{line.text}{space}{piece.text}", right=piece.right, segments=(*before, *middle, *after))
