@@ -73,11 +73,10 @@ begin
     insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
       embedding)
     select (runs[1 + (c.place - 1) / 256] << 8) | ((c.place - 1) & 255), p_held.base_id, p_held.id, c.ordinal, c.text,
-      c.span_start, c.span_end, c.locator, c.length, c.model, e.embedding
+      c.span_start, c.span_end, c.locator, c.length, c.model, p_embeddings[c.vector]
     from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
         span_end int, locator jsonb, length int, model text, vector int)) with ordinality
         as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
-      left join unnest(p_embeddings) with ordinality e (embedding, place) on e.place = c.vector
     returning length
   )
   select count(*) as chunks, coalesce(sum(s.length), 0) as terms into added from stored s;
