@@ -14,6 +14,7 @@ import math
 import random
 import re
 import time
+from array import array
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -341,12 +342,11 @@ class JinaEmbedder:
     async def _embed_window(self, window: Window) -> list[Vector]:
         texts = window.texts_together
         vectors = await self._embed(texts, "retrieval.passage", late_chunking=True, patience=DOCUMENT_PATIENCE)
-        own: list[Vector] = vectors[window.own_start : window.own_end].tolist()
-        return own
+        return [array("d", vector.tobytes()) for vector in vectors[window.own_start : window.own_end]]
 
-    async def embed_query(self, text: str) -> Vector:
+    async def embed_query(self, text: str) -> list[float]:
         vectors = await self._embed([text], "retrieval.query", late_chunking=False, patience=QUESTION_PATIENCE)
-        question: Vector = vectors[0].tolist()
+        question: list[float] = vectors[0].tolist()
         return question
 
     async def _embed(self, texts: Sequence[str], task: str, *, late_chunking: bool, patience: Patience) -> Vectors:

@@ -74,11 +74,11 @@ class OfflineEmbedder:
         """For each window, a vector for each of its own chunks. In a thread: a long document takes a second."""
         return await asyncio.to_thread(lambda: [[self.embed(chunk.text) for chunk in window.own] for window in windows])
 
-    async def embed_query(self, text: str) -> Vector:
+    async def embed_query(self, text: str) -> list[float]:
         """The question's vector; questions and passages are treated alike."""
         return self.embed(text)
 
-    def embed(self, text: str) -> Vector:
+    def embed(self, text: str) -> list[float]:
         """1024 numbers of length 1. A text without a single word gets the vector of the empty word."""
         found = list(self._weighed(text)) or [(term_features(""), 1.0)]
         places = np.concatenate([features.places for features, _ in found])

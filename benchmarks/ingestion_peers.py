@@ -14,6 +14,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,9 @@ class InstantEmbedder:
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """As long as the text is, modulo a prime."""
-        return [[[1.0 / (1 + len(chunk.text) % 97)] * DIMENSIONS for chunk in window.own] for window in windows]
+        return [
+            [array("f", [1.0 / (1 + len(chunk.text) % 97)]) * DIMENSIONS for chunk in window.own] for window in windows
+        ]
 
     async def embed_query(self, text: str) -> list[float]:
         """The same for a question."""

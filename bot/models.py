@@ -46,7 +46,7 @@ class NoEmbedder:
         """An empty vector for each of a window's own chunks."""
         return [[[] for _ in window.own] for window in windows]
 
-    async def embed_query(self, text: str) -> Vector:
+    async def embed_query(self, text: str) -> list[float]:
         """Nothing to compare."""
         return []
 

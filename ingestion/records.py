@@ -13,8 +13,9 @@ from domain.documents import Lane, Medium, SourceType, UnreadPart
 from domain.ids import BaseId, ChatId, DocumentId, FileId, LeaseId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 
-Vector = list[float]
-"""An embedding of at most 1024 numbers, L2-normalised; stores pad it with zeros."""
+Vector = Sequence[float]
+"""An embedding of at most 1024 numbers, L2-normalised; stores pad it with zeros. Embedders give an `array`: a list
+takes eight times the memory, and its numbers are made and packed one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ is encoded in overlapping stretches; of such a passage only the beginning is rer
 import asyncio
 import threading
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -126,29 +127,30 @@ class LocalEncoder:
         """For each window the vectors of its own chunks. Raises ServiceError."""
         embed = self._embed_together if self._late else self._embed_alone
         try:
-            return [self._usable(await embed(window)) for window in windows]
+            return [
+                [array("f", vector.tobytes()) for vector in self._usable(await embed(window))] for window in windows
+            ]
         except LocalModelError as error:
             # Somebody has to mend the model or its folder; until then the document is kept.
             raise ServiceError(FailureCode.SERVICE_REFUSED, detail=str(error), service=self._service) from error
 
-    async def embed_query(self, text: str) -> Vector:
+    async def embed_query(self, text: str) -> list[float]:
         """The question's vector; what is beyond the model's context is left out. Raises ModelError."""
         try:
             row = await asyncio.to_thread(self._question_row, text)
             (vectors,) = await self._graph.run([row], queues=False)
-            (question,) = self._usable(normalise(self._pool_whole(vectors)[None, :]))
+            question: list[float] = self._usable(normalise(self._pool_whole(vectors)[None, :]))[0].tolist()
         except LocalModelError as error:
             raise ModelRefused(str(error)) from error
         return question
 
-    def _usable(self, vectors: Array) -> list[Vector]:
+    def _usable(self, vectors: Array) -> Array:
         """Checks what the graph computed: quantised and half-precision ones may overflow."""
         if vectors.shape[-1] > LONGEST_VECTOR or not np.isfinite(vectors).all():
             raise LocalModelError(
                 f"{self._layout.files.name} makes vectors that cannot be kept: not numbers, or too many."
             )
-        usable: list[Vector] = vectors.tolist()
-        return usable
+        return vectors
 
     async def _embed_together(self, window: Window) -> Array:
         """Late chunking: every own chunk is the mean of its tokens, which have seen what stands around them."""

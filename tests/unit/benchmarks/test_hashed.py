@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from adapters.lexical import RussianEnglishAnalyzer
 from benchmarks.hashed import DIMENSIONS, MODEL, OfflineEmbedder
 from ingestion.ports import Embedder
+from ingestion.records import Vector
 from rag.ports import QueryEmbedder
 from tests.unit.adapters.windows import window_of
 
@@ -71,7 +72,7 @@ def test_any_text_has_a_vector_of_length_one(text: str) -> None:
 
 
 def test_many_threads_agree() -> None:
-    async def embed_together() -> list[list[list[list[float]]]]:
+    async def embed_together() -> list[list[list[Vector]]]:
         windows = [window_of("общий текст", f"свой текст {number}") for number in range(4)]
         return await asyncio.gather(*(EMBEDDER.embed_windows(windows) for _ in range(4)))
 
