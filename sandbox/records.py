@@ -5,11 +5,11 @@ nothing: another shape raises ValueError, and no code is ever loaded (no pickle)
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, overload
@@ -24,10 +24,19 @@ R = TypeVar("R")
 
 def to_line(record: object) -> bytes:
     """`{"record": its class, its fields}` and a line end. Escapes keep lone surrogates, which file names may hold."""
+    return _JSON.encode({"record": type(record).__name__, **_told(record)}).encode() + b"\n"
+
+
+def _told(record: object) -> Any:
+    """A record, or a moment in one, as what JSON knows."""
+    if isinstance(record, datetime):
+        return record.isoformat()
     if not is_dataclass(record) or isinstance(record, type):
         raise TypeError("a record was expected")
-    fields = {"record": type(record).__name__, **asdict(record)}
-    return json.dumps(fields, allow_nan=False, default=datetime.isoformat).encode() + b"\n"
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+_JSON = json.JSONEncoder(allow_nan=False, default=_told)
 
 
 def array_line(rows: Sequence[Any]) -> bytes:
@@ -51,31 +60,33 @@ def from_line(line: bytes, *kinds: type) -> Any:
         kind = {kind.__name__: kind for kind in kinds}[content.pop("record")]
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("not a record that was expected") from error
-    return _value(kind, content)
+    return _reading(kind)(content)
 
 
 @cache
-def _hints(kind: type[object]) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-def _value(wanted: Any, value: Any) -> Any:
-    """`value` as what the hint of its field wants: `X | None`, a tuple or sequence, a record, a plain value."""
+def _reading(wanted: Any) -> Callable[[Any], Any]:
+    """What turns a value into what the hint of its field wants: `X | None`, a tuple or sequence, a record, a plain
+    value. It raises ValueError."""
     origin, kinds = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
-        (wanted,) = (each for each in kinds if each is not NoneType)
-        return None if value is None else _value(wanted, value)
-    if origin in (tuple, Sequence) and isinstance(value, list):
-        kinds = kinds[:1] * len(value) if origin is Sequence or kinds[-1] is Ellipsis else kinds
-        return tuple(_value(kind, each) for kind, each in zip(kinds, value, strict=True))
-    if is_dataclass(wanted) and isinstance(value, dict):
-        hints = _hints(wanted)  # type: ignore[arg-type] # a class, as all hints of ours
-        if value.keys() != hints.keys():
-            raise ValueError(f"not the fields of {wanted}")
-        return wanted(**{name: _value(hints[name], each) for name, each in value.items()})  # type: ignore[operator]
-    if isinstance(wanted, type) and issubclass(wanted, Enum):
-        return wanted(value)
-    return _plain(wanted, value)
+        (stated,) = (_reading(each) for each in kinds if each is not NoneType)
+        return lambda value: None if value is None else stated(value)
+    if origin is Sequence or kinds[-1:] == (Ellipsis,):
+        one = _reading(kinds[0])
+        return lambda values: tuple(map(one, _plain(list, values)))
+    if origin is tuple:
+        ones = tuple(map(_reading, kinds))
+        return lambda values: tuple(read(each) for read, each in zip(ones, _plain(list, values), strict=True))
+    if isinstance(wanted, type) and is_dataclass(wanted):
+        readings = {name: _reading(hint) for name, hint in get_type_hints(wanted).items()}
+
+        def record(value: Any) -> Any:
+            if _plain(dict, value).keys() != readings.keys():
+                raise ValueError(f"not the fields of {wanted}")
+            return wanted(**{name: read(value[name]) for name, read in readings.items()})
+
+        return record
+    return wanted if isinstance(wanted, type) and issubclass(wanted, Enum) else partial(_plain, wanted)
 
 
 def _plain(wanted: Any, value: Any) -> Any:

@@ -9,10 +9,9 @@ are unknown: Word computes pages when it displays the file.
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from docx.oxml.ns import nsmap, qn
 from docx.oxml.parser import element_class_lookup
@@ -46,13 +45,10 @@ WORDS = frozenset({*map(qn, ("w:t", "m:t", "a:t")), *CHARACTERS, *NOTE_PARTS})  
 CONTENT = (qn("w:p"), qn("w:tbl"))
 STREAMED = frozenset({*CONTENT, qn("w:tr")})
 BOX = qn("w:txbxContent")
-ROLE_TAGS = tuple(map(qn, ("w:pStyle", "w:numPr", "w:outlineLvl")))
-"""Of a paragraph's properties, those that make it more than a plain one."""
+ROLE_TAGS = tuple(map(qn, ("w:pStyle", "w:numPr", "w:outlineLvl")))  # a paragraph without these is plain
 TAB_STOPS = qn("w:tabs")
-INSIDE = (*WORDS, *ROLE_TAGS, BOX, *UNREAD, *WRAPPER_TAGS)
-"""What the stream tells of that is inside a paragraph or row: searching each for all of these takes twice as long."""
-SIMPLE = frozenset({*WORDS, *ROLE_TAGS, TAB_STOPS})  # a paragraph with only these needs no search
-ORDINARY = frozenset({*WORDS, *ROLE_TAGS, *STREAMED})  # a row with only these has nothing to be stripped of
+INSIDE = (*STREAMED, *WORDS, *ROLE_TAGS, BOX, *UNREAD, *WRAPPER_TAGS)  # streamed: to search each paragraph takes longer
+SIMPLE = frozenset({*WORDS, *ROLE_TAGS, TAB_STOPS}) - NOTE_PARTS.keys()  # a paragraph with only these needs no search
 WIDEST_SPAN = 100  # columns; a damaged file may claim any number
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*(\d)", re.IGNORECASE)
 TITLE_STYLES = frozenset({"title", "название"})
@@ -93,28 +89,11 @@ def parse(path: Path, name: str) -> Document:
             is_strict = STRICT.search(stream.read(LONGEST_START))
             stream.seek(0)
             body = io.BytesIO(STRICT.sub(TRANSITIONAL, stream.read())) if is_strict else stream
-            for element, inside in _stream(body):
-                reader.read(element, inside)
+            for element in stream_elements(body, *INSIDE, is_whole=reader.is_whole, lookup=element_class_lookup):
+                reader.read(element)
         core = package.tree("docProps/core.xml")
     # The creation date is often the template's, so it is ignored.
     return reader.outline.document(name, stated_in(core, "title"), author=stated_in(core, "creator"))
-
-
-def _stream(body: IO[bytes]) -> Iterator[tuple[Element, Sequence[Element]]]:
-    """The paragraphs, rows and ends of tables of the body, each with what there is of INSIDE and STREAMED in it."""
-    inside: list[Element] = []
-
-    def is_whole(element: Element) -> bool:
-        if element.tag in STREAMED and _is_of_body(element):
-            return True
-        while element.tag == TAB_STOPS and inside and inside[-1].getparent() is element:
-            inside.pop()  # the definition of a stop is no tab
-        inside.append(element)
-        return False
-
-    for element in stream_elements(body, *STREAMED, *INSIDE, is_whole=is_whole, lookup=element_class_lookup):
-        yield element, inside
-        inside.clear()
 
 
 def _is_of_body(element: Element) -> bool:
@@ -125,11 +104,16 @@ def _is_of_body(element: Element) -> bool:
     return holder == "body" or (holder == "tbl" and local_name(element) == "tr" and _is_of_body(above))
 
 
+def _said(element: Element) -> str:
+    return CHARACTERS.get(element.tag) or element.text or ""
+
+
 class _Reader:
     """Reads paragraphs and rows; adjacent list items or code lines become one block."""
 
     def __init__(self, parts: Mapping[str, Element]) -> None:
         self.outline = Outline()
+        self._inside: list[Element] = []  # of the paragraph or row to be read next
         self._notes: dict[str, dict[str | None, str]] = {mark: {} for mark in NOTE_PARTS}
         self._notes |= {mark: self._note_texts(parts[kind]) for mark, kind in NOTE_PARTS.items() if kind in parts}
         self._styles = {style.styleId: style for style in parts["styles"].style_lst} if "styles" in parts else {}
@@ -140,17 +124,25 @@ class _Reader:
             self._lists = {each.numId: shared.get(str(each.abstractNumId.val)) for each in parts["numbering"].num_lst}
         self._counts: dict[int, dict[int, int]] = {}  # by list and depth
 
-    def read(self, element: CT_P | CT_Row | CT_Tbl, inside: Sequence[Element]) -> None:
-        """Add the next paragraph, or row or end of a table, of the body, with what `_stream` tells of it; `element` is
-        changed."""
+    def is_whole(self, element: Element) -> bool:
+        """Whether to `read` it; all else of INSIDE is in the paragraph or row that is read next."""
+        if element.tag in STREAMED and _is_of_body(element):
+            return True
+        while element.tag == TAB_STOPS and self._inside and self._inside[-1].getparent() is element:
+            self._inside.pop()  # the definition of a stop is no tab
+        self._inside.append(element)
+        return False
+
+    def read(self, element: CT_P | CT_Row | CT_Tbl) -> None:
+        """Add the next paragraph, or row or end of a table, of the body; `element` is changed."""
+        inside, self._inside = self._inside, []
         tags = {each.tag for each in inside}
         if isinstance(element, CT_P) and tags <= SIMPLE:
-            text, notes = self._spell(inside)
-            self._add(text, (), notes, None if tags.isdisjoint(ROLE_TAGS) else element.pPr)
+            text = "".join(_said(each) for each in inside if each.tag in WORDS)
+            self._add(text, None if tags.isdisjoint(ROLE_TAGS) else element.pPr)
             return
-        if not tags <= ORDINARY:
-            etree.strip_elements(element, *UNREAD, with_tail=False)
-            etree.strip_tags(element, *WRAPPER_TAGS)
+        etree.strip_elements(element, *UNREAD, with_tail=False)
+        etree.strip_tags(element, *WRAPPER_TAGS)
         self._read(element)
 
     def _read(self, element: CT_P | CT_Row | CT_Tbl) -> None:
@@ -162,28 +154,28 @@ class _Reader:
                 self.outline.add_row(self._cells(row))
             self.outline.flush()
         else:
-            self._add(*self._words(element), element.pPr)
+            text, boxes, notes = self._words(element)
+            self._add(text, element.pPr)
+            for inner in (each for box in boxes for each in box.iterchildren(*CONTENT)):
+                self._read(inner)
+            for note in notes:
+                self.outline.add(BlockKind.PARAGRAPH, note)
 
     def _words(self, paragraph: Element) -> tuple[str, list[Element], list[str]]:
-        """The text; the text boxes, which are taken out; the notes."""
+        """The text, including links, fields and formulas, which `Paragraph.text` gives only in part; the text boxes,
+        which are taken out; the notes."""
         boxes = list(paragraph.iter(BOX))
         for box in boxes:
             box.getparent().remove(box)
-        text, notes = self._spell(paragraph.iter(*WORDS))
-        return text, boxes, notes
-
-    def _spell(self, elements: Iterable[Element]) -> tuple[str, list[str]]:
-        """What those of WORDS say, including links, fields and formulas, which `Paragraph.text` gives only in part; and
-        the notes."""
         pieces, notes = [], []
-        for inner in elements:
+        for inner in paragraph.iter(*WORDS):
             if inner.tag in NOTE_PARTS:
                 key = inner.get(qn("w:id"))
                 pieces.append(f"[{key}]")
                 notes += [f"[{key}] {note}"] if (note := self._notes[inner.tag].get(key)) else []
-            elif inner.tag in WORDS:
-                pieces.append(CHARACTERS.get(inner.tag) or inner.text or "")
-        return "".join(pieces), notes
+            else:
+                pieces.append(_said(inner))
+        return "".join(pieces), boxes, notes
 
     def _note_texts(self, part: Element) -> dict[str | None, str]:
         """Id -> note on one line; separators are skipped."""
@@ -194,16 +186,9 @@ class _Reader:
             if note.get(qn("w:type")) in (None, "normal")
         }
 
-    def _add(self, text: str, boxes: Iterable[Element], notes: Iterable[str], properties: CT_PPr | None) -> None:
-        if text.strip():
-            self._add_text(text, properties)
-        for box in boxes:
-            for inner in box.iterchildren(*CONTENT):
-                self._read(inner)
-        for note in notes:
-            self.outline.add(BlockKind.PARAGRAPH, note)
-
-    def _add_text(self, text: str, properties: CT_PPr | None) -> None:
+    def _add(self, text: str, properties: CT_PPr | None) -> None:
+        if not text.strip():
+            return
         role = PLAIN if properties is None else _refine(self._style(properties.style), "", properties)
         if role.heading_level is not None:
             self.outline.add_heading(text, role.heading_level)
