@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 
-from pypdf import PdfReader
+import pypdf.filters  # pypdf imports it where it is used, which would cost each child that needs it 2 ms
 from pypdf.errors import FileNotDecryptedError
 from pypdfium2 import PdfiumError
 from pypdfium2.raw import FPDF_ERR_PASSWORD
@@ -102,8 +102,8 @@ class SecondReader:
         self._left = MOST_RETRIED_PAGES
 
     @cached_property
-    def _reader(self) -> PdfReader:
-        return PdfReader(self._path)
+    def _reader(self) -> pypdf.PdfReader:
+        return pypdf.PdfReader(self._path)
 
     def __len__(self) -> int:
         return len(self._reader.pages)
