@@ -43,11 +43,14 @@ class Grid:
 
     def cell(self, x: float, y: float) -> Cell | None:
         """The cell around a point; None outside of the grid."""
-        left = max((rule.at for rule in self.down if rule.at <= x and rule.begin <= y <= rule.end), default=None)
-        right = min((rule.at for rule in self.down if rule.at > x and rule.begin <= y <= rule.end), default=None)
-        top = min((rule.at for rule in self.across if rule.at >= y and rule.begin <= x <= rule.end), default=None)
-        has_bottom = any(rule.at < y and rule.begin <= x <= rule.end for rule in self.across)
-        if left is None or right is None or top is None or not has_bottom:
+        beside = [rule.at for rule in self.down if rule.begin <= y <= rule.end]
+        left = max((at for at in beside if at <= x), default=None)
+        right = min((at for at in beside if at > x), default=None)
+        if left is None or right is None:
+            return None
+        level = [rule.at for rule in self.across if rule.begin <= x <= rule.end]
+        top = min((at for at in level if at >= y), default=None)
+        if top is None or min(level) >= y:
             return None
         return Cell(self.number, _nearest(self.tops, top), _nearest(self.lefts, left), left, right)
 
