@@ -40,6 +40,7 @@ _QUARTER = re.compile(rf"(?<!\w)q([1-4])[\s_-]*(?:of\s+)?(?:fy\s*)?({_YEAR})(?!\
 _QUARTER_IN_RUSSIAN = re.compile(rf"(?<!\d)([1-4])(?:-?й)?\s+квартал[а-я]*\s+({_YEAR})(?!\d)")
 _YEAR_IN_CODE = re.compile(rf"(?:fy|q[1-4]|_)({_YEAR})(?!\d)|(?<!\d)({_YEAR})(?=q[1-4]|_)")
 _A_YEAR = re.compile(_YEAR)
+_A_QUARTER = re.compile("q[1-4]")
 _HINTS = (*_MONTHS_BUT_MAY, "мая", "май", "мае", *_ENGLISH_MONTHS)
 _AFTER_COMMA = re.compile(r",\d{3}")
 _BEFORE_NUMBERS = ("#", "no.", "номер", "number")
@@ -61,15 +62,16 @@ _CYRILLIC_TWINS, _LATIN_TWINS = "авекмнорстух", "abekmhopctyx"
 _TO_CYRILLIC = str.maketrans(_LATIN_TWINS, _CYRILLIC_TWINS)
 _TO_LATIN = str.maketrans(_CYRILLIC_TWINS, _LATIN_TWINS)
 # A token is words and numbers joined without spaces (`user_id`, `10.5.3`, `file.pdf`, `a@b.ru`), or `c++` and `f#`.
-_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*(?:[-._@]+[^\W_]+(?:'[^\W_]+)*)*(?:\+\+|#)?")
+_TOKEN = re.compile(r"[^\W_]++(?:(?:'|[-._@]++)[^\W_]++)*+(?:\+\+|#)?")
 _DIGIT = re.compile(r"\d")
 _PART = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_HUMPED = re.compile("[a-z][A-Z]")  # looked for first: most texts have no such name
+_HUMPED = re.compile("[A-Z](?<=[a-z].)")  # looked for first: most texts have no such name
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*")  # userId, PostgreSQL: found by its humps too
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # What is typed with separators as often as without: `PG-15`, a telephone number of +7. `282 000` is `282000` alone:
 # with its parts beside it, every amount of thousands would be what «счёт 282» asks for. The patterns begin
 # with what is rare, and look behind after that: a pattern that looks behind first is tried at every letter.
+_GROUP_BEHIND = re.compile(r" (?<=\d )\d{3}")
 _NUMBER_BEHIND = re.compile(r"-\d")
 _CODE_IN_TWO = re.compile(r"(?<![\w-])[^\W\d_]{1,8}-\d{1,6}(?![\w-])")
 _THOUSANDS = re.compile(r"\d(?<![\d.,]\d)\d{0,2}(?: \d{3})+(?! ?\d)")
@@ -110,8 +112,10 @@ def uniform_terms(text: str, cleaned: str) -> Iterator[str]:
         yield from _days(cleaned, _DAYS_IN_WORDS if has_year else _DAYS_IN_WORDS[:2])  # the last needs one
     if has_year:
         yield from _days(cleaned, _DAYS_IN_NUMBERS)
-        yield from (first or second for first, second in _YEAR_IN_CODE.findall(cleaned))
-        for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned) if "q" in cleaned else ():
+        has_quarter = _A_QUARTER.search(cleaned) is not None
+        codes = _YEAR_IN_CODE.findall(cleaned) if has_quarter or "_" in cleaned or "fy" in cleaned else ()
+        yield from (first or second for first, second in codes)
+        for quarter, year, other_year, other_quarter in _QUARTER.findall(cleaned) if has_quarter else ():
             yield f"{year or other_year}-q{quarter or other_quarter}"
         for quarter, year in _QUARTER_IN_RUSSIAN.findall(cleaned) if "квартал" in cleaned else ():
             yield f"{year}-q{quarter}"
@@ -240,7 +244,8 @@ def _tokens(text: str, cleaned: str) -> Iterator[str]:
     """Tokens in order; at the end of the text the humps of names in camel case, and what may be typed in one piece."""
     names = _CAMEL.findall(text) if _HUMPED.search(text) else ()
     humps = " ".join(" ".join(_HUMP.findall(name)) for name in names)
-    amounts_joined = _THOUSANDS.sub(lambda number: number[0].replace(" ", ""), cleaned)
+    has_groups = _GROUP_BEHIND.search(cleaned) is not None
+    amounts_joined = _THOUSANDS.sub(lambda number: number[0].replace(" ", ""), cleaned) if has_groups else cleaned
     # `pg15` for `pg-15`, the ten digits of a telephone number however it is written
     codes = _CODE_IN_TWO.findall(cleaned) if _NUMBER_BEHIND.search(cleaned) else ()
     digits = ("".join(filter(str.isdigit, each))[-_SUBSCRIBER_DIGITS:] for each in _TELEPHONE.findall(cleaned))
@@ -250,6 +255,8 @@ def _tokens(text: str, cleaned: str) -> Iterator[str]:
 
 def _one_alphabet(part: str) -> str:
     """A word of mixed alphabets in the alphabet of its letters that have no twin; a code in Latin where possible."""
+    if part.isascii():
+        return part
     is_code = _CODE.fullmatch(part)
     if not is_code and not _MIXED.fullmatch(part):
         return part
