@@ -152,4 +152,5 @@ def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap:
 def _weigh(pieces: Sequence[Piece], start: int, end: int) -> int:
     """The weight of a passage, including the header that it repeats."""
     first, last = pieces[start], pieces[end - 1]
-    return weigh_text(first.lead) + last.above + last.weight - first.above
+    lead = weigh_text(first.lead) if first.lead else 0  # hardly any piece has one
+    return lead + last.above + last.weight - first.above
