@@ -27,7 +27,7 @@ MAY_END = re.compile(
 «слово)» and «А.», before a small letter or the end. Half of the calls of its rules, which cost most, are saved."""
 
 SHORTENED = frozenset({*SOKRS, *INITIALS, *(word for pair in PAIR_SOKRS for word in pair)})
-"""The only words of two letters and more after which one of the rules may continue the sentence before a capital."""
+"""The only words of two letters and more after which a rule may end no sentence before a capital or a number."""
 
 YEAR = re.compile(r"\b\d{4}\s?гг?\Z")
 CAPITAL = re.compile(r"\s+[«\"(]?[А-ЯЁ]")
@@ -104,9 +104,9 @@ def _ends(text: str, begin: int, place: re.Match[str]) -> bool:
     so_far = text[max(begin, start - BULLET_SIZE - 1) : start]
     if sign == "." and so_far.isdigit():
         return False  # «3. Слово»
-    word = so_far.rpartition(" ")[2]
+    word, following = so_far.rpartition(" ")[2], text[place.end()]
     is_usual = word.isalpha() and word[1:].islower() and word.lower() not in SHORTENED
-    if is_usual and sign in ENDINGS and text[place.end()].isupper():
+    if is_usual and sign in ENDINGS and (following.isupper() or following.isdecimal()):
         return True  # «слово. Слово»
     split = SentSplit(text[max(0, start - NEAR_CHARS) : start], sign, text[end : end + NEAR_CHARS], so_far)
     return not SENTENIZE.join(split)
