@@ -4,7 +4,7 @@ In: a `Request`; `Document`, `Picture` or `SourceError`. Out: records (`sandbox.
 its blocks, which are arrays, for speed. A wrong shape raises ValueError, and no code is ever loaded (no pickle).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -115,14 +115,17 @@ def encode_document(document: Document) -> Iterator[bytes]:
 
 
 def encode_blocks(blocks: Sequence[Block]) -> bytes:
-    """One line of JSON. Most blocks share the locator of the one before, so its JSON is reused."""
-    rows: list[JsonValue] = []
+    """One line of JSON."""
+    return array_line([[block.kind.value, block.text, place, block.level] for block, place in with_places(blocks)])
+
+
+def with_places(blocks: Iterable[Block]) -> Iterator[tuple[Block, dict[str, JsonValue]]]:
+    """Blocks with their locators as JSON: most share the locator of the one before, so its JSON is reused."""
     locator, place = Locator(), Locator().to_json()
     for block in blocks:
         if block.locator is not locator:
             locator, place = block.locator, block.locator.to_json()
-        rows.append([block.kind.value, block.text, place, block.level])
-    return array_line(rows)
+        yield block, place
 
 
 def decode_blocks(line: bytes) -> list[Block]:

@@ -6,7 +6,7 @@ another worker holds it, or when it was cancelled or deleted.
 """
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
 from math import inf
@@ -20,7 +20,7 @@ from domain.errors import NoRoom
 from domain.ids import BaseId, DocumentId
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import BLOCKS
+from ingestion.parsers.codec import BLOCKS, with_places
 from ingestion.records import (
     Block,
     ClaimedDocument,
@@ -225,11 +225,14 @@ def _failure_arguments(failure: Failure) -> dict[str, Argument]:
 
 
 def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
-    return {**vars(parsed), "blocks": [_block_json(block) for block in blocks]}
+    return {**vars(parsed), "blocks": _blocks_json(blocks)}
 
 
-def _block_json(block: Block) -> dict[str, JsonValue]:
-    return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
+def _blocks_json(blocks: Iterable[Block]) -> list[Mapping[str, JsonValue]]:
+    return [
+        {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": place}
+        for block, place in with_places(blocks)
+    ]
 
 
 def _write_blocks(parsed: Document) -> Iterator[tuple[int, bytes]]:
@@ -240,7 +243,7 @@ def _write_blocks(parsed: Document) -> Iterator[tuple[int, bytes]]:
     yield 0, json_text(_parsed_json(parsed, portion))
     first = len(portion)
     for portion in portions:
-        yield first, json_text([*map(_block_json, portion)])
+        yield first, json_text(_blocks_json(portion))
         first += len(portion)
 
 
