@@ -114,13 +114,13 @@ _DAYS = tuple(
         r"(?<![\d/])(?P<day>\d{1,2})(?P<sign>[/_-])(?P<month>\d{1,2})(?P=sign)(?P<year>\d{4})(?![\d/])",
     )
 )
-_DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"\d{4}|\d\.\d\d\.\d\d")  # each pattern above and below has either
 _RUN = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
 
 
 def _days_in(text: str, patterns: Iterable[re.Pattern[str]] = _DAYS) -> Iterator[tuple[date, str, str]]:
     """Each day, with the text before and after the words that state it. 31.02.2024 is skipped."""
-    if not _DIGIT.search(text):  # as in most lines
+    if not _YEAR.search(text):  # as in most lines
         return
     for found in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
         with suppress(ValueError):
