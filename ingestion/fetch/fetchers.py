@@ -15,6 +15,7 @@ import stat
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path, PurePath
 
 from domain.documents import SourceType
@@ -70,22 +71,19 @@ class Fetchers:
         self, documents: Sequence[ClaimedDocument], folder: Path
     ) -> list[tuple[ClaimedDocument, FetchedFile]]:
         """Fetch what is no link; a document that `fetch` would raise for is left out. Raises OSError."""
-        elsewhere = [each for each in documents if each.source.type is not SourceType.PATH]
 
-        async def misses(document: ClaimedDocument) -> bool:
+        async def comes(document: ClaimedDocument) -> bool:
             with suppress(SourceError, ServiceError):
                 await self._bring(document, folder / document.id)
-                return False
-            return True
+                return True
+            return False
 
         def receive() -> Iterator[tuple[ClaimedDocument, FetchedFile]]:
-            for each in documents:
-                if each.id not in missing:
-                    with suppress(SourceError, HoldsLink):
-                        yield each, self._receive(each.source, folder / each.id)
+            for each in compress(documents, came):
+                with suppress(SourceError, HoldsLink):
+                    yield each, self._receive(each.source, folder / each.id)
 
-        are_missed = await asyncio.gather(*map(misses, elsewhere))
-        missing = {each.id for each, is_missed in zip(elsewhere, are_missed, strict=True) if is_missed}
+        came = await asyncio.gather(*map(comes, documents))
         # In one thread: to change threads for each costs more than to copy a small file.
         return await asyncio.to_thread(lambda: list(receive()))
 
@@ -93,12 +91,10 @@ class Fetchers:
         """Write a file that is not on this machine. Raises SourceError FILE_GONE or FILE_TOO_LARGE, ServiceError where
         storage or Telegram are away."""
         source, limit_bytes = document.source, self.downloader.limits.file_bytes
-        if source.type is SourceType.PATH:
-            return
         with _within_limit(source.identifier):
             if source.kept_file is not None and self.kept is not None:
                 await _write(self.kept.read(document.base_id, source.kept_file), path, limit_bytes)
-            else:
+            elif source.type is not SourceType.PATH:
                 await self._download(source, path, limit_bytes)
 
     def _receive(self, source: Source, path: Path) -> FetchedFile:
@@ -114,8 +110,7 @@ class Fetchers:
             if size_bytes > limit_bytes:
                 raise Oversize(limit_bytes)
         file = FetchedFile(path=path, name=name, media_type=source.media_type, size_bytes=size_bytes, sha256=sha256)
-        address = saved_link(file)
-        if address is not None:
+        if (address := saved_link(file)) is not None:
             raise HoldsLink(address)
         return file
 

@@ -167,7 +167,7 @@ class WorkStore(rows.Store):
         parsed: Document | None = None,
         content_hash: str | None = None,
     ) -> DocumentId | None:
-        # Tens of milliseconds, where there are many.
+        # In a thread: tens of milliseconds, where there are many.
         written, vectors = await asyncio.to_thread(_write, last) if last else (None, stored_vectors(()))
         found = await self._held_within_bound(
             "publish_document",
