@@ -79,7 +79,7 @@ JOINTS = (
 def split_sentences(text: str) -> list[Offsets]:
     """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end a sentence."""
     found: list[Offsets] = []
-    for start, end in _raw_sentences(text):
+    for start, end in razdel_sentences(text):
         if found and end - found[-1][0] <= JOINED_CHARS and _belongs(text, found[-1], start):
             found[-1] = found[-1][0], end
         else:
@@ -87,7 +87,8 @@ def split_sentences(text: str) -> list[Offsets]:
     return found
 
 
-def _raw_sentences(text: str) -> Iterator[Offsets]:
+def razdel_sentences(text: str) -> Iterator[Offsets]:
+    """As SENTENIZE finds them."""
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     for place in MAY_END.finditer(text):
         if _ends(text, start, place):
