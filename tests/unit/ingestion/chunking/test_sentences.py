@@ -38,13 +38,39 @@ def test_sentences_end_where_a_reader_ends_them(marked: str) -> None:
     assert [text[start:end] for start, end in split_sentences(text)] == marked.split(MARK)
 
 
-WORDS = 'слово Слово т е г 2024 А XX « » ) ( ! ? ... … ; : :) 1 3.2 ул Mr end End руб млн — - “ ” " рис см и др'.split()
+WORDS = (
+    *(
+        "слово",
+        "Слово",
+        "т",
+        "е",
+        "г",
+        "2024",
+        "А",
+        "XX",
+        "«",
+        "»",
+        ")",
+        "(",
+        "!",
+        "?",
+        "...",
+        "…",
+        ";",
+        ":",
+        ":)",
+        "1",
+    ),
+    *("3.2", "ул", "Mr", "end", "End", "руб", "млн", "—", "-", "“", "”", '"', "рис", "см", "и", "др"),
+)
 GAPS = ("", " ", "  ", ". ", ".", "! ", "? ", "\n", ".\n\n", ", ", " . ")
 
 
 @given(st.lists(st.builds(str.__add__, st.sampled_from(WORDS), st.sampled_from(GAPS)), max_size=12).map("".join))
 def test_places_that_razdel_is_not_asked_about_are_those_that_its_rules_decide_alike(text: str) -> None:
-    assert [text[start:end] for start, end in razdel_sentences(text)] == [each.text for each in SENTENIZE(text)]
+    assert [text[start:end] for start, end in razdel_sentences(text)] == [
+        each.text for each in SENTENIZE(text) if each.text
+    ]
 
 
 @given(TEXTS)
