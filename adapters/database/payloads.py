@@ -36,9 +36,8 @@ PASSAGES_A_RUN = 256  # of which the places fit a byte
 _FREQUENCY, _AROUND, _TITLED, _AROUND_TITLED, _LENGTH, _SPREAD = 8, 15, 22, 29, 36, 48  # their lowest bits
 _PLACE_MASK = PASSAGES_A_RUN - 1
 _MOST, _MOST_LENGTH, _MOST_SPREAD = 0x7F, 0xFFF, 0x7FFF  # what fits
-_IN_TEXT = (
-    1 << _FREQUENCY | 1 << _AROUND
-)  # one occurrence of a term that shares its prefix with no other of its passage
+# One occurrence of a term that shares its prefix with no other of its passage.
+_IN_TEXT = 1 << _FREQUENCY | 1 << _AROUND
 _ABOVE_TEXT = 1 << _TITLED | 1 << _AROUND_TITLED
 _SUMS = _MOST << _AROUND | _MOST << _AROUND_TITLED
 
