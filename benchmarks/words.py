@@ -63,8 +63,8 @@ from documents d where d.id in (select s.document_id from seed s)
 """
 _PASSAGES = """
 insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, length, model, embedding)
-select (%(runs)s::bigint << 8) + s.id, s.base_id, md5(s.document_id::text || %(copy)s)::uuid, s.ordinal, s.text, s.span_start,
-  s.span_end, s.length, %(model)s, v.embedding
+select (%(runs)s::bigint << 8) + s.id, s.base_id, md5(s.document_id::text || %(copy)s)::uuid, s.ordinal, s.text,
+  s.span_start, s.span_end, s.length, %(model)s, v.embedding
 from seed s join vector v using (place) order by s.place
 """
 _POSTINGS = """

@@ -29,15 +29,14 @@ LINE_END = "\n"  # in no term: a term consists of letters, digits and a few sign
 LONGEST_TERM_BYTES = 1000  # a longer one is no word, and an index entry holds less than 2,704 bytes
 ALIKE_CHARACTERS = 5  # the length of the common prefix over which terms are summed; the same in the SQL of search
 Posting = int
-"""The seven numbers of a posting packed into one, as `chunk_terms` reads them: from the lowest bit, 8 for the place of
-its passage in a run, 7 for its frequency in the text, 7 for `around`, 7 for its occurrences above the text, 7 for
-`around_titled`, 12 for the length of the passage, 15 for `spread`."""
+"""The seven numbers of a posting packed into one, as `chunk_terms` reads them: from the lowest bit, 7 for its frequency
+in the text, 7 for `around`, 7 for its occurrences above the text, 7 for `around_titled`, 12 for the length of the
+passage, 15 for `spread`, 8 for the place of the passage in its run, so that lists are in order."""
 PASSAGES_A_RUN = 256  # of which the places fit a byte
-_FREQUENCY, _AROUND, _TITLED, _AROUND_TITLED, _LENGTH, _SPREAD = 8, 15, 22, 29, 36, 48  # their lowest bits
-_PLACE_MASK = PASSAGES_A_RUN - 1
-_MOST, _MOST_LENGTH, _MOST_SPREAD = 0x7F, 0xFFF, 0x7FFF  # what fits
+_AROUND, _TITLED, _AROUND_TITLED, _LENGTH, _SPREAD, _PLACE = 7, 14, 21, 28, 40, 55  # their lowest bits
+_MOST, _MOST_LENGTH = 0x7F, 0xFFF  # what fits
 # One occurrence of a term that shares its prefix with no other of its passage.
-_IN_TEXT = 1 << _FREQUENCY | 1 << _AROUND
+_IN_TEXT = 1 | 1 << _AROUND
 _ABOVE_TEXT = 1 << _TITLED | 1 << _AROUND_TITLED
 _SUMS = _MOST << _AROUND | _MOST << _AROUND_TITLED
 
@@ -125,7 +124,7 @@ def _run(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
     lists = [by_term[term] for term in terms]
     if chunks[0].chunk.ordinal == 0:
         for postings in lists:
-            if not postings[0] & _PLACE_MASK:
+            if not postings[0] >> _PLACE:
                 postings[0] += len(postings) << _SPREAD
     _add_up(terms, lists)
     # PostgreSQL reads what Python writes as a list, but for the brackets.
@@ -139,7 +138,7 @@ def _by_term(chunks: Sequence[IndexedChunk]) -> Mapping[str, list[Posting]]:
     by_term: defaultdict[str, list[Posting]] = defaultdict(list)
     for place, indexed in enumerate(chunks):
         body = indexed.terms
-        none = place | min(indexed.length, _MOST_LENGTH) << _LENGTH
+        none = place << _PLACE | min(indexed.length, _MOST_LENGTH) << _LENGTH
         once = none + _IN_TEXT  # half of the terms occur once: they share one number
         for term, frequency in body.items():
             several = frequency if frequency < _MOST else _MOST
@@ -166,7 +165,7 @@ def _add_up_alike(lists: Sequence[list[Posting]]) -> None:
     first: dict[int, tuple[list[Posting], int]] = {}  # place -> the list with its first posting among these, and where
     for postings in lists:
         for index, later in enumerate(postings):
-            holder, at = first.setdefault(later & _PLACE_MASK, (postings, index))
+            holder, at = first.setdefault(later >> _PLACE, (postings, index))
             if holder is postings:
                 continue
             held = holder[at]

@@ -25,9 +25,9 @@ comment on table posting_lists is 'The lexical index: which term stands in which
 
 insert into posting_lists (base_id, term, run, postings)
 select t.base_id, t.term, t.chunk_id >> 8, array_agg(
-  (t.chunk_id & 255) | (t.frequency::int::bigint << 8) | (t.around::int::bigint << 15)
-  | (t.titled::int::bigint << 22) | (t.around_titled::int::bigint << 29) | (least(t.length, 4095)::bigint << 36)
-  | (t.spread::bigint << 48)
+  t.frequency::int::bigint | (t.around::int::bigint << 7) | (t.titled::int::bigint << 14)
+  | (t.around_titled::int::bigint << 21) | (least(t.length, 4095)::bigint << 28) | (t.spread::bigint << 40)
+  | ((t.chunk_id & 255) << 55)
   order by t.chunk_id)
 from chunk_terms t group by t.base_id, t.term, t.chunk_id >> 8;
 drop table chunk_terms;

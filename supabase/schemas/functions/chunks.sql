@@ -24,13 +24,13 @@ comment on function keep_chunks is
   'that none is embedded twice; removes the rest. Returns the ordinals that were kept.';
 
 create or replace view baza_internal.chunk_terms as
-select l.base_id, l.term, l.run, (l.run << 8) | (l.posting & 255) as chunk_id, l.posting,
-  (l.posting >> 8 & 127)::int as frequency,
-  (l.posting >> 15 & 127)::int as around,
-  (l.posting >> 22 & 127)::int as titled,
-  (l.posting >> 29 & 127)::int as around_titled,
-  (l.posting >> 36 & 4095)::int as length,
-  (l.posting >> 48)::int as spread
+select l.base_id, l.term, l.run, (l.run << 8) | (l.posting >> 55) as chunk_id, l.posting,
+  (l.posting & 127)::int as frequency,
+  (l.posting >> 7 & 127)::int as around,
+  (l.posting >> 14 & 127)::int as titled,
+  (l.posting >> 21 & 127)::int as around_titled,
+  (l.posting >> 28 & 4095)::int as length,
+  (l.posting >> 40 & 32767)::int as spread
 from (select p.base_id, p.term, p.run, unnest(p.postings) as posting from posting_lists p) l;
 comment on view baza_internal.chunk_terms is
   'The postings one by one: how often a term stands in the text of a passage (`frequency`), and in the title and the '
@@ -39,6 +39,15 @@ comment on view baza_internal.chunk_terms is
   'passage''s, so that scoring reads nothing else. `spread` is of the first passage of a document: in how many of its '
   'passages the term stands; of others 0. So these postings are the record of what a document is about: no search asks '
   'whose a passage is. Look up by base and term, or by `run`; a `chunk_id` is compared only after that.';
+
+create or replace function baza_internal.posting_at(p_postings bigint[], p_place bigint) returns bigint
+language sql immutable parallel safe
+as $$
+  select p_postings[nullif(width_bucket(((p_place + 1) << 55) - 1, p_postings), width_bucket((p_place << 55) - 1, p_postings))]
+$$;
+comment on function baza_internal.posting_at is
+  'The posting of the passage at this place of the run, found by bisection; null where the list has none. The place is '
+  'in the highest bits, so lists are in order.';
 
 create or replace function baza_internal.new_runs(p_passages bigint) returns bigint[]
 language sql set search_path = public, baza_internal, extensions, pg_temp
@@ -114,8 +123,8 @@ begin
     having max(x.spread) filter (where x.chunk_id = first) <> least(count(*), 32767)
   )
   update posting_lists l set postings = array(
-    select case when (p & 255) = (first & 255) then (p & ~(32767::bigint << 48)) | (c.spread << 48) else p end
-    from unnest(l.postings) with ordinality u (p, place) order by u.place)
+    select case when p >> 55 = first & 255 then (p & ~(32767::bigint << 40)) | (c.spread << 40) else p end
+    from unnest(l.postings) u (p) order by u.p)
   from counted c where l.base_id = p_held.base_id and l.term = c.term and l.run = first >> 8;
 end $$;
 comment on function baza_internal.count_spread is

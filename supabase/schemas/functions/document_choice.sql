@@ -68,11 +68,12 @@ create or replace function baza_internal.unread_terms(p_base uuid, p_words weigh
 returns table (place int, chunk_id bigint, share double precision)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select w.place, x.chunk_id, l.share * l.telling
-  from unnest(p_words) w join told_by_terms(p_base, p_words) l using (place) cross join lateral (
-    select x.chunk_id from chunk_terms x
-    where x.base_id = p_base and x.term = w.term collate "C" and x.run = any (array(select c >> 8 from unnest(p_chunks) c))
-      and x.chunk_id in (select unnest(p_chunks)) and x.frequency > 0 offset 0) x
+  select w.place, c.id, l.share * l.telling
+  from unnest(p_words) w join told_by_terms(p_base, p_words) l using (place) cross join unnest(p_chunks) c (id)
+  cross join lateral (
+    select from posting_lists x
+    where x.base_id = p_base and x.term = w.term collate "C" and x.run = c.id >> 8
+      and posting_at(x.postings, c.id & 255) & 127 > 0 offset 0) x
   where w.firsts > 0 and w.place <> all (p_read)
 $$;
 comment on function baza_internal.unread_terms is

@@ -34,7 +34,7 @@ as $$
     from old o join new using (ordinal) order by o.ordinal
   )
   insert into posting_lists (base_id, term, run, postings)
-  select p_to.base_id, t.term, new.id >> 8, array_agg((t.posting & ~255::bigint) | (new.id & 255) order by new.id)
+  select p_to.base_id, t.term, new.id >> 8, array_agg((t.posting & ~(255::bigint << 55)) | ((new.id & 255) << 55) order by new.id)
   from (select distinct n.old_id >> 8 as run from new n) r
   cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) t
   join new on new.old_id = t.chunk_id

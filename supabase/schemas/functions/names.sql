@@ -40,15 +40,15 @@ begin
       rows between unbounded preceding and unbounded following)
   ), list as ( -- with the postings of the other passages
     select p.term, p.chunk_id >> 8 as run, array_agg(p.chunk_id) as renamed, coalesce(
-      array_agg((p.chunk_id & 255) | (p.frequency << 8) | (p.around << 15) | (p.titled << 22) | (p.around_titled << 29)
-        | (p.length << 36) | (p.spread << 48)) filter (where p.frequency > 0 or p.titled > 0), '{}') as postings
+      array_agg(p.frequency | (p.around << 7) | (p.titled << 14) | (p.around_titled << 21) | (p.length << 28)
+        | (p.spread << 40) | ((p.chunk_id & 255) << 55)) filter (where p.frequency > 0 or p.titled > 0), '{}') as postings
     from summed p group by 1, 2
   ), whole as materialized (
     select l.term, l.run, array(
       select u.p from unnest(l.postings || array(
         select k.posting from chunk_terms k
         where k.base_id = p_held.base_id and k.term = l.term and k.run = l.run and k.chunk_id <> all (l.renamed))) u (p)
-      order by u.p & 255) as postings
+      order by u.p) as postings
     from list l
   ), unnamed as (
     delete from posting_lists t using whole w

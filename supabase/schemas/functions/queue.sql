@@ -63,8 +63,8 @@ declare
     where exists (select from documents_chunks c where c.id between u.run << 8 and (u.run << 8) + 255));
 begin
   update posting_lists l set postings = array(
-    select p from unnest(l.postings) with ordinality u (p, place)
-    where (l.run << 8) | (p & 255) not in (select unnest(gone)) order by u.place)
+    select u.p from unnest(l.postings) u (p)
+    where (l.run << 8) | (u.p >> 55) not in (select unnest(gone)) order by u.p)
   where l.run = any (kept);
   delete from posting_lists l where l.run = any (runs) and (l.postings = '{}' or l.run <> all (kept));
   return null;

@@ -42,6 +42,7 @@ INLINED = (
     "bm25",
     "half_frequency",
     "in_all",
+    "posting_at",
     "prefix_share",
     "rarity",
 )  # one expression of the catalog's own operators

@@ -43,7 +43,7 @@ def packed(*chunks: IndexedChunk) -> list[tuple[str, int]]:
 def rows(*chunks: IndexedChunk) -> list[tuple[str, int, int, int, int, int]]:
     """Term, place, frequency, around, titled, around_titled."""
     return [
-        (term, number & 255, number >> 8 & 127, number >> 15 & 127, number >> 22 & 127, number >> 29 & 127)
+        (term, number >> 55, number & 127, number >> 7 & 127, number >> 14 & 127, number >> 21 & 127)
         for term, number in packed(*chunks)
     ]
 
@@ -54,13 +54,13 @@ def test_the_first_passage_tells_how_many_have_its_terms() -> None:
         passage(1, {"договор": 1, "срок": 2}, {"аренда": 1}),
         passage(2, {"договор": 3}, {"договор": 1}),
     )
-    assert [(term, number >> 48) for term, number in found if number & 255 == 0] == [
+    assert [(term, number >> 40) for term, number in found if number >> 55 == 0] == [
         ("аренда", 2),
         ("договор", 3),
         ("договоры", 1),
         ("цена", 1),
     ]
-    assert not any(number >> 48 for _, number in found if number & 255 > 0)
+    assert not any(number >> 40 & 32767 for _, number in found if number >> 55 > 0)
 
 
 def test_a_term_of_the_text_and_of_its_title_is_one_posting() -> None:
@@ -94,9 +94,9 @@ def test_passages_without_words_have_no_postings() -> None:
 
 
 def test_the_length_of_a_passage_is_in_its_postings() -> None:
-    lengths = [number >> 36 & 4095 for _, number in packed(replace(chunk({"a": 1}, {"b": 1}), length=300))]
+    lengths = [number >> 28 & 4095 for _, number in packed(replace(chunk({"a": 1}, {"b": 1}), length=300))]
     assert lengths == [300, 300]
-    assert [number >> 36 for _, number in packed(replace(chunk({"a": 1}, {}), length=70_000))] == [4095]
+    assert [number >> 28 for _, number in packed(replace(chunk({"a": 1}, {}), length=70_000))] == [4095]
 
 
 def test_more_passages_than_a_byte_counts_are_several_runs() -> None:
