@@ -109,23 +109,32 @@ comment on function baza_internal.put_chunks is
 
 create or replace function baza_internal.count_spread(p_held documents) returns void
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_mergejoin = off
+set enable_nestloop = off -- but for what is lateral: without statistics the planner would compare all with all
 as $$
 declare
   first constant bigint := (select c.id from documents_chunks c where c.document_id = p_held.id and c.ordinal = 0);
+  runs constant bigint[] := array(select distinct c.id >> 8 from documents_chunks c where c.document_id = p_held.id);
+  counted record;
 begin
-  with counted as materialized (
-    select x.term, least(count(*), 32767) as spread
-    from (select distinct c.id >> 8 as run from documents_chunks c where c.document_id = p_held.id) r
-    cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) x
-    where x.chunk_id in (select c.id from documents_chunks c where c.document_id = p_held.id)
-    group by x.term
-    having max(x.spread) filter (where x.chunk_id = first) <> least(count(*), 32767)
-  )
-  update posting_lists l set postings = array(
-    select case when p >> 55 = first & 255 then (p & ~(32767::bigint << 40)) | (c.spread << 40) else p end
-    from unnest(l.postings) u (p) order by u.p)
-  from counted c where l.base_id = p_held.base_id and l.term = c.term and l.run = first >> 8;
+  for counted in
+    select s.term, s.posting, least(count(*), 32767) << 40 as spread
+    from (
+      select l.term, posting_at(l.postings, first & 255) as posting from posting_lists l where l.run = first >> 8
+      offset 0) s
+    cross join lateral (
+      select l.run, l.postings from posting_lists l
+      where l.base_id = p_held.base_id and l.term = s.term and l.run = any (runs) offset 0) l
+    cross join lateral unnest(l.postings) p
+    join documents_chunks c on c.document_id = p_held.id and c.id = (l.run << 8) | (p >> 55)
+    where s.posting is not null
+    group by s.term, s.posting having s.posting & (32767::bigint << 40) <> least(count(*), 32767) << 40
+  loop
+    update posting_lists l
+    set postings = array_replace(
+      l.postings, counted.posting, (counted.posting & ~(32767::bigint << 40)) | counted.spread)
+    where l.base_id = p_held.base_id and l.term = counted.term and l.run = first >> 8;
+  end loop;
 end $$;
 comment on function baza_internal.count_spread is
   'Counts `spread` in the postings of the first chunk: of a document that was stored in several runs, or renamed.';
