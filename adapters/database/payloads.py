@@ -127,8 +127,10 @@ def _run(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
             if not postings[0] >> _PLACE:
                 postings[0] += len(postings) << _SPREAD
     _add_up(terms, lists)
-    # PostgreSQL reads what Python writes as a list, but for the brackets.
-    numbers = LINE_END.join([f"{{{str(postings)[1:-1]}}}" for postings in lists])
+    # PostgreSQL reads arrays as JSON writes them, but for the brackets; Python's `str` takes ten times as long.
+    numbers = (
+        orjson.dumps(lists).decode()[1:-1].replace("],[", "}" + LINE_END + "{").replace("[", "{").replace("]", "}")
+    )
     return {"terms": LINE_END.join(terms), "postings": numbers}
 
 
