@@ -38,7 +38,7 @@ _SILENT = {
 }
 """Failure codes of files that are kept for their caption alone -> the medium of such a file."""
 
-_UNREADABLE = REFUSALS | {FailureCode.FILE_NEEDS_RECOGNITION}
+_UNREADABLE = REFUSALS | {FailureCode.FILE_NEEDS_RECOGNITION, FailureCode.FILE_DAMAGED}
 _WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN})
 _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 

@@ -221,9 +221,8 @@ class Worker:
         try:
             async with self.charged(documents[0].base_id, [each.id for each in documents]):
                 ended = await self.pipeline.run_together(documents)
-            for document in documents:
-                if failure := ended.get(document.id):
-                    await self._fail(document, failure)
+            failures = [(each, failure) for each in documents if (failure := ended.get(each.id))]
+            await asyncio.gather(*(self._fail(document, failure) for document, failure in failures))
         except (ServiceError, DatabaseAway) as error:
             log.warning("batch_interrupted", documents=len(documents), reason=str(error))
             return ()

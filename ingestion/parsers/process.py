@@ -164,8 +164,8 @@ class SharedProcess(FileParser):
     """Reads and cuts small files, one after the other and within SMALL_S, in a process that can open no others.
 
     Starting a process costs more than reading a small file. The files are of one base: a file that took the process
-    over could only lie about its own. After a failure, and after a while, it is replaced. Whatever fails here is to be
-    tried alone.
+    over could only lie about its own. After a failure, and after a while, it is replaced. A file is damaged
+    when a process says so that has read no other before; whatever else fails here is to be tried alone.
     """
 
     def __init__(self, pool: Pool, confinement: Confinement) -> None:
@@ -183,6 +183,15 @@ class SharedProcess(FileParser):
     async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
         if self._spent_s > SMALL_S:
             self.drop()
+        is_first = self._line is None
+        try:
+            return await self._ask_once(request, receive)
+        except SourceError as error:
+            if is_first or error.code is not FailureCode.FILE_DAMAGED:
+                raise
+        return await self._ask_once(request, receive)  # what was read before may have changed the process
+
+    async def _ask_once(self, request: Request, receive: "Receive[Result]") -> Result:
         if self._line is None:
             self._line, self._spent_s = await self._pool.start(self._confinement), 0.0
         started = time.monotonic()

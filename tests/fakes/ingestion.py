@@ -293,7 +293,8 @@ class FakeEmbedder:
 
 
 _TROUBLE = {
-    "БОМБА": FailureCode.FILE_DAMAGED,
+    "БОМБА": FailureCode.FILE_TOO_HEAVY,
+    "ОБРЫВ": FailureCode.FILE_DAMAGED,
     "ШИФР": FailureCode.FILE_ENCRYPTED,
     "БИНАР": FailureCode.FILE_UNSUPPORTED,
 }

@@ -17,7 +17,8 @@ from ingestion import progress
 from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.parsers import process
-from ingestion.parsers.process import ParseProcess
+from ingestion.parsers.codec import Request
+from ingestion.parsers.process import ParseProcess, Receive
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, FetchedFile
 from sandbox import kernel, pool
 from sandbox.confinement import Confinement
@@ -315,7 +316,27 @@ async def test_small_files_share_a_process_until_one_of_them_breaks_it(
         cut = await shared.cut(read[0].blocks, SIZES, tmp_path)
     assert [document.blocks == read[0].blocks for document in read] == [True, True]
     assert cut.chunks
-    assert [confinement.reads for confinement in started] == [(str(tmp_path),)] * 2
+    # The one that broke it is read again by a new one, which nothing before can have changed, and breaks that too.
+    assert [confinement.reads for confinement in started] == [(str(tmp_path),)] * 3
+
+
+async def test_a_file_is_not_damaged_because_of_what_was_read_before(
+    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [_small(tmp_path / name) for name in ("a", "b")]
+    answered, asked = process._answered, []
+
+    async def ill(line: Line, request: Request, receive: Receive[Document], *, timeout_s: float) -> Document:
+        asked.append(line)
+        if len(asked) == 2:
+            raise SourceError(FailureCode.FILE_DAMAGED)
+        return await answered(line, request, receive, timeout_s=timeout_s)
+
+    monkeypatch.setattr(process, "_answered", ill)
+    async with parser.shared(tmp_path) as shared:
+        read = [await shared.parse(file, progress_of(FakeQueue())) for file in files]
+    assert [bool(document.blocks) for document in read] == [True, True]
+    assert asked[0] is asked[1] is not asked[2]
 
 
 @pytest.mark.skipif(kernel.abi() == 0, reason="this kernel has no Landlock")

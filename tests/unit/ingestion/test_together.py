@@ -38,7 +38,7 @@ async def test_notes_and_files_are_published_in_one_call(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "odd",
     [
-        file("БОМБА", document="odd"),  # damaged
+        file("БОМБА", document="odd"),  # alone it may take more
         file("скан", document="odd"),  # others have to be asked than the parser
         file("", document="odd"),  # without a word
         claimed(note(" "), document="odd"),
@@ -68,10 +68,14 @@ async def test_one_with_many_passages_that_meets_trouble_is_left_and_takes_no_ot
 
 
 async def test_what_cannot_be_read_is_told_with_the_reason_and_read_no_second_time(tmp_path: Path) -> None:
-    sent = [file(WORDS, document="plain"), file("ШИФР", document="locked"), claimed(note(" "), document="blank")]
-    outcomes = await make_pipeline(FakeQueue(), tmp_path).run_together(sent)
-    codes = {document: failure and failure.code for document, failure in outcomes.items()}
-    assert codes == {"plain": None, "locked": FailureCode.FILE_ENCRYPTED, "blank": FailureCode.FILE_EMPTY}
+    files = [file(text, document=name) for text, name in ((WORDS, "plain"), ("ШИФР", "locked"), ("ОБРЫВ", "torn"))]
+    outcomes = await make_pipeline(FakeQueue(), tmp_path).run_together([*files, claimed(note(" "), document="blank")])
+    assert {document: failure and failure.code for document, failure in outcomes.items()} == {
+        "plain": None,
+        "locked": FailureCode.FILE_ENCRYPTED,
+        "torn": FailureCode.FILE_DAMAGED,
+        "blank": FailureCode.FILE_EMPTY,
+    }
 
 
 async def test_a_file_that_may_be_kept_for_its_caption_is_left(tmp_path: Path) -> None:
