@@ -210,9 +210,8 @@ async def _publish(
     while waiting:
         held = await work.claim(worker="benchmark", lease_s=3600, most=len(waiting), only=tuple(waiting))
         claimed = [(each, *waiting.pop(each.id)) for each in held]
-        whole = await indexer.index_together(
-            [CutDocument(document=each, parsed=parsed, passages=cut) for each, _, parsed, cut in claimed]
-        )
+        cuts = [CutDocument(document=each, parsed=parsed, passages=cut) for each, _, parsed, cut in claimed]
+        whole = await indexer.embed_together([(cut, await indexer.analyse(cut)) for cut in cuts])
         ended = await work.publish_together([replace(each, content_hash=str(each.document.id)) for each in whole])
         if not (held and all(ended.get(each.id) for each in held)):
             raise RuntimeError("a document was taken by somebody else, or is there twice")

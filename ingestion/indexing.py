@@ -91,22 +91,26 @@ class Indexer:
         lines = (NameLine(text=name, terms=Counter(self.analyzer.terms(name))) for name in names if name)
         return replace(parsed, names=tuple(lines))
 
-    async def index_together(self, documents: Sequence[CutDocument]) -> list[WholeDocument]:
-        """Small documents with their names and all their indexed chunks, for the caller to store. Raises
-        ServiceError."""
-        windows = [[each.passages.window(place) for place in each.passages.windows] for each in documents]
-        every = [window for own in windows for window in own]
-        embedded = iter([vectors for group in in_groups(every) for vectors in await embed(self.embedder, group)])
-        vectors = [[vector for _ in own for vector in next(embedded)] for own in windows]
-        return await compute(
-            lambda: [self._whole(each, own) for each, own in zip(documents, vectors, strict=True)],
-            characters=sum(len(chunk.text) for window in every for chunk in window.own),
-        )
+    async def analyse(self, cut: CutDocument) -> WholeDocument:
+        """A small document with its names and all its chunks, without vectors."""
+        chunks = list(cut.passages.chunks)
 
-    def _whole(self, cut: CutDocument, vectors: Sequence[Vector]) -> WholeDocument:
-        parsed = self.with_names(cut.parsed, cut.document.source)
-        chunks = self._combine(list(cut.passages.chunks), vectors, [name.text for name in parsed.names])
-        return WholeDocument(document=cut.document, parsed=parsed, chunks=chunks, content_hash=cut.note_hash)
+        def analysed() -> WholeDocument:
+            parsed = self.with_names(cut.parsed, cut.document.source)
+            indexed = self._analyse(chunks, [name.text for name in parsed.names])
+            return WholeDocument(document=cut.document, parsed=parsed, chunks=indexed, content_hash=cut.note_hash)
+
+        return await compute(analysed, characters=sum(len(chunk.text) for chunk in chunks))
+
+    async def embed_together(self, documents: Sequence[tuple[CutDocument, WholeDocument]]) -> list[WholeDocument]:
+        """Analysed documents with vectors, for the caller to store. Raises ServiceError."""
+        windows = [cut.passages.window(place) for cut, _ in documents for place in cut.passages.windows]
+        embedded = [own for group in in_groups(windows) for own in await embed(self.embedder, group)]
+        vectors = iter([vector for own in embedded for vector in own])
+        return [
+            replace(whole, chunks=[replace(chunk, vector=next(vectors)) for chunk in whole.chunks])
+            for _, whole in documents
+        ]
 
     async def index(self, cut: CutDocument, progress: Progress, *, stored: int) -> None:
         """Index and store every passage of a document that has its names; `stored` is how many chunks earlier attempts
@@ -134,14 +138,16 @@ class Indexer:
     async def _index(self, windows: Sequence[Window], names: Sequence[NameLine]) -> list[IndexedChunk]:
         vectors = [vector for own in await embed(self.embedder, windows) for vector in own]
         chunks = [chunk for window in windows for chunk in window.own]
-        characters = sum(len(chunk.text) for chunk in chunks)
         named = [name.text for name in names]
-        return await compute(lambda: self._combine(chunks, vectors, named), characters=characters)
+        analysed = await compute(
+            lambda: self._analyse(chunks, named), characters=sum(len(chunk.text) for chunk in chunks)
+        )
+        return [replace(chunk, vector=vector) for chunk, vector in zip(analysed, vectors, strict=True)]
 
-    def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], names: Sequence[str]) -> list[IndexedChunk]:
+    def _analyse(self, chunks: Sequence[Chunk], names: Sequence[str]) -> list[IndexedChunk]:
         counted = cache(lambda above: Counter(self.analyzer.terms(above)))  # neighbouring chunks share headings
         indexed = []
-        for chunk, vector in zip(chunks, vectors, strict=True):
+        for chunk in chunks:
             # A question names the document or its section («договор аренды») more often than the passage itself does.
             above = [line for line in (*names, *chunk.locator.headings) if line not in chunk.text]
             terms = self.analyzer.terms(chunk.text)
@@ -150,7 +156,6 @@ class Indexer:
                     chunk=chunk,
                     terms=Counter(terms),
                     length=length_of(self.analyzer, chunk.text, terms),
-                    vector=vector,
                     model=self.embedder.model,
                     titled=counted("\n".join(dict.fromkeys(above))),
                 )

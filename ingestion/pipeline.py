@@ -5,6 +5,7 @@ waiting for the person's choice. A retry starts from the beginning, but does not
 stored. Small documents share calls and a process; whatever does not go smoothly with one of them is done alone.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
+from domain.ending import end
 from domain.ids import DocumentId
 from ingestion.about import hash_page, read_note, with_about, with_source
 from ingestion.chunking.passages import CutBlocks, Passages, PassageSizes, cut_passages
@@ -26,7 +28,7 @@ from ingestion.parsers.process import REFUSALS, FileParser, ParseProcess
 from ingestion.ports import Embedder, Outcome, TermAnalyzer, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
-from ingestion.records import Block, ClaimedDocument, Document, Failure, FetchedFile, Source
+from ingestion.records import Block, ClaimedDocument, Document, Failure, FetchedFile, Source, WholeDocument
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
 _SILENT = {
@@ -43,6 +45,7 @@ _WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN}
 _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
+_Read = CutDocument | bool | Failure | None
 
 
 @dataclass(kw_only=True)
@@ -73,9 +76,8 @@ class IngestionPipeline:
             async with self.cutter.shared(folder) as parser:
                 notes = [(each, None) for each in able if each.source.type is SourceType.NOTE]
                 files = [(each, file) for each, file in fetched if each.id in going_on]
-                done = {each.id: await self._read_small(each, file, parser) for each, file in (*notes, *files)}
-            whole = await self._indexer.index_together([cut for cut in done.values() if isinstance(cut, CutDocument)])
-            ended |= await self.queue.publish_together(whole)
+                done, analysed = await self._read_all([*notes, *files], parser)
+            ended |= await self.queue.publish_together(await self._indexer.embed_together(analysed))
         ended |= {document: is_new for document, is_new in done.items() if isinstance(is_new, bool)}
         for is_ready in ended.values():
             self.meter.document_ended(Outcome.READY if is_ready else Outcome.KNOWN)
@@ -108,7 +110,7 @@ class IngestionPipeline:
         document, chunks = cut.document, len(cut.passages.chunks)
         if cut.is_small:
             progress.entered(DocumentStatus.EMBEDDING)
-            (whole,) = await self._indexer.index_together([cut])
+            (whole,) = await self._indexer.embed_together([(cut, await self._indexer.analyse(cut))])
             first = await self.queue.publish(
                 document, chunks=chunks, last=whole.chunks, parsed=whole.parsed, content_hash=whole.content_hash
             )
@@ -163,9 +165,22 @@ class IngestionPipeline:
         )
         return first is not None
 
-    async def _read_small(
-        self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser
-    ) -> CutDocument | bool | Failure | None:
+    async def _read_all(
+        self, files: Sequence[tuple[ClaimedDocument, FetchedFile | None]], parser: FileParser
+    ) -> tuple[dict[DocumentId, _Read], list[tuple[CutDocument, WholeDocument]]]:
+        """What became of each, and those that were cut, analysed: one, while the next is being read."""
+        done: dict[DocumentId, _Read] = {}
+        analysing: list[tuple[CutDocument, asyncio.Task[WholeDocument]]] = []
+        try:
+            for document, file in files:
+                done[document.id] = cut = await self._read_small(document, file, parser)
+                if isinstance(cut, CutDocument):
+                    analysing.append((cut, asyncio.create_task(self._indexer.analyse(cut))))
+            return done, [(cut, await task) for cut, task in analysing]
+        finally:
+            await end(*(task for _, task in analysing))
+
+    async def _read_small(self, document: ClaimedDocument, file: FetchedFile | None, parser: FileParser) -> _Read:
         """A document of one batch, cut; of one with more passages, which is stored at once, whether it is new; None:
         it is to be run alone."""
         try:

@@ -204,7 +204,7 @@ class IndexedChunk:
     chunk: Chunk
     terms: Mapping[str, int]  # lexical term -> how often in the chunk's own text
     length: int  # number of terms in that text, for BM25
-    vector: Vector  # empty without an embedding model
+    vector: Vector = ()  # empty without an embedding model
     model: str  # the model that made the vector
     titled: Mapping[str, int] = field(default_factory=dict)  # like `terms`, of the names and headings above the text
 
