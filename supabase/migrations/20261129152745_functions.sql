@@ -2,7 +2,7 @@
 
 set search_path = public, baza_internal, extensions;
 set check_function_bodies = off; -- functions call others that come later
-select baza_internal.drop_function_files('{additions,bases,chunks,contents,dialogue,enrichment,entities,library,notices,queue,reindexing,search,sharing,spending,statistics,tokens,vector_segments,webhooks}');
+select baza_internal.drop_function_files('{additions,bases,chunks,conflicts,contents,dialogue,document_choice,enrichment,entities,library,moving,names,notices,posting_segments,queue,reindexing,search,sharing,spending,statistics,term_search,tokens,vector_segments,webhooks}');
 
 -- Additions to a document that exists already. In: the next part of a long text, or a request to read a source anew.
 -- Out: the document that it became part or the next version of.
@@ -402,7 +402,7 @@ comment on function forget_person is
 select baza_internal.record_function_file('bases', '289bdfca0ba71e3db083035dc1effb1c');
 
 -- Passages with their vectors and postings. In: a batch of them, under the lease of their document (see queue.sql). Out:
--- rows of `documents_chunks` and `chunk_terms`, and which chunks of an earlier attempt are kept.
+-- rows of `documents_chunks` and `posting_lists`, and which chunks of an earlier attempt are kept.
 create or replace function keep_chunks(p_document text, p_lease text, p_model text, p_digests text[])
 returns table (id uuid, kept int[])
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -426,14 +426,46 @@ comment on function keep_chunks is
   'Keeps the chunks of an earlier attempt that have this model and these digests (md5 of the text, by ordinal), so '
   'that none is embedded twice; removes the rest. Returns the ordinals that were kept.';
 
+create or replace view baza_internal.chunk_terms as
+select l.base_id, l.term, l.run, (l.run << 8) | (l.posting >> 55) as chunk_id, l.posting,
+  (l.posting & 127)::int as frequency,
+  (l.posting >> 7 & 127)::int as around,
+  (l.posting >> 14 & 127)::int as titled,
+  (l.posting >> 21 & 127)::int as around_titled,
+  (l.posting >> 28 & 4095)::int as length,
+  (l.posting >> 40 & 32767)::int as spread
+from (select p.base_id, p.term, p.run, unnest(p.postings) as posting from posting_lists p) l;
+comment on view baza_internal.chunk_terms is
+  'The postings one by one: how often a term stands in the text of a passage (`frequency`), and in the title and the '
+  'headings above it (`titled`). Of the terms of a passage with the same five first letters the first has the sums in '
+  '`around` and `around_titled`, the others 0: adding up took a third of the time of a search. `length` is the '
+  'passage''s, so that scoring reads nothing else. `spread` is of the first passage of a document: in how many of its '
+  'passages the term stands; of others 0. So these postings are the record of what a document is about: no search asks '
+  'whose a passage is. Look up by base and term, or by `run`; a `chunk_id` is compared only after that.';
+
+create or replace function baza_internal.posting_at(p_postings bigint[], p_place bigint) returns bigint
+language sql immutable parallel safe
+as $$
+  select p_postings[nullif(width_bucket(((p_place + 1) << 55) - 1, p_postings), width_bucket((p_place << 55) - 1, p_postings))]
+$$;
+comment on function baza_internal.posting_at is
+  'The posting of the passage at this place of the run, found by bisection; null where the list has none. The place is '
+  'in the highest bits, so lists are in order.';
+
+create or replace function baza_internal.new_runs(p_passages bigint) returns bigint[]
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$ select array(select nextval('passage_runs') from generate_series(1, p_passages, 256)) $$;
+comment on function baza_internal.new_runs is
+  'Runs for so many passages, of up to 256 each: passage `n`, from 0, is at `n & 255` of run `n / 256`.';
+
 create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings halfvec[])
 returns documents
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   gone record;
-  ids bigint[]; -- by the position of the passage in this batch
-  lengths int[];
+  added record;
+  runs bigint[];
 begin
   perform begin_writing(p_held.base_id);
   if p_held.chunks > 0 then
@@ -448,57 +480,67 @@ begin
     p_held.terms := p_held.terms - gone.terms;
   end if;
 
-  with chunk as materialized (
-    select c.* from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
-      span_end int, locator jsonb, length int, model text, vector int)) with ordinality
-      as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
-  ), stored as (
-    insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
-      model, embedding)
-    select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
-      e.embedding
-    from chunk c left join unnest(p_embeddings) with ordinality e (embedding, place) on e.place = c.vector
-    returning s.id, s.ordinal
+  runs := new_runs(jsonb_array_length(p_chunks -> 'chunks'));
+  with stored as (
+    insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
+      embedding)
+    select (runs[1 + (c.place - 1) / 256] << 8) | ((c.place - 1) & 255), p_held.base_id, p_held.id, c.ordinal, c.text,
+      c.span_start, c.span_end, c.locator, c.length, c.model, p_embeddings[c.vector]
+    from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
+        span_end int, locator jsonb, length int, model text, vector int)) with ordinality
+        as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
+    returning length
   )
-  select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
-  from stored s join chunk c on c.ordinal = s.ordinal;
+  select count(*) as chunks, coalesce(sum(s.length), 0) as terms into added from stored s;
 
-  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled, spread)
-  select p_held.base_id, p.term, ids[p.numbers & 65535], (p.numbers >> 16 & 127)::int::"char",
-    (p.numbers >> 23 & 127)::int::"char", least(lengths[p.numbers & 65535], 32767),
-    (p.numbers >> 30 & 127)::int::"char", (p.numbers >> 37 & 127)::int::"char", p.numbers >> 44
-  from ( -- set-returning functions in `from` would materialise each column as a whole first
-    select unnest(string_to_array(p_chunks ->> 'terms', E'\n')) as term,
-      unnest((p_chunks ->> 'postings')::bigint[]) as numbers
-  ) p;
+  insert into posting_lists (base_id, term, run, postings)
+  select p_held.base_id, l.term, runs[r.place], l.postings::bigint[]
+  from jsonb_array_elements(p_chunks -> 'runs') with ordinality r (lists, place) cross join lateral (
+    -- set-returning functions in `from` would materialise each column as a whole first
+    select unnest(string_to_array(r.lists ->> 'terms', E'\n')) as term,
+      unnest(string_to_array(r.lists ->> 'postings', E'\n')) as postings
+  ) l;
 
-  p_held.chunks := p_held.chunks + coalesce(cardinality(ids), 0);
-  p_held.terms := p_held.terms + (select coalesce(sum(l), 0) from unnest(lengths) l);
+  p_held.chunks := p_held.chunks + added.chunks;
+  p_held.terms := p_held.terms + added.terms;
   return p_held;
 end $$;
 comment on function baza_internal.put_chunks is
   'Stores chunks with their vectors and postings, replacing those of the same ordinal; returns the document '
-  'with its new counts, which the caller stores. Postings come '
-  'in the order of the index, so that neighbours land on one page, and six numbers are packed into one (from the '
-  'lowest bit: 16 for the place of the chunk, 7 each for `frequency`, `around`, `titled` and `around_titled`, 15 for '
-  '`spread` in this batch, see `chunk_terms`): six arrays take longer to read.';
+  'with its new counts, which the caller stores. Postings come in lists by term, in the order of the index, so that '
+  'neighbours land on one page; their numbers are packed as `chunk_terms` reads them, `spread` as in these chunks.';
 
 create or replace function baza_internal.count_spread(p_held documents) returns void
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_mergejoin = off
+set enable_nestloop = off -- but for what is lateral: without statistics the planner would compare all with all
 as $$
 declare
   first constant bigint := (select c.id from documents_chunks c where c.document_id = p_held.id and c.ordinal = 0);
+  runs constant bigint[] := array(select distinct c.id >> 8 from documents_chunks c where c.document_id = p_held.id);
+  counted record;
 begin
-  update chunk_terms t set spread = least(s.chunks, 32767)
-  from (
-    select x.term, count(*) as chunks from chunk_terms x
-    where x.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id))
-    group by x.term) s
-  where t.chunk_id = first and t.term = s.term and t.spread <> least(s.chunks, 32767);
+  for counted in
+    select s.term, s.posting, least(count(*), 32767) << 40 as spread
+    from (
+      select l.term, posting_at(l.postings, first & 255) as posting from posting_lists l where l.run = first >> 8
+      offset 0) s
+    cross join lateral (
+      select l.run, l.postings from posting_lists l
+      where l.base_id = p_held.base_id and l.term = s.term and l.run = any (runs) offset 0) l
+    cross join lateral unnest(l.postings) p
+    join documents_chunks c on c.document_id = p_held.id and c.id = (l.run << 8) | (p >> 55)
+    where s.posting is not null
+    group by s.term, s.posting having s.posting & (32767::bigint << 40) <> least(count(*), 32767) << 40
+  loop
+    update posting_lists l
+    set postings = array_replace(
+      l.postings, counted.posting, (counted.posting & ~(32767::bigint << 40)) | counted.spread)
+    where l.base_id = p_held.base_id and l.term = counted.term and l.run = first >> 8;
+  end loop;
 end $$;
 comment on function baza_internal.count_spread is
-  'Counts `spread` in the postings of the first chunk: of a document that was stored in batches, or renamed.';
+  'Counts `spread` in the postings of the first chunk: of a document that was stored in several runs, or renamed.';
 
 create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings halfvec[])
 returns table (id uuid, searchable int)
@@ -523,11 +565,204 @@ comment on function add_chunks is
   'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They are '
   'searchable from now on, unless another document conflicts (`may_be_found`).';
 
-select baza_internal.record_function_file('chunks', '75a9af93d7728f95cbec413451caf432');
+select baza_internal.record_function_file('chunks', 'a5a88e21d4d36ec266a654c0bcc389a4');
+
+-- Conflicts of a document that is being read: another with the same content, another file of its name, an earlier
+-- version. In: the document as a worker holds it. Out: the other document, and what happens to the two. Everything here
+-- is called under a lease (see queue.sql).
+create or replace function baza_internal.ready_namesake(p_held documents)
+returns setof documents
+language plpgsql stable rows 1 set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+begin
+  return query
+  select d.* from documents d
+  where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.name_key = p_held.name_key
+    and d.status = 'ready' and not p_held.chosen
+    and (d.expires_at is not null and p_held.source_type <> 'file' or d.expires_at is null and p_held.expires_at is null)
+  order by d.expires_at nulls first, d.created_at desc limit 1;
+end $$;
+comment on function baza_internal.ready_namesake is
+  'The latest ready document of the same type and name, while nobody has decided what happens to the two. A '
+  'temporary document (`expires_at`) replaces nothing that stays, and nobody is asked about a temporary file. A generic '
+  'plan is right at any time: `documents_name` alone has this order, so it is the best choice in an empty table, too.';
+
+create or replace function baza_internal.ready_before(p_held documents)
+returns setof documents
+language plpgsql stable rows 1 set search_path = public, baza_internal, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+begin
+  return query
+  select d.* from documents d
+  where d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
+    and d.base_id = p_held.base_id;
+end $$;
+comment on function baza_internal.ready_before is
+  'The ready version that this document is to replace, if any. A generic plan is right at any time: the '
+  'unique index of ready lineages is the best choice in an empty table, too.';
+
+create or replace function baza_internal.may_be_found(p_held documents)
+returns boolean
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select not exists (
+      select from documents d
+      where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready'
+        and d.id <> p_held.id)
+    and not exists (select from ready_before(p_held)) and not exists (select from ready_namesake(p_held))
+$$;
+comment on function baza_internal.may_be_found is
+  'Whether a document may be searchable while it is being read, that is, conflicts with no ready one.';
+
+create or replace function baza_internal.brings_caption(p_held documents, p_twin documents)
+returns boolean
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select p_held.source_type in ('file', 'link') and p_twin.source_type = p_held.source_type
+    and p_held.source_text is not null and (p_held.expires_at is null or p_twin.expires_at is not null)
+    and strpos(coalesce(p_twin.source_text, ''), p_held.source_text) = 0
+$$;
+comment on function baza_internal.brings_caption is
+  'Whether a file has a caption that the file with the same content lacks; the same for a link that came as '
+  'a file (`become_link`). A temporary document adds nothing to one that stays.';
+
+create or replace function baza_internal.adopt_caption(p_held documents, p_twin documents)
+returns void
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  update documents d
+  set status = 'queued', visible = false, attempts = d.attempts - 1, progress_done = 0, progress_total = 0,
+      lease = null, lease_until = null, lineage = p_twin.lineage, chosen = true,
+      source_text = concat_ws(E'\n\n', p_twin.source_text, (
+        select string_agg(own.words, E'\n\n' order by own.place)
+        from unnest(string_to_array(d.source_text, E'\n\n')) with ordinality own (words, place)
+        where strpos(coalesce(p_twin.source_text, ''), own.words) = 0)),
+      source_identifier = p_twin.source_identifier, name_key = p_twin.name_key, source_title = p_twin.source_title,
+      title = p_twin.title, given_title = coalesce(d.given_title, p_twin.given_title),
+      given_terms = case when d.given_title is null then p_twin.given_terms else d.given_terms end
+  where d.id = p_held.id;
+  perform touch_batch(p_held.batch_id);
+end $$;
+comment on function baza_internal.adopt_caption is
+  'Keeps the caption of a file whose content the base holds already: the file is queued again as the next '
+  'version of that one, with both captions. `known_reading` returns what was read in it.';
+
+create or replace function baza_internal.stopped_by_another(p_held documents)
+returns table (duplicate_of uuid, namesake uuid)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  other documents;
+  asking uuid;
+  told jsonb := '{}'; -- what this one changes in the other, for the receipt
+begin
+  select * into other from documents d
+  where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
+  if other.expires_at is not null and (other.lineage <> p_held.lineage or p_held.expires_at is null) then
+    other := stay_until(other, case
+      when p_held.expires_at is not null then greatest(other.expires_at, p_held.expires_at) end);
+    told := jsonb_build_object('stays_until', other.expires_at);
+  end if;
+  if other.id is not null and brings_caption(p_held, other) then
+    if p_held.chosen and p_held.lineage = other.lineage -- it was queued again with both captions
+        and strpos(p_held.source_text, coalesce(other.source_text, '')) > 0 then -- and no third has changed them since
+      update documents d set error_params = '{"captioned": true}' where d.id = p_held.id; -- for its receipt
+    else
+      perform adopt_caption(p_held, other);
+      return query select other.id, null::uuid;
+    end if;
+    return;
+  elsif other.id is not null then
+    if p_held.source_type = 'path' then -- not a link: whoever sends one again is told since when it is here
+      p_held := in_lineage(p_held);
+    end if;
+    perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other) || told
+      || case when other.lineage = p_held.lineage then '{"unchanged": true}' else '{}' end::jsonb, null);
+    perform touch_batch(other.batch_id) where told <> '{}'; -- its receipt says when it leaves
+    return query select other.id, null::uuid;
+    return;
+  end if;
+  if p_held.source_type = 'file' then
+    select * into other from ready_namesake(p_held);
+  end if;
+  if other.id is not null then
+    -- Of two that come together the second sees the first. Not `lock_base`, which must be taken before documents
+    -- (queue.sql).
+    perform pg_advisory_xact_lock(hashtextextended('name ' || p_held.base_id || ' ' || p_held.name_key, 0));
+    asking := (select d.id from documents d
+      where d.base_id = p_held.base_id and d.phase = 'asking' and d.name_key = p_held.name_key
+        and d.content_hash = p_held.content_hash and d.id <> p_held.id
+      limit 1);
+    if asking is not null then
+      perform finish_document(p_held.id, 'duplicate', 'duplicate', -- people see the one that waits, with its buttons
+        named(other) || jsonb_build_object('asked', true, 'document_id', asking), null);
+      return query select asking, null::uuid;
+      return;
+    end if;
+    perform finish_document(p_held.id, 'choosing', null, named(other), null);
+    return query select null::uuid, other.id;
+  end if;
+end $$;
+comment on function baza_internal.stopped_by_another is
+  'Ends the work on a document whose content is ready in the base already. Or lays it aside until the person '
+  'has decided what happens to it and the one of the same name; the same content is asked about once. No row when it '
+  'may go on.';
+
+create or replace function baza_internal.named(p_other documents)
+returns jsonb
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select jsonb_build_object('document_id', p_other.id, 'title', p_other.title, 'source_type', p_other.source_type,
+    'source_identifier', p_other.known_as, 'created_at', p_other.created_at)
+$$;
+comment on function baza_internal.named is 'The parameters by which an error names the document that was there first.';
+
+create or replace function baza_internal.in_lineage(p_held documents)
+returns documents
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  its_lineage uuid;
+begin
+  if p_held.source_type not in ('path', 'link', 'site') then
+    return p_held;
+  end if;
+  its_lineage := (select d.lineage from ready_namesake(p_held) d);
+  if its_lineage <> p_held.lineage then
+    p_held.lineage := its_lineage;
+    update documents d set lineage = its_lineage where d.id = p_held.id;
+  end if;
+  return p_held;
+end $$;
+comment on function baza_internal.in_lineage is
+  'Makes the document a version of the one that was read from the same path or address, without asking '
+  'anybody; returns it.';
+
+select baza_internal.record_function_file('conflicts', '6c42f3ac9f55f0cc6bc3ee29b1e4b4e2');
 
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
 -- Everything here is called under a lease (see queue.sql). Passages are searchable batch by batch, unless the document
 -- conflicts with one that is searchable already (see conflicts.sql): then they would have to replace that one.
+create or replace function baza_internal.put_content(p_document uuid, p_content_hash text, p_size_bytes bigint,
+  p_media_type text)
+returns table (duplicate_of uuid, namesake uuid)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  held documents;
+begin
+  update documents d
+  set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
+      media_type = coalesce(d.media_type, p_media_type)
+  where d.id = p_document
+  returning d.* into held;
+  return query select * from stopped_by_another(held);
+end $$;
+comment on function baza_internal.put_content is 'See `record_content`.';
+
 create or replace function record_content(p_document text, p_lease text, p_content_hash text,
   p_size_bytes bigint default null, p_media_type text default null)
 returns table (duplicate_of uuid, namesake uuid)
@@ -535,14 +770,9 @@ language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  held documents := held_document(p_document, p_lease);
+  held constant documents := held_document(p_document, p_lease);
 begin
-  update documents d
-  set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
-      media_type = coalesce(d.media_type, p_media_type)
-  where d.id = held.id
-  returning d.* into held;
-  return query select * from stopped_by_another(held);
+  return query select * from put_content(held.id, p_content_hash, p_size_bytes, p_media_type);
 end $$;
 comment on function record_content is
   'Records the hash of the content. Returns a row when the work has to stop: the base holds the same content, or other '
@@ -555,34 +785,39 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  given constant jsonb := p_contents::jsonb;
   sent record;
 begin
-  perform lock_held(array(select content.document from jsonb_to_recordset(p_contents::jsonb) as content (document uuid)));
   for sent in
-    select * from jsonb_to_recordset(p_contents::jsonb) as content (document text, hash text, size_bytes bigint,
-      media_type text)
+    select g.* from rows from (jsonb_to_recordset(given) as (document uuid, hash text, size_bytes bigint,
+      media_type text)) with ordinality as g (document, hash, size_bytes, media_type, place)
+    join held_documents(p_lease, given) held on held.id = g.document order by g.place
   loop
-    begin
-      perform from record_content(sent.document, p_lease, sent.hash, sent.size_bytes, sent.media_type);
-      if not found then
-        return query select sent.document::uuid;
-      end if;
-    exception when sqlstate 'BZ001' then
-      null; -- whoever goes on with it alone learns of it
-    end;
+    perform from put_content(sent.document, sent.hash, sent.size_bytes, sent.media_type);
+    if not found then
+      return query select sent.document;
+    end if;
   end loop;
 end $$;
 comment on function record_contents is
   '`record_content` for several documents of one lease, in one call. Returns those with which the work goes on.';
 
-create or replace function baza_internal.lock_held(p_documents uuid[])
-returns void
-language sql set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.held_documents(p_lease text, p_given jsonb)
+returns setof documents
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select from documents d where d.id = any (p_documents) order by d.id for update
-$$;
-comment on function baza_internal.lock_held is
-  'Locks several documents before anything else is: one after the other, each with its batch, two calls could deadlock.';
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  return query
+  select d.* from documents d
+  where d.id = any (array(select g.document from jsonb_to_recordset(p_given) as g (document uuid)))
+    and d.lease = p_lease::uuid and d.phase = 'working'
+  order by d.id for update;
+end $$;
+comment on function baza_internal.held_documents is
+  '`held_document` for the ones that are given, without those of which the lease is lost: whoever goes on with one alone '
+  'learns of it. They are locked before anything else is: one after the other, each with its batch, two calls could '
+  'deadlock.';
 
 create or replace function become_link(p_document text, p_lease text, p_address text, p_name_key text, p_lane text)
 returns table (id uuid)
@@ -845,26 +1080,21 @@ as $$
 declare
   given constant jsonb := p_documents::jsonb;
   sent record;
-  held documents;
   stored documents[];
   had int[]; -- by the place in `stored`
   chunks int[];
   ended record;
 begin
   perform lock_base(d.base_id) from documents d where d.id = (given -> 0 ->> 'document')::uuid;
-  perform lock_held(array(select g.document from jsonb_to_recordset(given) as g (document uuid)));
   -- All are stored before the first is counted in its base: whoever else stores passages there waits from then on.
   for sent in
-    select * from jsonb_to_recordset(given) as g (document text, chunks int, last jsonb, parsed jsonb, hash text)
+    select g.*, held from rows from (jsonb_to_recordset(given) as (document uuid, chunks int, last jsonb, parsed jsonb,
+      hash text)) with ordinality as g (document, chunks, last, parsed, hash, place)
+    join held_documents(p_lease, given) held on held.id = g.document order by g.place
   loop
-    begin
-      held := held_document(sent.document, p_lease);
-      stored := stored || put_whole(held, sent.last, p_embeddings, sent.parsed, sent.hash);
-      had := had || held.chunks;
-      chunks := chunks || sent.chunks;
-    exception when sqlstate 'BZ001' then
-      null; -- whoever goes on with it alone learns of it
-    end;
+    stored := stored || put_whole(sent.held, sent.last, p_embeddings, sent.parsed, sent.hash);
+    had := had || (sent.held).chunks;
+    chunks := chunks || sent.chunks;
   end loop;
   for place in 1 .. coalesce(cardinality(stored), 0) loop
     begin
@@ -914,7 +1144,7 @@ begin
 end $$;
 comment on function fail_document is 'Marks a document as failed and removes what was stored of it.';
 
-select baza_internal.record_function_file('contents', '4c4201240f601caffa31ee3aeea546f3');
+select baza_internal.record_function_file('contents', '68a5dfd7aaed63efccc5f1bf0976f828');
 
 -- Dialogues. In: a person and a dialogue. Out: its last exchanges. The window is small, the archive keeps the rest.
 create or replace function baza_internal.lock_dialogue(p_user bigint)
@@ -1165,6 +1395,253 @@ comment on function clean_chat is
   'open, and returns how many messages were erased.';
 
 select baza_internal.record_function_file('dialogue', '8b3a3b05593f4b86268d9de3a06aefd7');
+
+-- A passage is found by its document's words, too. In: the weighed terms of a question. Out: passages of the documents
+-- that these terms choose. Party, number and day stand in the first passage and in the names of a document (which are
+-- `titled` in all of its postings), the clause that answers has none of them. Measured in docs/retrieval.md.
+
+create or replace function baza_internal.told_by_terms(p_base uuid, p_words weighed_term[])
+returns table (place int, share double precision, score double precision, telling double precision)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select t.place, least(t.parted, 1) * power(t.share, 0.7), case when t.firsts = 0 then 0
+    else t.parted * power(t.firsts / (t.firsts + t.others), 3)
+    -- What one document alone has tells as much as what one passage alone has.
+    * rarity(t.firsts::bigint, b.documents) * ln(1 + b.passages) / ln(1 + greatest(b.documents, 1)) end,
+    1 - power(least(power(t.share, 0.7) * t.firsts / greatest(b.documents, 1), 1), 8)
+  from bases b cross join lateral (
+    select w.place, 2 * (1 - least(b.documents::double precision / b.passages, 1)) as parted, -- 0: one passage each
+      (sum(w.firsts_said) / greatest(sum(w.said), 1))::double precision as share,
+      sum(w.firsts)::double precision as firsts,
+      -- Documents that have it elsewhere: as many as their passages would be in, thrown at random.
+      b.documents * (1 - exp(-(sum(w.postings) - sum(w.reached)) / greatest(b.documents, 1)))::double precision as others
+    from unnest(p_words) w group by w.place) t
+  where b.id = p_base
+$$;
+comment on function baza_internal.told_by_terms is
+  'What each term of a question tells about documents. `share`: how far it is said in first passages alone; to that '
+  'degree other passages inherit it. `score`: what it adds to documents that have it in their first passage or in their '
+  'names; most for a term that few documents have, all of them in that place. `telling`: 0 for one that all documents '
+  'say there and nowhere else, as where a clause of the form stands in the first passage.';
+
+create or replace function baza_internal.telling_postings() returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 10000 $$;
+comment on function baza_internal.telling_postings is
+  'So many postings are read to choose documents, those of the rarest terms first; a more frequent one tells few apart.';
+
+create or replace function baza_internal.telling_terms(p_base uuid, p_words weighed_term[])
+returns table (place int, chunk_id bigint, share double precision, score double precision)
+language plpgsql stable rows 100 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  half_at constant double precision := half_per_term(p_base);
+begin
+  return query
+  with read as (
+    select u.* from (
+      select w.*, sum(w.postings) over (order by w.ordinality) as so_far
+      from unnest(p_words) with ordinality w where w.firsts > 0) u
+    where u.so_far <= telling_postings()
+  ), placed as (
+    select r.place, x.chunk_id, t.share * t.telling as share, t.score, case when x.frequency > 0
+      then t.share * (case when x.term = r.term then r.own else 0 end + r.wide)
+        * bm25(in_all(x.frequency, x.titled, x.half), x.half) else 0 end as inherited, x.frequency > 0 as is_said
+    from read r join told_by_terms(p_base, p_words) t using (place) cross join lateral (
+      select x.term, x.chunk_id, x.frequency, x.titled, half_frequency(x.length, half_at) as half from chunk_terms x
+      where x.base_id = p_base and x.term >= r.low collate "C" and x.term < r.high collate "C" and x.spread > 0
+      offset 0) x
+  )
+  -- The best, not the sum: else «Вектор-Строй» would be a better «Вектор» than «Вектор» itself.
+  select p.place, p.chunk_id, max(case when p.is_said then p.share else 0 end), max(p.score) + max(p.inherited)
+  from placed p group by p.place, p.chunk_id;
+end $$;
+comment on function baza_internal.telling_terms is
+  'Which first passages have a term in their text or in the names of their document, and what that is worth: the '
+  '`score` of `told_by_terms`, and what others inherit of it.';
+
+create or replace function baza_internal.unread_terms(p_base uuid, p_words weighed_term[], p_read int[], p_chunks bigint[])
+returns table (place int, chunk_id bigint, share double precision)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select w.place, c.id, l.share * l.telling
+  from unnest(p_words) w join told_by_terms(p_base, p_words) l using (place) cross join unnest(p_chunks) c (id)
+  cross join lateral (
+    select from posting_lists x
+    where x.base_id = p_base and x.term = w.term collate "C" and x.run = c.id >> 8
+      and posting_at(x.postings, c.id & 255) & 127 > 0 offset 0) x
+  where w.firsts > 0 and w.place <> all (p_read)
+$$;
+comment on function baza_internal.unread_terms is
+  'As `telling_terms`, of the terms that it has not read, in these passages alone: «договор поставки» of 4,000 preambles '
+  'tells no documents apart, but in each of them the preamble from the clauses.';
+
+create or replace function baza_internal.search_chosen(p_base uuid, p_asked int, p_words weighed_term[], p_limit int)
+returns table (chunk_id bigint, score double precision, inherited double precision[])
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  most constant int := 30; -- documents; when more fit equally well, the words tell none of them apart
+  most_passages constant int := 1000; -- in them, but for the best one, which may be longer
+  decided constant double precision := 0.2; -- what is left of a number that the first passage has: it names the document
+  documents uuid[];
+  scores double precision[];
+  shares double precision[]; -- for each of them, by place of the question's terms
+  left_over double precision[]; -- for each of them, by word: what it still decides inside the document
+begin
+  if not exists (select from bases b where b.id = p_base and b.documents between 2 and b.passages - 1) then
+    return; -- nothing to choose; or one passage each
+  end if;
+  with told as materialized (
+    select * from telling_terms(p_base, p_words)
+  ), likely as materialized (
+    select t.chunk_id, sum(t.score) as score from told t group by t.chunk_id order by score desc limit 4 * most
+  ), ranked as materialized (
+    select l.chunk_id, l.score, d.id, d.chunks from likely l
+    cross join lateral (select * from documents_chunks x where x.id = l.chunk_id offset 0) c
+    cross join lateral (select * from documents x where x.id = c.document_id offset 0) d
+    where d.base_id = p_base and d.visible
+    order by l.score desc, l.chunk_id limit most + 1
+  ), chosen as (
+    select r.*, row_number() over best as nth, sum(r.chunks) over best as passages
+    from ranked r
+    where r.score > coalesce((select last.score from ranked last order by last.score desc offset most), 0)
+    window best as (order by r.score desc, r.chunk_id)
+  ), given as materialized (
+    select t.place, t.chunk_id, t.share from told t
+    union all
+    select * from unread_terms(p_base, p_words, array(select t.place from told t), array(select c.chunk_id from chosen c))
+  )
+  select array_agg(c.id order by c.nth), array_agg(c.score order by c.nth),
+    array(
+      select case when o.chunks > 1 then coalesce(t.share, 0) else 0 end
+      from chosen o cross join generate_series(1, p_asked) g (place)
+      left join given t on t.chunk_id = o.chunk_id and t.place = g.place
+      where o.nth = 1 or o.passages <= most_passages order by o.nth, g.place),
+    array(
+      select (1 - l.share) * case when t.place is null or u.term !~ '^[0-9]' then 1 else decided end
+      from chosen o cross join unnest(p_words) with ordinality u join told_by_terms(p_base, p_words) l using (place)
+      left join told t on t.chunk_id = o.chunk_id and t.place = u.place
+      where o.nth = 1 or o.passages <= most_passages order by o.nth, u.ordinality)
+  into documents, scores, shares, left_over
+  from chosen c where c.nth = 1 or c.passages <= most_passages;
+  if documents is null then
+    return;
+  end if;
+  return query
+  select m.chunk_id, m.score, shares[(m.place - 1) * p_asked + 1 : m.place * p_asked]
+  from score_members(p_base, p_words, left_over, documents, scores, p_limit) m
+  order by m.score desc, m.chunk_id;
+end $$;
+comment on function baza_internal.search_chosen is
+  'The best passages of the documents that the terms choose, be they of one passage or many: their document''s score, '
+  'and their own without what the terms have decided already, so that a preamble with the party''s name does not stand '
+  'before the clause. `inherited`, by term of the question: the share of its weight that the passage has from its '
+  'document; none of what all first passages say, and no others: that tells no documents apart, but passages of one.';
+
+create or replace function baza_internal.rarest_words(p_words weighed_term[], p_longest bigint, p_members int)
+returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select greatest(1, count(*))::int
+  from (
+    select sum(case when u.postings > p_longest then least(u.postings, p_members) else u.postings end)
+      over (order by u.ordinality) as so_far
+    from unnest(p_words) with ordinality u) u
+  where u.so_far <= 1000
+$$;
+comment on function baza_internal.rarest_words is
+  'How many of the words, which come rarest first, have so few postings together that all of them are read; the others '
+  'are looked up for the passages that these have found. Of a word with more than `p_longest` postings those of the '
+  'members alone are read.';
+
+create or replace function baza_internal.members_of(p_base uuid, p_documents uuid[],
+  out chunks bigint[], out places bigint[])
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select array_agg(c.id order by c.id), array_agg(u.nth order by c.id)
+  from unnest(p_documents) with ordinality u (document_id, nth)
+  cross join lateral (select x.id from documents x where x.id = u.document_id and x.base_id = p_base offset 0) d
+  cross join lateral (select x.id from documents_chunks x where x.document_id = d.id offset 0) c
+$$;
+comment on function baza_internal.members_of is
+  'The passages of these documents, so far as they are of this base, and which of the documents each is of.';
+
+create or replace function baza_internal.score_members(p_base uuid, p_words weighed_term[],
+  p_shares double precision[], p_documents uuid[], p_scores double precision[], p_limit int)
+returns table (chunk_id bigint, place bigint, score double precision)
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set enable_nestloop = off -- of an unknown limit the planner expects few rows, and would compare all with all
+as $$
+#variable_conflict use_column
+declare
+  longest constant bigint := 2000; -- postings of a range that is gone through; of more, the term itself is looked up
+  half_at constant double precision := half_per_term(p_base);
+  asked constant int := cardinality(p_words);
+  members bigint[];
+  places bigint[];
+  rare int;
+begin
+  select m.chunks, m.places into members, places from members_of(p_base, p_documents) m;
+  rare := rarest_words(p_words, longest, cardinality(members));
+  return query
+  with weighed as (
+    select u.*, u.postings > longest as is_long, u.ordinality as nth from unnest(p_words[: rare]) with ordinality u
+  ), member as materialized (
+    select * from unnest(members, places) u (chunk_id, place)
+  ), posting as (
+    select x.chunk_id, u.nth, case when x.term = u.term then u.own * bm25(x.own, x.half) else 0 end
+      + u.wide * bm25(x.around, x.half) as score
+    from (select * from weighed w where not w.is_long offset 0) u cross join lateral (
+      select x.chunk_id, x.term, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
+        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
+      from chunk_terms x
+      where x.base_id = p_base and x.term >= u.low collate "C" and x.term < u.high collate "C" offset 0) x
+    union all
+    select x.chunk_id, u.nth, u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
+      + u.wide * bm25(in_all(x.around, x.around_titled, x.half), x.half)
+    from (select * from weighed w where w.is_long offset 0) u cross join lateral (
+      select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
+      where x.base_id = p_base and x.term = u.term collate "C" and x.run = any (array(
+        select distinct m >> 8 from unnest(members) m)) and x.chunk_id in (select unnest(members)) offset 0) x
+  ), said as (
+    select p.chunk_id, m.place, sum(p_shares[(m.place - 1) * asked + p.nth] * p.score) as score
+    from posting p join member m using (chunk_id) group by p.chunk_id, m.place
+  ), found as materialized (
+    -- Also those without a rare word, and without any: the party stands in the preamble, and of «в каком городе учился
+    -- Голубев» the passage that answers says nothing.
+    select u.chunk_id, u.place, p_scores[u.place] + sum(u.score) as score
+    from (select * from said union all select member.*, 0 from member) u
+    group by u.chunk_id, u.place order by score desc limit greatest(10 * p_limit, 300)
+  ), looked_up as (
+    select x.chunk_id, u.nth, u.own * bm25(in_all(x.frequency, x.titled, x.half), x.half)
+      + u.wide * bm25(in_all(x.around, x.around_titled, x.half), x.half) as score
+    from (select w.*, w.ordinality + rare as nth from unnest(p_words[rare + 1 :]) with ordinality w offset 0) u
+    cross join lateral (
+      select x.*, half_frequency(x.length, half_at) as half from chunk_terms x
+      where x.base_id = p_base and x.term = u.term collate "C" and x.run = any (array(
+        select distinct f.chunk_id >> 8 from found f)) and x.chunk_id in (select f.chunk_id from found f) offset 0) x
+    offset 0
+  )
+  select u.chunk_id, u.place, sum(u.score) as score
+  from (
+    select found.* from found union all
+    select f.chunk_id, f.place, p_shares[(f.place - 1) * asked + l.nth] * l.score
+    from looked_up l join found f using (chunk_id)) u
+  group by u.chunk_id, u.place order by score desc, u.chunk_id limit p_limit;
+end $$;
+comment on function baza_internal.score_members is
+  'The best passages of these documents, scored as in `score_postings`. By the `place` of the document and the word, '
+  '`p_shares` is how much of the word''s weight counts, and `p_scores` what the document adds. '
+  'Relatives of frequent terms are left out.';
+
+select baza_internal.record_function_file('document_choice', '243ec1c1e9ee8f7e7ccfe42fc7cde52f');
 
 -- What documents say of people, projects, organisations, places and technologies (seed 4, sections 5.1 and 7.1).
 -- In: what a worker found in a ready document, under a lease of its own. Out: entities by the keys of their names, and
@@ -1584,16 +2061,24 @@ comment on function count_base is
   'How many of the documents that `list_documents` lists are ready, with their passages, how many wait for a choice, '
   'how many wait to be read or are in work, and how many could not be read; `base_statistics` counts the same ready ones.';
 
+create or replace function baza_internal.cards_of(p_base uuid, p_documents uuid[])
+returns table (asked uuid, card document_cards)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select d.id, card from documents d join document_cards card on card.id = coalesce((
+    select current.id from documents current
+    where d.status in ('superseded', 'failed') and current.base_id = d.base_id and current.lineage = d.lineage
+      and current.status = 'ready'), d.id)
+  where d.base_id = p_base and d.id = any (p_documents)
+$$;
+comment on function baza_internal.cards_of is 'See `document_card`.';
+
 create or replace function document_card(p_base text, p_document text, p_person bigint default null)
 returns setof document_cards
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
-  select card.* from documents d join document_cards card on card.id = coalesce((
-    select current.id from documents current
-    where d.status in ('superseded', 'failed') and current.base_id = d.base_id and current.lineage = d.lineage
-      and current.status = 'ready'), d.id)
-  where d.base_id = p_base::uuid and d.id = p_document::uuid
+  select (c.card).* from cards_of(p_base::uuid, array[p_document::uuid]) c
 $$;
 comment on function document_card is
   'One document of the base, in any state; no row when there is none. For an earlier version, or a failed attempt at '
@@ -1603,8 +2088,8 @@ create or replace function read_cards(p_base text, p_documents text[], p_person 
 returns table (asked uuid, card jsonb)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select d.asked::uuid, to_jsonb(card) from unnest(p_documents) as d (asked)
-    cross join lateral document_card(p_base, d.asked, p_person) card
+  select require(p_base, p_person, 'read');
+  select c.asked, to_jsonb(c.card) from cards_of(p_base::uuid, p_documents::uuid[]) c
 $$;
 comment on function read_cards is '`document_card` for several documents of a base, in one call.';
 
@@ -1794,7 +2279,272 @@ as $$
 $$;
 comment on function read_blocks is 'The parsed text of a document in reading order, after an ordinal.';
 
-select baza_internal.record_function_file('library', 'bd6e141c9cd6d10e6398a05c76da069e');
+select baza_internal.record_function_file('library', '7a1720f3d052e60fb221fa524ab22967');
+
+-- A document for another base. In: a ready document and a base. Out: the same document there, with its text, passages,
+-- vectors and postings, as they were read: nothing is read or embedded again. Earlier versions stay where they are.
+
+create or replace function keep_copy(p_base text, p_document text, p_to text, p_most_bytes bigint,
+  p_person bigint default null)
+returns table (id uuid)
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select require(p_base, p_person, 'read');
+  select kept.id from documents d join kept_files k on k.id = d.kept_file
+    cross join lateral keep_file(p_to, k.hash, k.size_bytes, p_most_bytes, p_person) kept
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.status = 'ready'
+$$;
+comment on function keep_copy is
+  'The name under which the file of a document is to be stored for another base, before `send_document`; no row when '
+  'Baza keeps none, or the other base has no room for it.';
+
+create or replace function baza_internal.copy_passages(p_from documents, p_to documents)
+returns void
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  insert into document_blocks (document_id, ordinal, kind, level, text, locator)
+  select p_to.id, b.ordinal, b.kind, b.level, b.text, b.locator from document_blocks b where b.document_id = p_from.id;
+  with old as materialized (
+    select c.*, row_number() over (order by c.ordinal) - 1 as place from documents_chunks c where c.document_id = p_from.id
+  ), new as materialized (
+    select o.ordinal, o.id as old_id, (r.runs[1 + o.place / 256] << 8) | (o.place & 255) as id
+    from old o cross join (select new_runs(count(*)) as runs from old) r
+  ), stored as (
+    insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
+      embedding)
+    select new.id, p_to.base_id, p_to.id, o.ordinal, o.text, o.span_start, o.span_end, o.locator, o.length, o.model,
+      o.embedding
+    from old o join new using (ordinal) order by o.ordinal
+  )
+  insert into posting_lists (base_id, term, run, postings)
+  select p_to.base_id, t.term, new.id >> 8, array_agg((t.posting & ~(255::bigint << 55)) | ((new.id & 255) << 55) order by new.id)
+  from (select distinct n.old_id >> 8 as run from new n) r
+  cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) t
+  join new on new.old_id = t.chunk_id
+  group by t.term, new.id >> 8
+$$;
+comment on function baza_internal.copy_passages is 'Text, passages and postings of one document for another.';
+
+create or replace function baza_internal.copy_row(p_held documents, p_to uuid)
+returns documents
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  insert into documents as d (base_id, batch_id, position, user_id, sender, source_type, source_identifier, name_key,
+    source_title, given_title, given_terms, title, names, author, published_at, source_text, source_url, media_type,
+    size_bytes, chat_id, message_id, joined_messages, file_id, kept_file, content_hash, chosen, lane, language, medium, duration_s,
+    pages, pages_without_text, parts, unread, meta, created_at, started_at)
+  select p_to, begin_batch(p_to, '{"language": "ru"}'), 0, h.user_id, h.sender, h.source_type, h.source_identifier,
+    h.name_key, h.source_title, h.given_title, h.given_terms, h.title, h.names, h.author, h.published_at, h.source_text,
+    h.source_url, h.media_type, h.size_bytes, h.chat_id, h.message_id, h.joined_messages, h.file_id, (
+      select held_file(p_to, theirs.id) from kept_files ours join kept_files theirs using (hash)
+      where ours.id = h.kept_file and theirs.base_id = p_to and not theirs.leaving), h.content_hash, true,
+    h.lane, h.language, h.medium, h.duration_s, h.pages, h.pages_without_text, h.parts, h.unread, h.meta, h.created_at,
+    h.started_at
+  from (select (p_held).*) h
+  returning d.*
+$$;
+comment on function baza_internal.copy_row is
+  'A document of its own in another base, not to be found yet. A file that Baza keeps belongs to its base: the copy has '
+  'the one that `keep_copy` has named, if it did.';
+
+create or replace function send_document(p_base text, p_document text, p_to text, p_move boolean,
+  p_base_passages bigint default null, p_person bigint default null)
+returns table (id uuid, title text, was_there boolean)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
+as $$
+#variable_conflict use_column
+declare
+  held documents;
+  made documents;
+  number int;
+begin
+  perform require(p_base, p_person, case when p_move then 'write' else 'read' end);
+  perform require(p_to, p_person, 'write');
+  perform lock_base(each) from unnest(array[least(p_base::uuid, p_to::uuid), greatest(p_base::uuid, p_to::uuid)]) each;
+  select * into held from documents d
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.status = 'ready' for update;
+  if not found or p_base::uuid = p_to::uuid then
+    return;
+  end if;
+  select * into made from documents d
+  where d.base_id = p_to::uuid and d.status = 'ready' and (d.content_hash = held.content_hash
+    or d.source_type = held.source_type and d.source_type <> 'file' and d.name_key = held.name_key) limit 1;
+  if found then
+    return query select made.id, made.title, true;
+    return;
+  end if;
+  perform begin_writing(p_to::uuid);
+  made := copy_row(held, p_to::uuid);
+  perform ensure_room(made, held.chunks, p_base_passages);
+  perform copy_passages(held, made);
+  number := case when exists (
+    select from documents d where d.base_id = made.base_id and d.source_type = 'file' and d.name_key = made.name_key
+      and d.source_type = made.source_type and d.id <> made.id and d.status = 'ready') then free_number(made) end;
+  update documents d
+  set status = 'ready', visible = true, chunks = held.chunks, terms = held.terms, progress_done = held.chunks,
+      progress_total = held.chunks, finished_at = coalesce(held.finished_at, now()),
+      name_key = coalesce(beside(d.name_key, number), d.name_key),
+      given_title = coalesce(beside(d.known_as, number), d.given_title),
+      title = coalesce(beside(d.known_as, number), d.title)
+  where d.id = made.id returning d.* into made;
+  if p_move then
+    perform delete_document(p_base, p_document);
+  end if;
+  return query select made.id, made.title, false;
+end $$;
+comment on function send_document is
+  'Copies a ready document to another base, or moves it; no row when there is none. `was_there`: the other base has its '
+  'content, or its address, already, and nothing was changed. A file beside another of its name gets a number.';
+
+select baza_internal.record_function_file('moving', '500f6911bea0d40fd4c96cd251937af7');
+
+-- The names of a document, as people see them and as search indexes them. In: another name with its lexical terms. Out:
+-- the document under it. The terms of its names (title, file name) are in the postings of every passage, as `titled`.
+create or replace function baza_internal.retitle(p_held documents, p_names jsonb)
+returns void
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  with line as materialized (
+    select -1 as sign, x.text, x.terms from jsonb_to_recordset(p_held.names) as x (text text, terms jsonb)
+    union all
+    select 1, x.text, x.terms from jsonb_to_recordset(p_names) as x (text text, terms jsonb)
+  ), unsaid as (
+    -- As in `ingestion.indexing`: a name that is in the passage, or is a heading above it, is not counted once more.
+    select c.id, c.length, line.sign, line.terms
+    from documents_chunks c cross join line
+    where c.document_id = p_held.id and strpos(c.text, line.text) = 0
+      and not coalesce(c.locator -> 'headings' ? line.text, false)
+  ), changed as (
+    select u.id as chunk_id, said.key collate "C" as term, least(u.length, 4095) as length,
+      sum(u.sign * said.value::int) as titled
+    from unsaid u cross join lateral jsonb_each_text(u.terms) said
+    where octet_length(said.key) <= 1000
+    group by 1, 2, 3 having sum(u.sign * said.value::int) <> 0
+  ), held as materialized ( -- with all terms of the same prefix: their sums change, too
+    select t.chunk_id, t.term, t.length, t.frequency, t.titled, t.spread
+    from (select distinct c.id >> 8 as run from documents_chunks c where c.document_id = p_held.id) r
+    cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) t
+    where t.chunk_id in (select c.id from documents_chunks c where c.document_id = p_held.id)
+      and left(t.term, 5) in (select left(c.term, 5) from changed c)
+  ), posting as materialized (
+    select chunk_id, term, coalesce(h.length, c.length) as length, coalesce(h.frequency, 0) as frequency,
+      coalesce(h.spread, 0) as spread, least(greatest(coalesce(h.titled, 0) + coalesce(c.titled, 0), 0), 127) as titled
+    from held h full join changed c using (chunk_id, term)
+  ), summed as (
+    select p.chunk_id, p.term, p.frequency::bigint, p.titled::bigint, p.length::bigint, p.spread::bigint,
+      case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 127)::bigint else 0 end as around,
+      case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127)::bigint else 0 end as around_titled
+    from posting p
+    window alike as (partition by p.chunk_id, left(p.term, 5) order by p.frequency = 0 and p.titled = 0, p.term
+      rows between unbounded preceding and unbounded following)
+  ), list as ( -- with the postings of the other passages
+    select p.term, p.chunk_id >> 8 as run, array_agg(p.chunk_id) as renamed, coalesce(
+      array_agg(p.frequency | (p.around << 7) | (p.titled << 14) | (p.around_titled << 21) | (p.length << 28)
+        | (p.spread << 40) | ((p.chunk_id & 255) << 55)) filter (where p.frequency > 0 or p.titled > 0), '{}') as postings
+    from summed p group by 1, 2
+  ), whole as materialized (
+    select l.term, l.run, array(
+      select u.p from unnest(l.postings || array(
+        select k.posting from chunk_terms k
+        where k.base_id = p_held.base_id and k.term = l.term and k.run = l.run and k.chunk_id <> all (l.renamed))) u (p)
+      order by u.p) as postings
+    from list l
+  ), unnamed as (
+    delete from posting_lists t using whole w
+    where t.base_id = p_held.base_id and t.term = w.term and t.run = w.run and w.postings = '{}'
+  )
+  insert into posting_lists as t (base_id, term, run, postings)
+  select p_held.base_id, w.term, w.run, w.postings from whole w where w.postings <> '{}' order by w.term, w.run
+  on conflict (base_id, term, run) do update set postings = excluded.postings where t.postings <> excluded.postings;
+  perform count_spread(p_held);
+  update documents d set names = p_names where d.id = p_held.id;
+  perform note_changed_postings(p_held);
+end $$;
+comment on function baza_internal.retitle is
+  'Indexes the passages of a document under the terms of these names ({text, terms} each), in place of those '
+  'of its former names.';
+
+create or replace function baza_internal.bear_own_titles(p_held documents)
+returns documents
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  if p_held.given_title is null and p_held.source_type in ('file', 'path') then
+    update documents d set title = file_name(d.source_identifier)
+    where d.base_id = p_held.base_id and d.status = 'ready' and d.id <> p_held.id and d.given_title is null
+      and d.source_type in ('file', 'path')
+      and lower(left(d.names -> 0 ->> 'text', 200)) = lower(left(p_held.title, 200));
+    if found then
+      p_held.title := file_name(p_held.source_identifier);
+    end if;
+  end if;
+  return p_held;
+end $$;
+comment on function baza_internal.bear_own_titles is
+  'A title that several files of the base bear («Form 10-K») tells none of them: they all go by their file '
+  'names, the document that is being published and those that are ready. Returns the document, which the caller '
+  'stores. '
+  'The first of `names` remembers the title; passages stay to be found by it.';
+
+create or replace function baza_internal.file_name(p_identifier text)
+returns text
+language sql immutable parallel safe set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select regexp_replace(p_identifier, '^.*/(?=.)', '')
+$$;
+comment on function baza_internal.file_name is 'The last part of a path.';
+
+create or replace function baza_internal.only_name(p_title text, p_terms jsonb)
+returns jsonb
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select jsonb_build_array(jsonb_build_object('text', p_title, 'terms', p_terms))
+$$;
+comment on function baza_internal.only_name is 'The names of a document that a person has renamed: this one alone.';
+
+create or replace function baza_internal.numbered_names(p_names jsonb, p_number int)
+returns jsonb
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  -- The file name is the last of the names (`ingestion.indexing`). A number is a term as it is written.
+  select jsonb_set(p_names, '{-1}', jsonb_build_object('text', (p_names -> -1 ->> 'text') || ' (' || p_number || ')',
+    'terms', (p_names -> -1 -> 'terms') || jsonb_build_object(p_number::text,
+      coalesce((p_names -> -1 -> 'terms' ->> p_number::text)::int, 0) + 1)))
+$$;
+comment on function baza_internal.numbered_names is
+  'The names of the second, third … file of the same name; see `beside`.';
+
+create or replace function rename_document(p_base text, p_document text, p_title text, p_name_key text, p_terms text,
+  p_person bigint default null)
+returns table (id uuid, title text)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held documents;
+begin
+  perform require(p_base, p_person, 'write');
+  perform lock_base(p_base::uuid); -- a publication would delete the passages whose postings are being written
+  select * into held from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid for update;
+  if not found then
+    return;
+  end if;
+  update documents d
+  set given_title = p_title, given_terms = p_terms::jsonb, title = p_title,
+      name_key = case when d.source_type = 'file' then p_name_key else d.name_key end
+  where d.id = held.id;
+  if held.status = 'ready' then
+    perform retitle(held, only_name(p_title, p_terms::jsonb));
+  end if;
+  return query select held.id, p_title;
+end $$;
+comment on function rename_document is
+  'Renames a document. Later versions and attempts keep the name. The document is found by it from now on; one that is '
+  'being read, from its publication on. `p_terms` are the lexical terms of the name with their counts. No row when '
+  'there is no such document.';
+
+select baza_internal.record_function_file('names', '62b1d1e177f46609e7c805edfa576adc');
 
 -- The live messages of batches. In: what the bot has shown. Out: what it has to show next. They survive restarts.
 -- These functions take a batch and no base: they are the bot's own work on messages that it sent, over all bases.
@@ -1891,6 +2641,300 @@ comment on function confirm_notice is
 
 select baza_internal.record_function_file('notices', '6f8b48d5b0e5da269c3a0352c02a52f5');
 
+-- Segments of postings: the weight of each term in each passage of a large base, stored as vectors, which pgvector adds
+-- up. In: bases that have grown. Out: `posting_segments`, their terms and passages, and the search in them
+-- (term_search.sql calls it). Workers make them in the background, eight thousand passages a segment; nobody who writes
+-- or searches waits for it. A passage that is in no segment yet is found by its postings. Grouping postings by passage
+-- costs PostgreSQL nearly a microsecond each; adding a vector of 8,000 numbers to another costs four, however many of
+-- them are zero. So no word is too frequent to be read.
+
+create or replace function baza_internal.posting_segment_size() returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 8000 $$;
+comment on function baza_internal.posting_segment_size is 'Passages in a segment; a vector has at most 16,000 numbers.';
+
+create or replace function baza_internal.passages_without_segments() returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 20000 $$;
+comment on function baza_internal.passages_without_segments is 'A base of up to this many passages has no segments.';
+
+create or replace function baza_internal.in_segments_up_to(p_base uuid) returns bigint
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select max(b.last) from posting_segments b where b.base_id = p_base and not b.emptied
+$$;
+comment on function baza_internal.in_segments_up_to is
+  'The last passage that is in a segment; null where there is none.';
+
+create or replace function baza_internal.share_outside_segments(p_base uuid) returns double precision
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select least(greatest(b.passages - k.passages, posting_segment_size())::double precision / greatest(b.passages, 1), 1)
+  from bases b cross join lateral (
+    select coalesce(sum(k.passages), 0) as passages from posting_segments k where k.base_id = p_base and not k.emptied) k
+  where b.id = p_base
+$$;
+comment on function baza_internal.share_outside_segments is
+  'The share of the passages of a base that are in no segment; at least one segment, since some may be removed.';
+
+create or replace function baza_internal.writing_key(p_base uuid) returns bigint
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select hashtextextended('passages of ' || p_base, 0) $$;
+comment on function baza_internal.writing_key is
+  'The key of the advisory lock that writers of passages and postings in a base hold, shared.';
+
+create or replace function baza_internal.begin_writing(p_base uuid) returns void
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$ select pg_advisory_xact_lock_shared(writing_key(p_base)) $$;
+comment on function baza_internal.begin_writing is
+  'Must be called before the id of a passage is assigned. It blocks nobody; the lock shows in `writers_in` '
+  'until the transaction ends.';
+
+create or replace function baza_internal.writers_in(p_base uuid) returns text[]
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select coalesce(array_agg(l.virtualtransaction), '{}') from pg_locks l
+  where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = writing_key(p_base)
+    and l.database = (select d.oid from pg_database d where d.datname = current_database())
+$$;
+comment on function baza_internal.writers_in is
+  'The transactions that are writing passages in a base at this moment, not those that write in other bases.';
+
+create or replace function baza_internal.note_changed_postings(p_held documents) returns void
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select begin_writing(p_held.base_id);
+  insert into renamed_documents (document_id, base_id)
+  select p_held.id, b.id from bases b
+  where b.id = p_held.base_id and (b.passages > passages_without_segments() or in_segments_up_to(b.id) is not null
+    or exists (select from posting_segment_plans p where p.base_id = b.id))
+  on conflict do nothing
+$$;
+comment on function baza_internal.note_changed_postings is
+  'Notes that the postings of a document change, which may be in a segment or in one that is being made.';
+
+create or replace function baza_internal.add_posting_segment(p_base uuid, p_up_to bigint) returns void
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off
+set enable_mergejoin = off set work_mem = '64MB' -- sorting postings by term would take a third of the time
+as $$
+declare
+  many constant int := 1000; -- postings; terms that have more stand in `common_terms`
+  next constant int := (select coalesce(max(b.number) + 1, 0) from posting_segments b where b.base_id = p_base);
+  size constant int := posting_segment_size();
+  total constant bigint := (select b.passages from bases b where b.id = p_base);
+  half_at constant double precision := half_per_term(p_base);
+  members constant bigint[] := array(
+    select c.id from documents_chunks c
+    where c.base_id = p_base and c.id > coalesce(in_segments_up_to(p_base), 0) and c.id <= p_up_to
+    order by c.id limit size);
+begin
+  insert into posting_segments (base_id, number, passages, last, base_passages)
+  values (p_base, next, cardinality(members), coalesce(members[size], p_up_to), total);
+  insert into posting_segment_chunks (base_id, number, place, chunk_id)
+  select p_base, next, m.place, m.chunk from unnest(members) with ordinality m (chunk, place);
+  insert into posting_segment_terms (base_id, term, number, weights)
+  with posting as materialized (
+    select t.term, left(t.term, 5) as low, m.place, half_frequency(t.length, half_at) as half, t.frequency, t.titled,
+      t.around, t.around_titled
+    from (select distinct m.chunk >> 8 as run from unnest(members) m (chunk)) r
+    -- By the run alone: without statistics the planner would read all postings of the base for each of them.
+    cross join lateral (select * from chunk_terms x where x.run = r.run offset 0) t
+    join unnest(members) with ordinality m (chunk, place) on m.chunk = t.chunk_id
+    where t.base_id = p_base
+  ), given as (
+    select p.term, p.place, bm25(in_all(p.frequency, p.titled, p.half), p.half) as score from posting p
+    union all
+    select p.low || '*', p.place, bm25(in_all(p.around, p.around_titled, p.half), p.half) from posting p
+    where p.around > 0 or p.around_titled > 0
+  ), asked as (
+    select p.term, p.term as low, p.term || chr(1) as high, case when is_word(p.term) then 1 - prefix_share() else 1 end
+      as share
+    from posting p group by p.term
+    union all -- "offset 0": `is_word` is called for each prefix once, not for each posting
+    select p.low || '*', p.low, p.low || chr(1114111), prefix_share()
+    from (select distinct p.low from posting p offset 0) p
+    where is_word(p.low)
+  ), weighed as materialized (
+    select a.term, a.share * rarity(counted.postings, total) as weight
+    from asked a left join common_terms common on common.base_id = p_base and common.term = a.term
+    cross join lateral (
+      select coalesce(common.postings, (
+        select count(*) from (
+          select from chunk_terms t where t.base_id = p_base and t.term >= a.low collate "C"
+            and t.term < a.high collate "C" limit many) t)) as postings offset 0) counted
+  )
+  select p_base, g.term, next,
+    ('{' || string_agg(g.place || ':' || (w.weight * g.score)::real, ',')
+      || '}/' || size)::sparsevec
+  from given g join weighed w using (term) group by g.term;
+end $$;
+comment on function baza_internal.add_posting_segment is
+  'Puts the next passages of a base, up to a given one, into a segment.';
+
+create or replace function baza_internal.posting_segment_wanted()
+returns table (base_id uuid, worn boolean, up_to bigint, writers text[])
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select b.id, worn.out, p.up_to, p.writers
+  from bases b left join posting_segment_plans p on p.base_id = b.id
+  cross join lateral (
+    select coalesce(sum(k.passages), 0) as passages, coalesce(max(k.last), 0) as last, min(k.base_passages) as least,
+      bool_or(k.emptied) as emptied
+    from posting_segments k where k.base_id = b.id) placed
+  cross join lateral (
+    select count(*) as passages from (
+      select from documents_chunks c where c.base_id = b.id and c.id > placed.last
+        and (b.passages > passages_without_segments() or placed.passages > 0)
+      order by c.id limit posting_segment_size()) c) late
+  cross join lateral ( -- their passages are in segments, too
+    select coalesce(sum(d.chunks), 0) as passages from hidden_documents h join documents d on d.id = h.id
+    where h.base_id = b.id) hidden
+  cross join lateral (
+    select coalesce(sum(d.chunks), 0) as passages from renamed_documents r join documents d on d.id = r.document_id
+    where r.base_id = b.id) renamed
+  cross join lateral (
+    select placed.passages > 0 and (placed.emptied or 1.25 * b.passages <= passages_without_segments()
+      or b.passages > 1.5 * placed.least or placed.passages > 1.25 * (b.passages + hidden.passages - late.passages)
+      or renamed.passages > 0.25 * placed.passages) as out) worn
+  where worn.out or (b.passages > passages_without_segments() and late.passages = posting_segment_size())
+  order by b.passages desc
+$$;
+comment on function baza_internal.posting_segment_wanted is
+  'Large bases with enough passages for another segment, and those whose segments are `worn`: many of their '
+  'passages were removed or renamed, or so many were added that term weights have changed.';
+
+create or replace function ensure_posting_segments()
+returns table (base_id uuid, number int)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '15min'
+as $$
+#variable_conflict use_column
+declare
+  wanted record;
+begin
+  if not pg_try_advisory_xact_lock(hashtext('posting_segment_terms')) then -- another worker is at it
+    return;
+  end if;
+  for wanted in select * from posting_segment_wanted() loop
+    if wanted.worn then
+      delete from posting_segments b where b.base_id = wanted.base_id;
+      delete from posting_segment_plans p where p.base_id = wanted.base_id;
+      delete from renamed_documents r where r.base_id = wanted.base_id;
+    elsif wanted.up_to is null then -- `writers_in` runs later: it sees all who hold ids up to `up_to` and still write
+      insert into posting_segment_plans (base_id, up_to, writers)
+      select wanted.base_id, max(c.id), writers_in(wanted.base_id)
+      from (select c.id from documents_chunks c
+        where c.base_id = wanted.base_id and c.id > coalesce(in_segments_up_to(wanted.base_id), 0)
+        order by c.id limit posting_segment_size()) c;
+    elsif wanted.writers && writers_in(wanted.base_id) then
+      continue;
+    else
+      perform add_posting_segment(wanted.base_id, wanted.up_to);
+      delete from posting_segment_plans p where p.base_id = wanted.base_id;
+    end if;
+    return query select wanted.base_id, max(b.number) from posting_segments b where b.base_id = wanted.base_id;
+    return;
+  end loop;
+end $$;
+comment on function ensure_posting_segments is
+  'One step of some seconds for the largest base that needs a segment; to be called until no row comes back. Search is '
+  'complete at any time.';
+
+create or replace function baza_internal.even_vector(p_number real) returns vector
+language plpgsql immutable parallel safe set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  numbers vector := array_fill(p_number, array[125])::vector; -- doubled: filled one by one it takes four times as long
+begin
+  while vector_dims(numbers) < posting_segment_size() loop
+    numbers := numbers || numbers;
+  end loop;
+  return subvector(numbers, 1, posting_segment_size());
+end $$;
+comment on function baza_internal.even_vector is 'A vector as long as a segment, the same number everywhere.';
+
+create or replace function baza_internal.bound_above(p_sums vector[], p_wanted int,
+  p_highest double precision) returns real
+language plpgsql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  low real := 0; -- at least as many as wanted are above it, or there are no more
+  high real := p_highest;
+  bound real := 0;
+  level vector;
+  above bigint;
+begin
+  for step in 1 .. 20 loop
+    level := even_vector(bound);
+    above := (select sum(bit_count(binary_quantize(s - level))) from unnest(p_sums) s);
+    if above >= p_wanted then
+      low := bound;
+    else
+      high := bound;
+    end if;
+    exit when above between p_wanted and 3 * p_wanted or high <= 0;
+    bound := (low + high) / 2;
+  end loop;
+  return low;
+end $$;
+comment on function baza_internal.bound_above is
+  'By bisection, a bound with about as many sums above it as wanted, or somewhat more; 0 where there are '
+  'fewer.';
+
+create or replace function baza_internal.search_posting_segments(p_base uuid, p_terms text[],
+  p_highest double precision, p_hidden bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  wanted int := p_limit + p_limit / 2;
+  bound real;
+  chunks bigint[];
+  scores double precision[];
+begin
+  loop
+    with sums as materialized ( -- 32 kB each: gathered in arrays they would be copied again and again
+      select t.number, sum(t.weights::vector) as weights
+      from unnest(p_terms) w (term) -- "offset 0": looked up by key, also while the table has no statistics
+      cross join lateral (select * from posting_segment_terms x where x.base_id = p_base and x.term = w.term offset 0) t
+      group by t.number
+    ), found as materialized ( -- one bound for all, by a quarter of the segments, or six: by three it is often too high
+      select bound_above(array_agg(s.weights), ceil(wanted * count(*)::real / max(counted.segments))::int, p_highest)
+        as bound
+      from sums s cross join (select count(*) as segments from sums) counted
+      where s.number % least(4, greatest(1, counted.segments / 6)) = 0
+    ), level as materialized (
+      select f.bound, even_vector(f.bound) as even from found f
+    ), above as ( -- 1 bits are above the bound: the bits as text, split at each 1; the lengths add up to the places
+      select s.number, s.weights, z.place
+      from sums s cross join level cross join lateral (
+        select (sum(octet_length(z.zeros)) over (order by z.n) + z.n)::int as place
+        from unnest(string_to_array(binary_quantize(s.weights - level.even)::text, '1')) with ordinality z (zeros, n)) z
+      where z.place <= posting_segment_size()
+    ), best as (
+      select p.chunk_id, (subvector(a.weights, a.place, 1)::real[])[1]::double precision as score
+      from above a cross join lateral (
+        select * from posting_segment_chunks x
+        where x.base_id = p_base and x.number = a.number and x.place = a.place offset 0) p
+      where p.chunk_id not in (select unnest(p_hidden))
+        and exists (select from documents_chunks c where c.id = p.chunk_id and c.base_id = p_base)
+      order by score desc, p.chunk_id limit p_limit
+    )
+    select array_agg(best.chunk_id), array_agg(best.score), (select f.bound from found f) into chunks, scores, bound
+    from best;
+    exit when bound <= 0 or cardinality(chunks) >= p_limit;
+    wanted := 4 * wanted;
+  end loop;
+  return query select * from unnest(chunks, scores);
+end $$;
+comment on function baza_internal.search_posting_segments is
+  'The best passages that are in segments, by the sums of the weights of their terms. Removed passages keep '
+  'their places: where they took too many, a lower bound is sought.';
+
+select baza_internal.record_function_file('posting_segments', '28c2e3886b496a5641e9edf0671702e7');
+
 -- A document's way through the queue. In: what was sent, then what a worker made of it. Out: rows of its state.
 -- A worker acts under a lease: it holds until another worker claims the document, or it is cancelled or deleted.
 -- Locks are taken in one order everywhere (`lock_base`, documents, the row of the base, its batch), so that no two
@@ -1947,9 +2991,19 @@ create or replace trigger documents_changed after update of visible, chunks, ter
 create or replace function baza_internal.remove_postings() returns trigger
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+declare
+  -- Arrays, not joins: the planner does not know the size of the transition table, and would scan all postings.
+  gone constant bigint[] := array(select o.id from old_rows o);
+  runs constant bigint[] := array(select distinct c >> 8 from unnest(gone) c);
+  kept constant bigint[] := array( -- with passages that stay
+    select u.run from unnest(runs) u (run)
+    where exists (select from documents_chunks c where c.id between u.run << 8 and (u.run << 8) + 255));
 begin
-  -- An array, not a join: the planner does not know the size of the transition table, and would scan all postings.
-  delete from chunk_terms t where t.chunk_id = any (array(select gone.id from old_rows gone));
+  update posting_lists l set postings = array(
+    select u.p from unnest(l.postings) u (p)
+    where (l.run << 8) | (u.p >> 55) not in (select unnest(gone)) order by u.p)
+  where l.run = any (kept);
+  delete from posting_lists l where l.run = any (runs) and (l.postings = '{}' or l.run <> all (kept));
   return null;
 end $$;
 comment on function baza_internal.remove_postings is 'Postings leave together with their chunks.';
@@ -2213,7 +3267,7 @@ begin
 end $$;
 comment on function report_progress is 'Records the stage and progress of a document; ends nothing, extends no lease.';
 
-select baza_internal.record_function_file('queue', '7e2978a1956345a4c438f6f373fc5067');
+select baza_internal.record_function_file('queue', 'fccd75033fd2063e310997b95d24bfe0');
 
 -- Moving a base to another embedding model (`baza reindex`). In: new vectors, document by document. Out: the base has
 -- switched to them at once. Until then they are stored beside the old ones, which search uses meanwhile. Progress is
@@ -2955,6 +4009,387 @@ comment on function baza_internal.steps_by_action is
   'Steps of everybody''s plans in the last days, by action: counts, times, tokens.';
 
 select baza_internal.record_function_file('statistics', 'bb5a1b7370dac611adabcc88cc51d038');
+
+-- The search by words: BM25 over the postings of a base. In: the terms of a question. Out: passages with scores.
+-- Needs no extension. The terms are made by the analyzer that made the postings (adapters/lexical); what each setting
+-- is for, and what it brings, is in docs/retrieval.md.
+
+create or replace function baza_internal.counted_anew() returns int
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 2000 $$;
+comment on function baza_internal.counted_anew is
+  'In a base of up to this many passages a search counts all postings itself; in a larger one it takes the large counts '
+  'from `common_terms`. In 20,000 passages of 4,000 contracts of one form counting took 14 ms of a search.';
+
+create or replace function baza_internal.count_common_terms(p_base uuid) returns bigint
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  frequent constant int := 1000; -- postings; fewer are counted in a millisecond
+  held constant bigint := (select b.passages from bases b where b.id = p_base);
+  written bigint;
+begin
+  delete from common_terms c where c.base_id = p_base;
+  insert into common_terms (base_id, term, postings, said, firsts, firsts_said, reached, passages)
+  with counted as materialized (
+    select t.term, count(*) as postings, count(*) filter (where t.frequency > 0) as said,
+      count(*) filter (where t.spread > 0) as firsts,
+      count(*) filter (where t.spread > 0 and t.frequency > 0) as firsts_said, sum(t.spread) as reached
+    from chunk_terms t where t.base_id = p_base group by t.term
+  )
+  -- The most frequent one in any case: else a base without frequent terms would be counted again and again.
+  select p_base, c.*, held from counted c
+  where c.postings > least(frequent, (select max(most.postings) - 1 from counted most))
+  union all
+  select p_base, left(c.term, 5) || '*', sum(c.postings), sum(c.said), sum(c.firsts), sum(c.firsts_said),
+    sum(c.reached), held from counted c
+  where is_word(c.term) group by left(c.term, 5) having sum(c.postings) > frequent;
+  get diagnostics written = row_count;
+  return written;
+end $$;
+comment on function baza_internal.count_common_terms is 'Counts the frequent terms of a base anew.';
+
+create or replace function refresh_common_terms()
+returns table (base_id uuid, terms bigint)
+language sql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '15min'
+as $$
+  select b.id, count_common_terms(b.id) from bases b
+  where b.passages > counted_anew()
+    and coalesce((select max(c.passages) from common_terms c where c.base_id = b.id), 0)
+      not between b.passages * 0.8 and b.passages * 1.2
+  limit 1
+$$;
+comment on function refresh_common_terms is
+  'Counts the frequent terms of one large base that has grown or shrunk by a fifth since it was last done.';
+
+create or replace function baza_internal.forget_terms() returns trigger
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  delete from common_terms c where c.base_id = new.id;
+  delete from posting_segment_plans p where p.base_id = new.id;
+  update posting_segments b set emptied = true where b.base_id = new.id; -- workers delete them later
+  return null;
+end $$;
+comment on function baza_internal.forget_terms is
+  'Of a base that was emptied, removes the term counts and marks the segments.';
+create or replace trigger bases_emptied after update of passages on bases
+  for each row when (new.passages = 0 and old.passages > 0) execute function baza_internal.forget_terms();
+
+create or replace function baza_internal.is_word(p_term text) returns boolean
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$ select length(p_term) >= 5 and p_term !~ '[-0-9._@+#'']' $$;
+comment on function baza_internal.is_word is
+  'Whether terms with the same first five letters count as relatives of this one: it is a word of letters, '
+  'not a code, a number or a file name.';
+
+-- BM25F (Robertson and Zaragoza) with k1 = 1.2 and b = 1: passages are all cut alike, and of two with the same words
+-- the shorter one is about nothing else. A passage of fewer than 16 terms counts as that long. These functions have no
+-- `set` clause: so the planner puts their expressions in the place of the calls.
+
+create or replace function baza_internal.rarity(p_postings bigint, p_passages bigint) returns double precision
+language sql immutable parallel safe
+as $$ select ln(1 + (greatest(p_passages - p_postings, 0) + 0.5::double precision) / (p_postings + 0.5)) $$;
+comment on function baza_internal.rarity is 'The inverse document frequency of a term with so many postings in a base.';
+
+create or replace function baza_internal.prefix_share() returns double precision
+language sql immutable parallel safe
+as $$ select 0.5::double precision $$;
+comment on function baza_internal.prefix_share is
+  'How much of the weight of a word is for its prefix, which its relatives have too; the rest is for the word itself.';
+
+create or replace function baza_internal.half_per_term(p_base uuid) returns double precision
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select 1.2::double precision * greatest(b.passages, 1) / greatest(b.terms, 1) from bases b where b.id = p_base
+$$;
+comment on function baza_internal.half_per_term is
+  'k1 by the average length of the passages of a base: for `half_frequency`.';
+
+create or replace function baza_internal.half_frequency(p_length int, p_half_per_term double precision)
+returns double precision
+language sql immutable parallel safe
+as $$ select p_half_per_term * greatest(p_length, 16) $$;
+comment on function baza_internal.half_frequency is
+  'How often a term must stand in a passage of this length to get half of what it could: `p_half` below.';
+
+create or replace function baza_internal.in_all(p_frequency int, p_titled int, p_half double precision)
+returns double precision
+language sql immutable parallel safe
+as $$
+  select case when p_titled = 0 then p_frequency
+    else p_frequency + p_titled * (0.5 / 1.2)::double precision * p_half end -- as numeric it takes many times as long
+$$;
+comment on function baza_internal.in_all is
+  'The frequency of a term in the text and in the title and headings above it: once there counts as half the average '
+  'frequency, however long they are.';
+
+create or replace function baza_internal.bm25(p_frequency double precision, p_half double precision)
+returns double precision
+language sql immutable parallel safe
+as $$ select 2.2 * p_frequency / (p_frequency + p_half) $$;
+comment on function baza_internal.bm25 is 'The score that a term of rarity 1 gives to a passage.';
+
+create or replace function baza_internal.similar_terms(p_base uuid, p_term text, p_beginnings text[], p_pattern text)
+returns table (term text)
+language sql stable rows 3 set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  with recursive vocabulary as (
+    select first.term, b.start from unnest(p_beginnings) b (start) cross join lateral (
+      select t.term from posting_lists t
+      where t.base_id = p_base and t.term >= b.start collate "C" and t.term < (b.start || chr(1114111)) collate "C"
+      order by t.term limit 1) first
+    union all
+    (select later.term, v.start from vocabulary v cross join lateral (
+       select t.term from posting_lists t
+       where t.base_id = p_base and t.term > v.term and t.term < (v.start || chr(1114111)) collate "C"
+       order by t.term limit 1) later)
+  )
+  select v.term from vocabulary v
+  -- A word with one typo keeps its beginning or its end: checking that takes a tenth of the time of matching. A term of
+  -- the other alphabet shares neither, and is always matched. "case", since the planner would match first.
+  where case when left(v.term, 1) <> left(p_term, 1) or starts_with(v.term, left(p_term, length(p_term) / 2))
+    or right(v.term, (length(p_term) - 1) / 2) = right(p_term, (length(p_term) - 1) / 2) then v.term ~ p_pattern end
+  order by v.term limit 3
+$$;
+comment on function baza_internal.similar_terms is
+  'The first three terms of the base that begin with one of `p_beginnings` and match `p_pattern`, to stand '
+  'for `p_term`. Steps from term to term along the index: one step for each such term, however many passages hold it.';
+
+create or replace function baza_internal.count_range(p_base uuid, p_low text, p_high text, p_hidden bigint[],
+  out postings bigint, out said bigint, out firsts bigint, out firsts_said bigint, out reached bigint)
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  select count(*), count(*) filter (where t.frequency > 0), count(*) filter (where t.spread > 0),
+    count(*) filter (where t.spread > 0 and t.frequency > 0), sum(t.spread)
+  into postings, said, firsts, firsts_said, reached from chunk_terms t
+  where t.base_id = p_base and t.term >= p_low collate "C" and t.term < p_high collate "C"
+    and t.chunk_id not in (select unnest(p_hidden));
+end $$;
+comment on function baza_internal.count_range is
+  'What `common_terms` has, counted now: of all terms from `p_low` to before `p_high`.';
+
+create or replace function baza_internal.count_postings(p_base uuid, p_term text, p_low text, p_high text,
+  p_hidden bigint[],
+  out own bigint, out around bigint, out said bigint, out firsts bigint, out firsts_said bigint, out reached bigint)
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  exact record; -- of the term itself
+  range record; -- of it and its relatives
+begin
+  if (select b.passages from bases b where b.id = p_base) > counted_anew() then
+    select * into exact from common_terms c where c.base_id = p_base and c.term = p_term;
+    select * into range from common_terms c
+    where c.base_id = p_base and c.term in (p_low || '*', case when p_low = p_term then p_term end)
+    order by c.term desc limit 1; -- of the whole range, if it is known
+  else
+    select null::bigint as postings into exact;
+    range := exact;
+  end if;
+  if range.postings is null then
+    select * into range from count_range(p_base, p_low, p_high, p_hidden);
+  end if;
+  if p_high = p_term || chr(1) then
+    exact := range;
+  elsif exact.postings is null then
+    select * into exact from count_range(p_base, p_term, p_term || chr(1), p_hidden) where range.postings > 0;
+  end if;
+  own := exact.postings;
+  around := range.postings;
+  if exact.firsts > 0 then -- what documents are called: «электронной», said everywhere, tells nothing of «Электрон»
+    select exact.said, exact.firsts, exact.firsts_said, around - (exact.postings - exact.reached)
+    into said, firsts, firsts_said, reached;
+  else
+    select range.said, range.firsts, range.firsts_said, range.reached into said, firsts, firsts_said, reached;
+  end if;
+end $$;
+comment on function baza_internal.count_postings is
+  'How many postings a term has (`own`), and all terms from `p_low` to before `p_high` (`around`); of these, or of the '
+  'term itself where a first passage or a name has it, also what `common_terms` has. The large counts of large bases '
+  'are those of the last `count_common_terms`.';
+
+create or replace function baza_internal.weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
+returns setof weighed_term
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  total constant bigint := (select b.passages from bases b where b.id = p_base);
+begin
+  return query
+  with asked as materialized (
+    select a.term, min(a.place)::int as place,
+      exists (select from posting_lists t where t.base_id = p_base and t.term = a.term) as held
+    from unnest(p_terms) with ordinality a (term, place) group by a.term
+  ), meant as (
+    select a.place, a.term from asked a
+    union
+    select a.place, s.term from asked a
+    join jsonb_to_recordset(p_spellings) x (term text, beginnings text[], pattern text) on x.term = a.term
+    cross join lateral similar_terms(p_base, a.term, x.beginnings, x.pattern) s
+    where not a.held
+  ), range as (
+    select m.place, m.term, r.low, case when r.low = m.term and not is_word(m.term) then m.term || chr(1)
+      else r.low || chr(1114111) end as high
+    from meant m cross join lateral (select case when is_word(m.term) then left(m.term, 5) else m.term end) r (low)
+  ), counted as (
+    select r.*, c.*, row_number() over (partition by r.low order by c.own desc, r.place) = 1 as leads
+    from range r cross join lateral count_postings(p_base, r.term, r.low, r.high, p_hidden) c
+    where c.around > 0
+  )
+  select c.place, c.term, c.low, c.high,
+    (case when is_word(c.term) then 1 - prefix_share() else 1 end) * rarity(c.own, total),
+    case when is_word(c.term) and c.leads then prefix_share() else 0 end * rarity(c.around, total),
+    c.around, c.said, c.firsts, c.firsts_said, c.reached
+  from counted c order by c.around, c.place, c.term;
+end $$;
+comment on function baza_internal.weigh_terms is
+  'The weight (rarity) of each term of a question in this base, and the range of the index that holds the '
+  'term and its relatives, with the numbers of its postings; the rarest first. A term that the base does not hold is '
+  'looked up in other spellings.';
+
+create or replace function baza_internal.score_postings(p_base uuid, p_words weighed_term[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  half_at constant double precision := half_per_term(p_base);
+  all_shown constant boolean := p_hidden = '{}';
+  every constant int := 2147483647; -- rows; as an optimisation fence as good as "offset 0", but for an unknown limit
+  -- the planner expects a tenth of the rows, and makes hash tables that fit the cache
+begin
+  return query
+  select f.chunk_id, f.score
+  from (
+    -- Nearly every posting is the only one of its passage with its prefix: then one fraction serves the term and the
+    -- prefix.
+    select h.chunk_id, sum(
+      case when h.term <> w.term then w.wide * bm25(h.around, h.half)
+        when h.own = h.around then (w.own + w.wide) * bm25(h.own, h.half)
+        else w.own * bm25(h.own, h.half) + w.wide * bm25(h.around, h.half)
+      end) as score
+    from (select u.term, u.low, u.high, u.own, u.wide from unnest(p_words) u offset 0) w
+    cross join lateral (
+      select x.chunk_id, x.term, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
+        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
+      from chunk_terms x
+      where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C"
+        and x.run >= p_after >> 8 and x.chunk_id > p_after limit every) h
+    group by h.chunk_id offset 0) f
+  where (all_shown or f.chunk_id not in (select unnest(p_hidden)))
+    and (p_allowed is null or f.chunk_id in (select unnest(p_allowed)))
+  order by f.score desc, f.chunk_id limit p_limit;
+end $$;
+comment on function baza_internal.score_postings is
+  'The best passages after `p_after`, by all postings of the ranges of these words.';
+
+create or replace function baza_internal.search_postings(p_base uuid, p_words weighed_term[],
+  p_share double precision, p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  readable constant int := 10000; -- postings that one search reads in full, beginning with the rarest word
+  longest constant bigint := ( -- postings of a word other than the rarest; reading all of «cloud» outweighed the rest
+    select case when p_share < 1 then 15000 else least(15000, greatest(1000, b.passages / 2)) end
+    from bases b where b.id = p_base);
+  looked_through constant int := greatest(10 * p_limit, 300); -- candidates that get a full score when words are left
+  half_at constant double precision := half_per_term(p_base);
+  few weighed_term[]; -- the words that are read; the `frequent` are looked up by key for the candidates found
+  frequent weighed_term[];
+begin
+  select array_agg(p_words[w.nth]) filter (where not w.many), array_agg(p_words[w.nth]) filter (where w.many)
+  into few, frequent
+  from (
+    select u.ordinality as nth, p_share * (sum(u.postings) over (order by u.ordinality) - u.postings) > readable
+      or (p_share * u.postings > longest and u.ordinality > 1) as many
+    from unnest(p_words) with ordinality u) w;
+  return query
+  with found as materialized (
+    select * from score_postings(p_base, few, p_after, p_hidden, p_allowed,
+      case when frequent is null then p_limit else looked_through end)
+  )
+  -- Summed, not joined: the planner would compare each passage found with each that has a frequent word.
+  select u.chunk_id, sum(u.score) as score
+  from (
+    select found.chunk_id, found.score from found
+    union all -- all passages at once for each term: one by one takes nearly twice as long
+    select x.chunk_id, (w.own + w.wide) * bm25(x.own, x.half)
+    from unnest(frequent) w
+    cross join lateral (
+      select x.chunk_id, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own
+      from chunk_terms x
+      where x.base_id = p_base and x.term = w.term collate "C"
+        and x.run = any (array(select distinct found.chunk_id >> 8 from found))
+        and x.chunk_id in (select found.chunk_id from found) offset 0) x) u
+  group by u.chunk_id order by score desc, u.chunk_id limit p_limit;
+end $$;
+comment on function baza_internal.search_postings is
+  'The best passages after `p_after` by weighed terms, the rarest first, with the number of postings each '
+  'has in the whole base. `p_share` is the part of them that has to be read; terms that are too frequent even then are '
+  'looked up for what the others have found.';
+
+create or replace function baza_internal.search_terms(p_base uuid, p_terms text[], p_spellings jsonb,
+  p_within uuid[], p_limit int)
+returns table (chunk_id bigint, score double precision, rarities double precision[], inherited double precision[])
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  total constant int := (select b.passages from bases b where b.id = p_base);
+  passed_over constant double precision := 0.03; -- of reading a posting: to skip one in segments, before PostgreSQL 18
+  hidden constant bigint[] := array(
+    select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
+  allowed constant bigint[] := case when p_within is not null then array(
+    select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
+  in_segments constant bigint := coalesce(case when p_within is null then in_segments_up_to(p_base) end, 0);
+  share constant double precision := case when in_segments = 0 then 1
+    else greatest(share_outside_segments(p_base), passed_over) end;
+  renamed constant bigint[] := case when in_segments > 0 then array(
+    select c.id from renamed_documents r join documents_chunks c on c.document_id = r.document_id
+    where r.base_id = p_base and c.id <= in_segments) else '{}' end;
+  words constant weighed_term[] := array(select w from weigh_terms(p_base, p_terms, p_spellings, hidden) w);
+  rarities constant double precision[] := array(
+    select coalesce(max(w.own + w.wide), rarity(1, total))
+    from unnest(p_terms) with ordinality t (term, place) left join unnest(words) w on w.place = t.place
+    group by t.place order by t.place);
+  keys text[]; -- of the words and their prefixes in segments
+  highest double precision;
+begin
+  select array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0), 2.2 * sum(w.own + w.wide)
+  into keys, highest from unnest(words) w;
+  return query
+  with plain as (
+    select * from search_postings(p_base, words, share, in_segments, hidden, allowed, p_limit)
+    union all
+    select * from search_postings(p_base, words, 1, 0, hidden, renamed, p_limit) where renamed <> '{}'
+    union all
+    select * from search_posting_segments(p_base, keys, highest, hidden || renamed, p_limit) where in_segments > 0
+  ), inside as (
+    select * from search_chosen(p_base, cardinality(p_terms), words, p_limit) where p_within is null
+  )
+  select chunk_id, greatest(plain.score, inside.score) as score, rarities, inside.inherited
+  from plain full join inside using (chunk_id)
+  order by score desc, chunk_id limit p_limit;
+end $$;
+comment on function baza_internal.search_terms is
+  'Passages by BM25 over the postings of the base; a repeated term counts once. `rarities` is the weight of '
+  'each term of the question, the same in every row: of one that no passage holds that of a word in one passage; '
+  '`inherited` is explained at `search_chosen`.';
+
+select baza_internal.record_function_file('term_search', '4cca13e01a7b07f5a226a11cc78bbe9f');
 
 -- Tokens of the HTTP API. In: a base, or the hash of a token. Out: who asks, of which base, and whether too often.
 create or replace function add_token(p_base text, p_hash text, p_read_only boolean, p_days int,
