@@ -1,7 +1,7 @@
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
 -- Everything here is called under a lease (see queue.sql). Passages are searchable batch by batch, unless the document
 -- conflicts with one that is searchable already (see conflicts.sql): then they would have to replace that one.
-create or replace function baza_internal.put_content(p_document uuid, p_content_hash text, p_size_bytes bigint,
+create or replace function baza_internal.put_content(p_held documents, p_content_hash text, p_size_bytes bigint,
   p_media_type text)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -12,7 +12,7 @@ begin
   update documents d
   set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
       media_type = coalesce(d.media_type, p_media_type)
-  where d.id = p_document
+  where d.id = p_held.id
   returning d.* into held;
   return query select * from stopped_by_another(held);
 end $$;
@@ -27,7 +27,7 @@ as $$
 declare
   held constant documents := held_document(p_document, p_lease);
 begin
-  return query select * from put_content(held.id, p_content_hash, p_size_bytes, p_media_type);
+  return query select * from put_content(held, p_content_hash, p_size_bytes, p_media_type);
 end $$;
 comment on function record_content is
   'Records the hash of the content. Returns a row when the work has to stop: the base holds the same content, or other '
@@ -44,11 +44,11 @@ declare
   sent record;
 begin
   for sent in
-    select g.* from rows from (jsonb_to_recordset(given) as (document uuid, hash text, size_bytes bigint,
+    select g.*, held from rows from (jsonb_to_recordset(given) as (document uuid, hash text, size_bytes bigint,
       media_type text)) with ordinality as g (document, hash, size_bytes, media_type, place)
     join held_documents(p_lease, given) held on held.id = g.document order by g.place
   loop
-    perform from put_content(sent.document, sent.hash, sent.size_bytes, sent.media_type);
+    perform from put_content(sent.held, sent.hash, sent.size_bytes, sent.media_type);
     if not found then
       return query select sent.document;
     end if;

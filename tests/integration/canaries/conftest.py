@@ -14,8 +14,7 @@ def catalog(database_url: str) -> Iterator[Catalog]:
     """Passages get large numbers."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("set search_path = public, baza_internal, extensions")
-        sequence = "pg_get_serial_sequence('documents_chunks', 'id')"
-        connection.execute(f"select setval({sequence}, {FIRST_CHUNK})".encode())
+        connection.execute(f"select setval('baza_internal.passage_runs', {FIRST_CHUNK} / 256)".encode())
         yield Catalog.read(connection)
 
 

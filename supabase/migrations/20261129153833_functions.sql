@@ -746,7 +746,7 @@ select baza_internal.record_function_file('conflicts', '6c42f3ac9f55f0cc6bc3ee29
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
 -- Everything here is called under a lease (see queue.sql). Passages are searchable batch by batch, unless the document
 -- conflicts with one that is searchable already (see conflicts.sql): then they would have to replace that one.
-create or replace function baza_internal.put_content(p_document uuid, p_content_hash text, p_size_bytes bigint,
+create or replace function baza_internal.put_content(p_held documents, p_content_hash text, p_size_bytes bigint,
   p_media_type text)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -757,7 +757,7 @@ begin
   update documents d
   set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
       media_type = coalesce(d.media_type, p_media_type)
-  where d.id = p_document
+  where d.id = p_held.id
   returning d.* into held;
   return query select * from stopped_by_another(held);
 end $$;
@@ -772,7 +772,7 @@ as $$
 declare
   held constant documents := held_document(p_document, p_lease);
 begin
-  return query select * from put_content(held.id, p_content_hash, p_size_bytes, p_media_type);
+  return query select * from put_content(held, p_content_hash, p_size_bytes, p_media_type);
 end $$;
 comment on function record_content is
   'Records the hash of the content. Returns a row when the work has to stop: the base holds the same content, or other '
@@ -789,11 +789,11 @@ declare
   sent record;
 begin
   for sent in
-    select g.* from rows from (jsonb_to_recordset(given) as (document uuid, hash text, size_bytes bigint,
+    select g.*, held from rows from (jsonb_to_recordset(given) as (document uuid, hash text, size_bytes bigint,
       media_type text)) with ordinality as g (document, hash, size_bytes, media_type, place)
     join held_documents(p_lease, given) held on held.id = g.document order by g.place
   loop
-    perform from put_content(sent.document, sent.hash, sent.size_bytes, sent.media_type);
+    perform from put_content(sent.held, sent.hash, sent.size_bytes, sent.media_type);
     if not found then
       return query select sent.document;
     end if;
@@ -1144,7 +1144,7 @@ begin
 end $$;
 comment on function fail_document is 'Marks a document as failed and removes what was stored of it.';
 
-select baza_internal.record_function_file('contents', '68a5dfd7aaed63efccc5f1bf0976f828');
+select baza_internal.record_function_file('contents', '235aa00e8eb990c7aefba5cb27d2bd7a');
 
 -- Dialogues. In: a person and a dialogue. Out: its last exchanges. The window is small, the archive keeps the rest.
 create or replace function baza_internal.lock_dialogue(p_user bigint)
