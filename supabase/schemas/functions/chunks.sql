@@ -43,7 +43,8 @@ comment on view baza_internal.chunk_terms is
 create or replace function baza_internal.posting_at(p_postings bigint[], p_place bigint) returns bigint
 language sql immutable parallel safe
 as $$
-  select p_postings[nullif(width_bucket(((p_place + 1) << 55) - 1, p_postings), width_bucket((p_place << 55) - 1, p_postings))]
+  select p_postings[nullif(width_bucket((p_place << 55) | ((1::bigint << 55) - 1), p_postings),
+    width_bucket((p_place << 55) - 1, p_postings))]
 $$;
 comment on function baza_internal.posting_at is
   'The posting of the passage at this place of the run, found by bisection; null where the list has none. The place is '

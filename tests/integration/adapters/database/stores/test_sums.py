@@ -62,3 +62,14 @@ async def test_passages_that_are_replaced_kept_and_added_to_have_their_sums(
     await stores.work.publish(held, chunks=4, last=chunks[2:])
     assert ask(database_url, UNLIKE_SUMS) == [(0,)]
     assert {row[0] for row in ask(database_url, POSTINGS.format(base=base))} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("absent", [{0}, {255}, {7, 100}, set(range(1, 256))], ids=len)
+def test_a_posting_is_found_by_its_place(database_url: str, absent: set[int]) -> None:
+    held = [place << 55 | (2**55 - 1 if place % 2 else 0) for place in range(256) if place not in absent]
+    found = ask(
+        database_url,
+        f"select place, baza_internal.posting_at('{{{str(held)[1:-1]}}}'::bigint[], place) >> 55"
+        " from generate_series(0::bigint, 255) place",
+    )
+    assert found == [(place, None if place in absent else place) for place in range(256)]

@@ -49,7 +49,8 @@ comment on view baza_internal.chunk_terms is
 create or replace function baza_internal.posting_at(p_postings bigint[], p_place bigint) returns bigint
 language sql immutable parallel safe
 as $$
-  select p_postings[nullif(width_bucket(((p_place + 1) << 55) - 1, p_postings), width_bucket((p_place << 55) - 1, p_postings))]
+  select p_postings[nullif(width_bucket((p_place << 55) | ((1::bigint << 55) - 1), p_postings),
+    width_bucket((p_place << 55) - 1, p_postings))]
 $$;
 comment on function baza_internal.posting_at is
   'The posting of the passage at this place of the run, found by bisection; null where the list has none. The place is '
@@ -168,7 +169,7 @@ comment on function add_chunks is
   'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They are '
   'searchable from now on, unless another document conflicts (`may_be_found`).';
 
-select baza_internal.record_function_file('chunks', 'a5a88e21d4d36ec266a654c0bcc389a4');
+select baza_internal.record_function_file('chunks', '7b1c0a1bc97562be9d6d214e31bc304c');
 
 -- Conflicts of a document that is being read: another with the same content, another file of its name, an earlier
 -- version. In: the document as a worker holds it. Out: the other document, and what happens to the two. Everything here
