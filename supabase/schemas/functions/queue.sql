@@ -57,6 +57,7 @@ as $$
 declare
   -- Arrays, not joins: the planner does not know the size of the transition table, and would scan all postings.
   gone constant bigint[] := array(select o.id from old_rows o);
+  bases constant uuid[] := array(select distinct o.base_id from old_rows o); -- a run of 0.1.0 may hold others
   runs constant bigint[] := array(select distinct c >> 8 from unnest(gone) c);
   kept constant bigint[] := array( -- with passages that stay
     select u.run from unnest(runs) u (run)
@@ -65,7 +66,7 @@ begin
   update posting_lists l set postings = array(
     select u.p from unnest(l.postings) u (p)
     where (l.run << 8) | (u.p >> 55) not in (select unnest(gone)) order by u.p)
-  where l.run = any (kept);
+  where l.run = any (kept) and case when l.base_id = any (bases) then true end; -- `case`: by the run, no other index
   delete from posting_lists l where l.run = any (runs) and (l.postings = '{}' or l.run <> all (kept));
   return null;
 end $$;

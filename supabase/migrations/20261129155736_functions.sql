@@ -1941,6 +1941,7 @@ as $$
 declare
   -- Arrays, not joins: the planner does not know the size of the transition table, and would scan all postings.
   gone constant bigint[] := array(select o.id from old_rows o);
+  bases constant uuid[] := array(select distinct o.base_id from old_rows o); -- a run of 0.1.0 may hold others
   runs constant bigint[] := array(select distinct c >> 8 from unnest(gone) c);
   kept constant bigint[] := array( -- with passages that stay
     select u.run from unnest(runs) u (run)
@@ -1949,7 +1950,7 @@ begin
   update posting_lists l set postings = array(
     select u.p from unnest(l.postings) u (p)
     where (l.run << 8) | (u.p >> 55) not in (select unnest(gone)) order by u.p)
-  where l.run = any (kept);
+  where l.run = any (kept) and case when l.base_id = any (bases) then true end; -- `case`: by the run, no other index
   delete from posting_lists l where l.run = any (runs) and (l.postings = '{}' or l.run <> all (kept));
   return null;
 end $$;
@@ -2214,7 +2215,7 @@ begin
 end $$;
 comment on function report_progress is 'Records the stage and progress of a document; ends nothing, extends no lease.';
 
-select baza_internal.record_function_file('queue', 'fccd75033fd2063e310997b95d24bfe0');
+select baza_internal.record_function_file('queue', 'f9b3823ca2191de98ee6b404f9073e30');
 
 -- The search by words: BM25 over the postings of a base. In: the terms of a question. Out: passages with scores.
 -- Needs no extension. The terms are made by the analyzer that made the postings (adapters/lexical); what each setting
