@@ -26,13 +26,13 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # a zero character, half a surr
 _ESCAPED_ZERO = b"\\u0000"  # as JSON writes it
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 LINE_END = "\n"  # in no term: a term consists of letters, digits and a few signs
-LONGEST_TERM_BYTES = 1000  # a longer one is no word, and an index entry holds less than 2,704 bytes
+LONGEST_TERM_BYTES = 1000  # a longer one is no word
 ALIKE_CHARACTERS = 5  # the length of the common prefix over which terms are summed; the same in the SQL of search
 Posting = int
 """The seven numbers of a posting packed into one, as `chunk_terms` reads them: from the lowest bit, 7 for its frequency
 in the text, 7 for `around`, 7 for its occurrences above the text, 7 for `around_titled`, 12 for the length of the
 passage, 15 for `spread`, 8 for the place of the passage in its run, so that lists are in order."""
-PASSAGES_A_RUN = 256  # of which the places fit a byte
+PASSAGES_A_RUN = 128  # with the longest term they fit an index entry, which holds 2,704 bytes
 _AROUND, _TITLED, _AROUND_TITLED, _LENGTH, _SPREAD, _PLACE = 7, 14, 21, 28, 40, 55  # their lowest bits
 _MOST, _MOST_LENGTH = 0x7F, 0xFFF  # what fits
 # One occurrence of a term that shares its prefix with no other of its passage.

@@ -164,8 +164,8 @@ class SharedProcess(FileParser):
     """Reads and cuts small files, one after the other and within SMALL_S, in a process that can open no others.
 
     Starting a process costs more than reading a small file. The files are of one base: a file that took the process
-    over could only lie about its own. After a failure, and after a while, it is replaced. A file is damaged
-    when a process says so that has read no other before; whatever else fails here is to be tried alone.
+    over could only lie about its own. After a failure, and after a while, it is replaced. A file is damaged when a
+    process says so that has read no other before; whatever else fails here is to be tried alone.
     """
 
     def __init__(self, pool: Pool, confinement: Confinement) -> None:

@@ -52,9 +52,9 @@ comment on function baza_internal.posting_at is
 
 create or replace function baza_internal.new_runs(p_passages bigint) returns bigint[]
 language sql set search_path = public, baza_internal, extensions, pg_temp
-as $$ select array(select nextval('passage_runs') from generate_series(1, p_passages, 256)) $$;
+as $$ select array(select nextval('passage_runs') from generate_series(1, p_passages, 128)) $$;
 comment on function baza_internal.new_runs is
-  'Runs for so many passages, of up to 256 each: passage `n`, from 0, is at `n & 255` of run `n / 256`.';
+  'Runs for so many passages, of up to 128 each: passage `n`, from 0, is at `n & 127` of run `n / 128`.';
 
 create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings halfvec[])
 returns documents
@@ -82,7 +82,7 @@ begin
   with stored as (
     insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
       embedding)
-    select (runs[1 + (c.place - 1) / 256] << 8) | ((c.place - 1) & 255), p_held.base_id, p_held.id, c.ordinal, c.text,
+    select (runs[1 + (c.place - 1) / 128] << 8) | ((c.place - 1) & 127), p_held.base_id, p_held.id, c.ordinal, c.text,
       c.span_start, c.span_end, c.locator, c.length, c.model, p_embeddings[c.vector]
     from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
         span_end int, locator jsonb, length int, model text, vector int)) with ordinality

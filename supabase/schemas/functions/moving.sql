@@ -24,7 +24,7 @@ as $$
   with old as materialized (
     select c.*, row_number() over (order by c.ordinal) - 1 as place from documents_chunks c where c.document_id = p_from.id
   ), new as materialized (
-    select o.ordinal, o.id as old_id, (r.runs[1 + o.place / 256] << 8) | (o.place & 255) as id
+    select o.ordinal, o.id as old_id, (r.runs[1 + o.place / 128] << 8) | (o.place & 127) as id
     from old o cross join (select new_runs(count(*)) as runs from old) r
   ), stored as (
     insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,

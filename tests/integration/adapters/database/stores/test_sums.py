@@ -5,13 +5,23 @@ document beside those of one that had its last name from the beginning.
 """
 
 import random
+import string
 
 import pytest
 
+from adapters.database.payloads import LONGEST_TERM_BYTES, PASSAGES_A_RUN
 from adapters.database.postgres import PostgresTransport
 from adapters.database.stores import Stores
 from domain.ids import BaseId, UserId
-from tests.integration.adapters.database.stores.material import UNLIKE_SUMS, ask, claim, claim_new, indexed, open_base
+from tests.integration.adapters.database.stores.material import (
+    UNLIKE_SUMS,
+    ask,
+    claim,
+    claim_new,
+    indexed,
+    open_base,
+    publish,
+)
 from tests.integration.adapters.database.stores.test_names_contract import publish_titled, rename, titled
 
 WORDS = ("смета", "сметы", "смета-5", "сметный", "договор", "договоры", "договорной", "кот", "коты", "a")
@@ -62,6 +72,16 @@ async def test_passages_that_are_replaced_kept_and_added_to_have_their_sums(
     await stores.work.publish(held, chunks=4, last=chunks[2:])
     assert ask(database_url, UNLIKE_SUMS) == [(0,)]
     assert {row[0] for row in ask(database_url, POSTINGS.format(base=base))} == {0, 1, 2, 3}
+
+
+async def test_the_longest_term_may_stand_in_every_passage(
+    postgres_transport: PostgresTransport, database_url: str
+) -> None:
+    chance, stores = random.Random(1), Stores(postgres_transport)
+    longest = "".join(chance.choices(string.ascii_letters, k=LONGEST_TERM_BYTES))  # nothing that could be compressed
+    await publish(stores, await open_base(stores), *[longest.lower()] * 2 * PASSAGES_A_RUN)
+    lists = ask(database_url, "select cardinality(postings) from posting_lists where octet_length(term) = 1000")
+    assert lists == [(PASSAGES_A_RUN,)] * 2
 
 
 @pytest.mark.parametrize("absent", [{0}, {255}, {7, 100}, set(range(1, 256))], ids=len)

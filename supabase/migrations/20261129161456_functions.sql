@@ -58,9 +58,9 @@ comment on function baza_internal.posting_at is
 
 create or replace function baza_internal.new_runs(p_passages bigint) returns bigint[]
 language sql set search_path = public, baza_internal, extensions, pg_temp
-as $$ select array(select nextval('passage_runs') from generate_series(1, p_passages, 256)) $$;
+as $$ select array(select nextval('passage_runs') from generate_series(1, p_passages, 128)) $$;
 comment on function baza_internal.new_runs is
-  'Runs for so many passages, of up to 256 each: passage `n`, from 0, is at `n & 255` of run `n / 256`.';
+  'Runs for so many passages, of up to 128 each: passage `n`, from 0, is at `n & 127` of run `n / 128`.';
 
 create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings halfvec[])
 returns documents
@@ -88,7 +88,7 @@ begin
   with stored as (
     insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
       embedding)
-    select (runs[1 + (c.place - 1) / 256] << 8) | ((c.place - 1) & 255), p_held.base_id, p_held.id, c.ordinal, c.text,
+    select (runs[1 + (c.place - 1) / 128] << 8) | ((c.place - 1) & 127), p_held.base_id, p_held.id, c.ordinal, c.text,
       c.span_start, c.span_end, c.locator, c.length, c.model, p_embeddings[c.vector]
     from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
         span_end int, locator jsonb, length int, model text, vector int)) with ordinality
@@ -169,7 +169,7 @@ comment on function add_chunks is
   'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They are '
   'searchable from now on, unless another document conflicts (`may_be_found`).';
 
-select baza_internal.record_function_file('chunks', '7b1c0a1bc97562be9d6d214e31bc304c');
+select baza_internal.record_function_file('chunks', '3fc10e6fac3f55628e1c9d6547657c6a');
 
 -- Conflicts of a document that is being read: another with the same content, another file of its name, an earlier
 -- version. In: the document as a worker holds it. Out: the other document, and what happens to the two. Everything here
@@ -1349,7 +1349,7 @@ as $$
   with old as materialized (
     select c.*, row_number() over (order by c.ordinal) - 1 as place from documents_chunks c where c.document_id = p_from.id
   ), new as materialized (
-    select o.ordinal, o.id as old_id, (r.runs[1 + o.place / 256] << 8) | (o.place & 255) as id
+    select o.ordinal, o.id as old_id, (r.runs[1 + o.place / 128] << 8) | (o.place & 127) as id
     from old o cross join (select new_runs(count(*)) as runs from old) r
   ), stored as (
     insert into documents_chunks (id, base_id, document_id, ordinal, text, span_start, span_end, locator, length, model,
@@ -1438,7 +1438,7 @@ comment on function send_document is
   'Copies a ready document to another base, or moves it; no row when there is none. `was_there`: the other base has its '
   'content, or its address, already, and nothing was changed. A file beside another of its name gets a number.';
 
-select baza_internal.record_function_file('moving', '500f6911bea0d40fd4c96cd251937af7');
+select baza_internal.record_function_file('moving', '9e56f1044a04a56157b99a8cb9988609');
 
 -- The names of a document, as people see them and as search indexes them. In: another name with its lexical terms. Out:
 -- the document under it. The terms of its names (title, file name) are in the postings of every passage, as `titled`.
