@@ -46,7 +46,7 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub(_REPLACEMENT, text)
 
 
-def json_text(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> bytes:
+def json_bytes(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> bytes:
     """The value as JSON in UTF-8 for a function that casts it; all texts in it are made storable."""
     try:
         written = _dumped(value)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter
 
-from adapters.database.payloads import json_text, storable
+from adapters.database.payloads import json_bytes, storable
 from adapters.database.transport import LEASE_LOST, PAGE_ROWS, Argument, DatabaseError, Row, Transport
 from domain.documents import opening_line
 from domain.ids import DocumentId
@@ -92,7 +92,7 @@ def _argument(value: Given) -> Argument:
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, Mapping):
-        return json_text(value)
+        return json_bytes(value)
     if isinstance(value, Collection) and not isinstance(value, bytes):
         return [storable(item) if isinstance(item, str) else item for item in value]  # type: ignore[return-value]
     return cast("Argument", value)

@@ -6,7 +6,7 @@ In: exchanges; the hash of a request and replies as JSON. Out: the same again, a
 from collections.abc import Sequence
 
 from adapters.database import rows
-from adapters.database.payloads import json_text
+from adapters.database.payloads import json_bytes
 from domain.ids import BaseId, SessionId, ThreadId, UserId
 from rag.ports import Dialogue, Unsummarised
 from rag.records import Exchange, KeptReading, PastSession, SaidMessage
@@ -49,8 +49,8 @@ class DialogueStore(rows.Store):
             question_terms=question_terms,
             answer_terms=answer_terms,
             keep=keep,
-            sources=json_text(exchange.sources),
-            context=json_text(exchange.context_used),
+            sources=json_bytes(exchange.sources),
+            context=json_bytes(exchange.context_used),
         )
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:

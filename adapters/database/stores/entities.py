@@ -7,7 +7,7 @@ names and decides nothing: `ingestion.entities` and `rag.planning` do.
 from collections.abc import Sequence
 
 from adapters.database import rows
-from adapters.database.payloads import json_text, storable
+from adapters.database.payloads import json_bytes, storable
 from adapters.database.transport import PAGE_ROWS
 from domain.ids import BaseId
 from ingestion.entities.records import ClaimedEnrichment, NewEntities, PassageSpan, RegisteredEntity
@@ -39,7 +39,7 @@ class EntityStore(rows.Store):
         )
 
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
-        written = json_text(vars(found))
+        written = json_bytes(vars(found))
         await self._leased("store_entities", claimed.document, claimed.lease, found=written, reader=reader)
 
     async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:

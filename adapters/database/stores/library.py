@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from adapters.database import rows
-from adapters.database.payloads import json_text, name_key, storable
+from adapters.database.payloads import json_bytes, name_key, storable
 from domain.documents import Choice, DocumentCard, Removed, SourcedTable
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, UserId
 from domain.statistics import BaseStatistics, OverallStatistics, QueueState, Spending
@@ -114,7 +114,7 @@ class LibraryStore(rows.Store):
         reservation: str | None = None,
     ) -> None:
         """What a turn took and cost; `asker` is the person where `user` is a group. Its reservation ends."""
-        row = json_text(turn_row(turn))
+        row = json_bytes(turn_row(turn))
         await self._call("save_turn", user=user, base=base, turn=row, asker=asker, reservation=reservation)
 
     async def reserve_question(self, user: UserId, asker: UserId, *, bounds: DayBounds, lease_s: float) -> Reservation:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adapters.database import rows
-from adapters.database.payloads import json_text, stored_vectors, vector_text
+from adapters.database.payloads import json_bytes, stored_vectors, vector_text
 from adapters.database.segments import Copy, Near, SegmentMirror
 from adapters.database.transport import Transport
 from domain.documents import opening_line
@@ -63,8 +63,8 @@ class SearchStore(rows.Store):
             embedding=None if query.vector is None else stored_vectors([query.vector]),
             model=query.model,
             terms=query.terms,
-            spellings=_spellings_text(query),
-            filter=None if query.only is None else json_text(conditions),
+            spellings=_spellings_json(query),
+            filter=None if query.only is None else json_bytes(conditions),
             limit=query.limit,
             near=None if near is None else f"{{{','.join(map(str, near.passages))}}}",  # a list would quote each number
             near_segment=None if near is None else near.segment,
@@ -83,7 +83,7 @@ class SearchStore(rows.Store):
             "find_documents",
             base=query.base_id,
             terms=query.terms,
-            spellings=_spellings_text(query),
+            spellings=_spellings_json(query),
             limit=query.limit,
         )
         return [replace(each, opening=opening_line(each.opening)) for each in found]
@@ -123,8 +123,8 @@ class SearchStore(rows.Store):
         return made
 
 
-def _spellings_text(query: SearchQuery) -> bytes:
-    return json_text([vars(spelling) for spelling in query.spellings])
+def _spellings_json(query: SearchQuery) -> bytes:
+    return json_bytes([vars(spelling) for spelling in query.spellings])
 
 
 class NextVectorStore(rows.Store):
@@ -146,7 +146,7 @@ class NextVectorStore(rows.Store):
                 {"chunk_id": chunk, "embedding": vector_text(vector) if vector else None}
                 for chunk, vector in vectors[first : first + VECTORS_A_CALL]
             ]
-            await self._call("store_next_vectors", base=base, model=model, vectors=json_text(some))
+            await self._call("store_next_vectors", base=base, model=model, vectors=json_bytes(some))
 
     async def switch(self, base: BaseId, model: str) -> bool:
         missing = await self._all(int, "switch_model", "missing", base=base, model=model)

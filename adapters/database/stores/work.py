@@ -12,7 +12,7 @@ from itertools import count, islice
 from math import inf
 
 from adapters.database import rows
-from adapters.database.payloads import json_text, posting_lists, storable, stored_vectors
+from adapters.database.payloads import json_bytes, posting_lists, storable, stored_vectors
 from adapters.database.stores.intake import source_key
 from adapters.database.transport import PAGE_ROWS, Argument, Row, Transport, Vectors
 from domain.documents import ANY_LANE, DocumentStatus, Lane
@@ -120,7 +120,7 @@ class WorkStore(rows.Store):
             for document, file in contents
         ]
         lease = contents[0][0].lease
-        return await self._all(DocumentId, "record_contents", "id", lease=lease, contents=json_text(sent))
+        return await self._all(DocumentId, "record_contents", "id", lease=lease, contents=json_bytes(sent))
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         address = storable(link.identifier)
@@ -175,7 +175,7 @@ class WorkStore(rows.Store):
             chunks,
             last=written,
             embeddings=vectors,
-            parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
+            parsed=None if parsed is None else json_bytes(_parsed_json(parsed, parsed.blocks)),
             content_hash=content_hash,
         )
         return _first_there(found)
@@ -221,7 +221,7 @@ def _first_there(found: Sequence[Row]) -> DocumentId | None:
 
 
 def _failure_arguments(failure: Failure) -> dict[str, Argument]:
-    return {"code": failure.code, "params": json_text(failure.params), "detail": storable(failure.detail)}
+    return {"code": failure.code, "params": json_bytes(failure.params), "detail": storable(failure.detail)}
 
 
 def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
@@ -240,16 +240,16 @@ def _write_blocks(parsed: Document) -> Iterator[tuple[int, bytes]]:
     Many blocks are read back from a file."""
     portions = in_portions(parsed.blocks, BLOCKS.size, limit=BATCH_CHARS)
     portion = next(portions, [])
-    yield 0, json_text(_parsed_json(parsed, portion))
+    yield 0, json_bytes(_parsed_json(parsed, portion))
     first = len(portion)
     for portion in portions:
-        yield first, json_text(_blocks_json(portion))
+        yield first, json_bytes(_blocks_json(portion))
         first += len(portion)
 
 
 def _write(chunks: Sequence[IndexedChunk]) -> tuple[bytes, Vectors]:
     """JSON with the postings, and the vectors of those that have one."""
-    return json_text(_chunks_json(chunks, count(1))), _vectors(chunks)
+    return json_bytes(_chunks_json(chunks, count(1))), _vectors(chunks)
 
 
 def _write_whole(whole: Sequence[WholeDocument]) -> tuple[bytes, Vectors]:
@@ -265,7 +265,7 @@ def _write_whole(whole: Sequence[WholeDocument]) -> tuple[bytes, Vectors]:
         }
         for each in whole
     ]
-    return json_text(written), _vectors([chunk for each in whole for chunk in each.chunks])
+    return json_bytes(written), _vectors([chunk for each in whole for chunk in each.chunks])
 
 
 def _vectors(chunks: Sequence[IndexedChunk]) -> Vectors:

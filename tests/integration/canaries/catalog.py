@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from adapters.database.payloads import json_text
+from adapters.database.payloads import json_bytes
 from adapters.database.stores.library import turn_row
 from adapters.database.transport import Argument
 from domain.ids import BaseId, DocumentId
@@ -107,7 +107,7 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_chat": lambda _: ANNA,
     "p_message": lambda _: MESSAGE,
     "p_rating": lambda _: -1,
-    "p_turn": lambda _: json_text(turn_row(TURN)).decode(),
+    "p_turn": lambda _: json_bytes(turn_row(TURN)).decode(),
     "p_asker": lambda canary: canary.person,
     "p_questions": lambda _: 99,
     "p_cost": lambda _: 99.0,

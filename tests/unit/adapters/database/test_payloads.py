@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.database.payloads import DIMENSIONS, json_text, name_key, vector_text
+from adapters.database.payloads import DIMENSIONS, json_bytes, name_key, vector_text
 from domain.locator import JsonValue
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # with halves of surrogates
@@ -17,14 +17,14 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()))  # with halves of surro
 
 @pytest.mark.parametrize("broken", ["a\x00b", "a\ud800b", "\\u0000 as typed, and \x00"])
 def test_what_postgresql_refuses_is_mended_everywhere(broken: str) -> None:
-    sent = json_text([{broken: broken, "inside": [broken, {"deep": broken}]}])
+    sent = json_bytes([{broken: broken, "inside": [broken, {"deep": broken}]}])
     assert "\x00" not in json.dumps(json.loads(sent), ensure_ascii=False)
     assert "\ufffd" in sent.decode()
 
 
 @given(st.dictionaries(ANY_TEXT, ANY_TEXT))
 def test_whatever_the_texts_the_json_can_be_stored(texts: dict[str, str]) -> None:
-    values = json.loads(json_text(texts))
+    values = json.loads(json_bytes(texts))
     assert not any("\x00" in text for pair in values.items() for text in pair)
 
 
@@ -34,17 +34,17 @@ def test_good_text_travels_as_it_is() -> None:
         "terms": dict(Counter("абб")),
         "none": None,
     }
-    assert json.loads(json_text(value)) == {**value, "terms": {"а": 1, "б": 2}}
+    assert json.loads(json_bytes(value)) == {**value, "terms": {"а": 1, "б": 2}}
 
 
 @pytest.mark.parametrize("number", [2**63, 2**64, -(2**63) - 1, 10**30])
 def test_a_number_of_any_length_travels(number: int) -> None:
-    sent = json_text([{"пункт": number, "text": "\x00"}])
+    sent = json_bytes([{"пункт": number, "text": "\x00"}])
     assert json.loads(sent) == [{"пункт": number, "text": "\ufffd"}]
 
 
 def test_a_read_only_mapping_travels_too() -> None:
-    assert json_text(MappingProxyType({"name": "а"})) == '{"name":"а"}'.encode()
+    assert json_bytes(MappingProxyType({"name": "а"})) == '{"name":"а"}'.encode()
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=DIMENSIONS))
