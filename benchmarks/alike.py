@@ -320,15 +320,12 @@ def bases(arguments: argparse.Namespace) -> Iterator[Base]:
 async def run(arguments: argparse.Namespace) -> None:
     """A line for each base and way."""
     model = {"LOCAL_EMBEDDING_MODEL": str(arguments.model.absolute())} if arguments.model else {}
-    with tempfile.TemporaryDirectory() as home:
-        settings = Settings.read({"BAZA_HOME": home, **model})
-        configure_logging(settings.home / "log", level="WARNING", style="text", destination="file")
+    with tempfile.TemporaryDirectory() as folder:
+        settings, home = Settings.read({"BAZA_HOME": folder, **model}), Path(folder)
+        configure_logging(home / "log", level="WARNING", style="text", destination="file")
         async with open_parts(settings) as parts:
             for base in bases(arguments):
-                if arguments.model:
-                    await report_vectors(parts, base, settings.home)
-                else:
-                    await report(parts, base, settings.home, arguments.python)
+                await (report_vectors(parts, base, home) if model else report(parts, base, home, arguments.python))
 
 
 async def report_vectors(parts: Parts, base: Base, home: Path) -> None:
